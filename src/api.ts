@@ -51,6 +51,7 @@ import { reportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
+import { passkeyRoutes } from "./accounts/passkeys/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
 import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 
@@ -70,6 +71,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
 const accountRoutes = new Elysia({ name: "accounts" })
   .use(profileRoutes)
   .use(twoFactorRoutes)
+  .use(passkeyRoutes)
   .use(sessionRoutes)
   .use(organizationRoutes)
   .use(peopleRoutes)

@@ -20,6 +20,7 @@ const folders = [
   "accounts/sessions",
   "accounts/people",
   "accounts/identity-providers",
+  "accounts/passkeys",
   "accounts/two-factor",
   "accounts/sign-in",
   "accounts/invitations",

@@ -171,13 +171,13 @@ test("every route that creates records has a limit or a retention", () => {
     "createStatusPage",
     "invite",
   ];
-  // Contact methods have a limit per person, notes and overrides per record; drills end; incidents are people's
-  // history; there is one backup per person; uploads are removed within an hour; an appliance has few sign-in
-  // providers; the others create an
-  // organization.
+  // Contact methods and passkeys have a limit per person, notes and overrides per record; drills end; incidents are
+  // people's history; there is one backup per person; uploads are removed within an hour; an appliance has few sign-in
+  // providers; the others create an organization.
   const unlimited = [
     "openIncident",
     "createContactMethod",
+    "createPasskey",
     "drillEscalationPolicy",
     "drillPerson",
     "addIncidentNote",

@@ -74,7 +74,7 @@ export function addUsers(program: Command) {
   )
     .description("set a new password for a person and end all their sessions")
     .option("--password-stdin", "read the password from standard input")
-    .option("--without-two-factor", "also turn off two-factor")
+    .option("--without-two-factor", "also turn off two-factor and remove all passkeys")
     .option("--org <slug>", "an organization of the person, if several people have the address")
     .action(
       (

@@ -658,6 +658,16 @@ export const scheduleBounds = {
   },
 } satisfies Section;
 
+/** Accounts of people. */
+export const accountBounds = {
+  passkeys: {
+    value: 20,
+    unit: "rows",
+    per: "person",
+    beyond: "One more is rejected: 409.",
+  },
+} satisfies Section;
+
 /** Contact methods of people. */
 export const contactBounds = {
   methods: {
@@ -1017,6 +1027,7 @@ export const bounds = {
   "Single sign-on": singleSignOnBounds,
   "Escalation policies": escalationBounds,
   "Contact methods": contactBounds,
+  Accounts: accountBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
   Imports: importBounds,

@@ -2,6 +2,7 @@
 import { deliveryDays } from "../../src/alerting/sending/retention.ts";
 import { parseConfig } from "../../src/config.ts";
 import {
+  accountBounds,
   alertBounds,
   deletedBounds,
   escalationBounds,
@@ -83,8 +84,8 @@ export const configured: readonly Configured[] = [
   },
   {
     by: "`--limit people`",
-    tables: ["people", "memberships", "recovery_codes", "invitations"],
-    bounds: [ofOrganization.people],
+    tables: ["people", "memberships", "recovery_codes", "passkeys", "sign_in_links", "invitations"],
+    bounds: [ofOrganization.people, accountBounds.passkeys],
   },
   {
     by: "`--limit api-keys`, plus keys revoked within `--keep-audit`",

@@ -146,6 +146,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
   if (path.endsWith("/alerting/replay")) return { days: 14, retries: 2 };
   if (path.endsWith("/drill")) return { priority: "normal" };
+  if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];

@@ -1,5 +1,6 @@
 /** Changes the signed-in person's profile and password. */
 import { listChangedFields } from "../../core/field-changes.ts";
+import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalidFieldError } from "../../core/validation.ts";
@@ -50,6 +51,28 @@ export async function reauthenticate(
   );
   if (known === null) throw invalidFieldError(field, "is not your password");
   return row;
+}
+
+/** Age of a sign-in that confirms a change by a person without a password. */
+const recentMs = 10 * 60_000;
+
+/**
+ * Confirms a new way to sign in: by the password, or by a recent sign-in of a person without one.
+ * Throws VALIDATION_ERROR for the password, FORBIDDEN for an old sign-in, RATE_LIMITED.
+ */
+export async function confirmSignInChange(
+  context: SignedInContext,
+  password: string | undefined,
+): Promise<PersonRow> {
+  const row = await getOwnRow(context);
+  if (row.hasPassword && password === undefined)
+    throw invalidFieldError("password", "is required: your current one");
+  if (password !== undefined) return reauthenticate(context, password);
+  if (Math.abs(context.clock() - Date.parse(context.session.startedAt)) < recentMs) return row;
+  throw new AppError(
+    "FORBIDDEN",
+    "You have no password, so this needs a recent sign-in. Sign out and in again, then do this within 10 minutes.",
+  );
 }
 
 /**

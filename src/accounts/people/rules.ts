@@ -6,6 +6,12 @@ export function emailKeyOf(email: string): string {
   return (toAsciiEmail(email) ?? email).normalize("NFC").toLowerCase();
 }
 
+/** Whether a password alone does not sign the person in. */
+export const hasTwoFactor = (person: {
+  totpSecret: string | null;
+  passkeyFactor: boolean;
+}): boolean => person.totpSecret !== null || person.passkeyFactor;
+
 /** The most frequent leaked passwords of at least 10 characters. */
 const commonest = new Set([
   "1234567890",

@@ -42,6 +42,7 @@ import {
   type PersonRow,
   removeIfAlone,
   removeMembership,
+  removePasskeys,
 } from "./store.ts";
 import { emailKeyOf, canManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
@@ -265,8 +266,8 @@ export function addExisting(scope: Scope, input: { email: string; role: Role; me
 }
 
 /**
- * Sets a new password, optionally turns two-factor off, and ends the person's sessions. Throws the
- * errors of `getOnlyPerson`.
+ * Sets a new password, and ends the person's sessions. Optionally turns two-factor off and removes the
+ * passkeys, which could be on a lost device. Throws the errors of `getOnlyPerson`.
  */
 export async function resetPassword(
   scope: Omit<Scope, "organizationId">,
@@ -277,7 +278,7 @@ export async function resetPassword(
   return retryOnStaleRead(async () => {
     const person = await getOnlyPerson(store, email, input.organizationId);
     const passwordHash = await hashPassword(input.password, commandLine, person.passwordHash);
-    const none = { totpSecret: null, totpPending: null };
+    const none = { totpSecret: null, totpPending: null, passkeyFactor: false };
     await store.atomic([
       ...changePerson(store, person, {
         passwordHash,
@@ -286,6 +287,7 @@ export async function resetPassword(
         updatedAt: formatTimestamp(scope.clock()),
         ...(input.withoutTwoFactor && none),
       }),
+      ...(input.withoutTwoFactor ? [removePasskeys(store, person.id)] : []),
       removeSessions(store, person.id),
       ...buildAuditRows(await findOrganizationIds(store, person.id), scope, scope.actor, {
         action: "person.password-reset",

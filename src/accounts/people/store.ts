@@ -14,11 +14,11 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { alertChannels, deliveries } from "../../database/tables/alerting.ts";
-import { memberships, people, sessions } from "../../database/tables/accounts.ts";
+import { memberships, passkeys, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
-import { emailKeyOf, validatePassword } from "./rules.ts";
+import { emailKeyOf, hasTwoFactor, validatePassword } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** A new person. The insert itself decides whether the person becomes an administrator. */
@@ -146,6 +146,11 @@ export function changePerson(store: Store, before: PersonRow, change: Partial<Pe
       .set({ ...change, version: version + 1 })
       .where(eq(people.id, id)),
   ];
+}
+
+/** Removes all passkeys of a person. */
+export function removePasskeys(store: Store, personId: string): Statement {
+  return store.db.delete(passkeys).where(eq(passkeys.personId, personId));
 }
 
 /** Deletes a person without an organization. */
@@ -277,6 +282,7 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
       role: memberships.role,
       administrator: people.administrator,
       totpSecret: people.totpSecret,
+      passkeyFactor: people.passkeyFactor,
       lastSeenAt: max(sessions.lastSeenAt),
     })
     .from(memberships)
@@ -285,7 +291,10 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
     .where(matchValues(memberships, { organizationId, personId }))
     .groupBy(people.id)
     .orderBy(asc(people.name), asc(people.id));
-  return rows.map(({ totpSecret, ...row }) => ({ ...row, twoFactor: totpSecret !== null }));
+  return rows.map(({ totpSecret, passkeyFactor, ...row }) => ({
+    ...row,
+    twoFactor: hasTwoFactor({ totpSecret, passkeyFactor }),
+  }));
 }
 
 export type NewPerson = { name: string; email: string; password: string };
@@ -311,6 +320,7 @@ export function buildNewPerson(
     totpSecret: null,
     totpPending: null,
     totpStep: 0,
+    passkeyFactor: false,
     ...buildFirstVersion(at),
   };
   return { id: row.id, row, statements: [guardDistinctPassword(row), addPerson(store, row)] };

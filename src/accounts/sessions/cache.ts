@@ -13,8 +13,8 @@ const trustedMs = 500;
 const maxTrusted = 10_000;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
-  s.provider_id AS "providerId",
-  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
+  s.by_password AS "byPassword", s.header_user AS "headerUser", s.provider_id AS "providerId",
+  p.id AS "personId", p.name, p.email, (p.totp_secret IS NOT NULL OR p.passkey_factor) AS "twoFactor", p.administrator,
   p.time_zone AS "timeZone", p.hour_cycle AS "hourCycle",
   p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
   p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
@@ -25,13 +25,13 @@ const byId = `${columns} WHERE s.id = ?`;
 type PersonRow = typeof people.$inferSelect;
 type StoredSession = Pick<
   SessionRow,
-  "id" | "stage" | "personId" | "providerId" | "createdAt" | "lastSeenAt"
+  "id" | "stage" | "personId" | "providerId" | "headerUser" | "createdAt" | "lastSeenAt"
 > &
   Pick<
     PersonRow,
     "name" | "email" | "timeZone" | "hourCycle" | `wrongCode${"s" | "At" | "Since" | "From"}`
   > &
-  Record<"twoFactor" | "administrator", number>;
+  Record<"byPassword" | "twoFactor" | "administrator", number>;
 
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
@@ -104,6 +104,12 @@ function toSession(row: StoredSession, organizations: Membership[]): Session {
   return {
     id: row.id,
     stage: row.stage,
+    startedAt: row.createdAt,
+    way: {
+      byPassword: row.byPassword === 1,
+      providerId: row.providerId,
+      headerUser: row.headerUser,
+    },
     person: {
       id: row.personId,
       name: row.name,

@@ -9,6 +9,7 @@ import { deletedBody } from "../../core/paging.ts";
 import type { Statement } from "../../database/store.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
+import { passwordWay, type SignInWay } from "../../http/access/session.ts";
 import { oldestMs } from "./rules.ts";
 import {
   addSession,
@@ -28,7 +29,7 @@ export function buildNewSession(
   context: VisitorContext,
   personId: string,
   stage: SessionRow["stage"],
-  providerId: string | null = null,
+  way: SignInWay = passwordWay,
 ) {
   const { store, session, address, userAgent } = context;
   const now = context.clock();
@@ -41,7 +42,7 @@ export function buildNewSession(
     wrongCodes: 0,
     address,
     userAgent,
-    providerId,
+    ...way,
     createdAt: formatTimestamp(now),
     lastSeenAt: formatTimestamp(now),
   };
@@ -130,10 +131,12 @@ export function buildPersonAudit(
   fields?: readonly ChangedField[],
 ): Statement[] {
   const { person, organizations } = context.session;
+  // A cast, because TypeScript distributes at most 25 actions over the union.
+  const change = { action, subjectId: person.id, ...(fields && { fields }) } as AuditedChange;
   return buildAuditRows(
     organizations.map(({ id }) => id),
     context,
     { type: "person", id: person.id, name: person.name },
-    { action, subjectId: person.id, ...(fields && { fields }) },
+    change,
   );
 }

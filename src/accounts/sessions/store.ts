@@ -39,10 +39,10 @@ export function copySession(
   { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
 ): Statement {
   return sql`insert into ${sessions}
-      (id, person_id, token_hash, stage, wrong_codes, address, user_agent, provider_id, created_at,
-      last_seen_at)
-    select ${id}, person_id, ${tokenHash}, stage, wrong_codes, address, user_agent, provider_id,
-      created_at, ${lastSeenAt} from ${sessions} where id = ${from}`;
+      (id, person_id, token_hash, stage, by_password, header_user, wrong_codes, address, user_agent,
+      provider_id, created_at, last_seen_at)
+    select ${id}, person_id, ${tokenHash}, stage, by_password, header_user, wrong_codes, address,
+      user_agent, provider_id, created_at, ${lastSeenAt} from ${sessions} where id = ${from}`;
 }
 
 export function removeSession(store: Store, id: string): Statement {

@@ -1,7 +1,13 @@
 /** Routes to set up the appliance, sign in and sign out. */
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
+import { PasskeyProof, RequestOptions, SecondFactors } from "../passkeys/schema.ts";
 import { Code } from "../two-factor/schema.ts";
+import {
+  createSignInOptions,
+  describeSecondFactors,
+  signInWithPasskey,
+} from "./passkey-service.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
 import { enterCode, describePresence, signIn, signOut } from "./service.ts";
 import { completeSetUp, type SetUp } from "./set-up.ts";
@@ -50,6 +56,35 @@ export const createSignInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
         body: Code,
         data: SignInStep,
         handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/sign-in/passkey", {
+        name: "getPasskeyOptions",
+        access: "anyone",
+        summary: "Get the options with which the browser signs in with a passkey",
+        data: RequestOptions,
+        errors: ["CONFLICT"],
+        handle: async ({ context }) => createSignInOptions(context),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/sign-in/passkey", {
+        name: "signInWithPasskey",
+        access: "anyone",
+        summary: "Sign in with a passkey, alone or after the password",
+        body: PasskeyProof,
+        data: SignInStep,
+        handle: async ({ context, body }) => ({ state: await signInWithPasskey(context, body) }),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/sign-in/second-factors", {
+        name: "getSecondFactors",
+        access: "anyone",
+        summary: "Get the second factors of a sign-in in progress",
+        data: SecondFactors,
+        handle: ({ context }) => describeSecondFactors(context),
       }),
     )
     .post(

@@ -30,6 +30,13 @@ export const Presence = z.object({
     })
     .nullable(),
   organizations: z.array(OwnMembership),
+  /** Ways to sign in, in addition to the password; null for a signed-in person. */
+  ways: z
+    .object({
+      /** Whether someone has a passkey for this host. */
+      passkey: z.boolean(),
+    })
+    .nullable(),
 });
 export type Presence = z.infer<typeof Presence>;
 

@@ -11,9 +11,11 @@ import {
   tryWithLimits,
   tryWithinLimit,
 } from "../../http/access/attempt-limits.ts";
-import { signInRequiredError } from "../../http/access/session.ts";
+import { passwordWay, signInRequiredError, type SignInWay } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { emailKeyOf } from "../people/rules.ts";
+import { findRpId } from "../passkeys/rules.ts";
+import { hasPasskeys } from "../passkeys/store.ts";
+import { emailKeyOf, hasTwoFactor } from "../people/rules.ts";
 import {
   findPerson,
   findPeopleByEmail,
@@ -35,14 +37,22 @@ import type { Presence, SignIn, Stage } from "./schema.ts";
 const codesPerSignIn = 5;
 
 /** Returns the session's person, and the view of the admin page for them. */
-export async function describePresence({ store, session }: VisitorContext): Promise<Presence> {
-  const nobody = { version, person: null, organizations: [] };
+export async function describePresence(context: VisitorContext): Promise<Presence> {
+  const { store, session } = context;
   if (session?.stage === "signed-in") {
     const { person, organizations } = session;
-    return { state: "signed-in", version, person, organizations: [...organizations] };
+    return { state: "signed-in", version, person, organizations: [...organizations], ways: null };
   }
+  const ways = await listWays(context);
+  const nobody = { version, person: null, organizations: [], ways };
   if (session !== null) return { ...nobody, state: "two-factor" };
   return { ...nobody, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
+}
+
+/** Returns the ways to sign in that this browser can offer, in addition to the password. */
+async function listWays({ store, origin }: VisitorContext) {
+  const rpId = findRpId(origin);
+  return { passkey: rpId !== null && (await hasPasskeys(store, rpId)) };
 }
 
 let nobodysHash: Promise<string> | null = null;
@@ -100,20 +110,21 @@ export function admitPerson(
   return startSession(
     context,
     person,
-    person.totpSecret === null ? "signed-in" : "two-factor",
+    hasTwoFactor(person) ? "two-factor" : "signed-in",
     extraStatements,
   );
 }
 
-/** Starts a session at this stage. Writes `further` together with it. */
+/** Starts a session at this stage and way. Writes `further` together with it. */
 export async function startSession(
   context: VisitorContext,
   { id, name }: Pick<PersonRow, "id" | "name">,
   stage: "signed-in" | "two-factor",
   further: readonly Statement[] = [],
+  way: SignInWay = passwordWay,
 ): Promise<Stage> {
   const { store } = context;
-  const { statements, handOver } = buildNewSession(context, id, stage);
+  const { statements, handOver } = buildNewSession(context, id, stage, way);
   const organizationIds = stage === "signed-in" ? await findOrganizationIds(store, id) : [];
   const signedIn = { action: "person.signed-in", subjectId: id } as const;
   const audited = buildAuditRows(organizationIds, context, { type: "person", id, name }, signedIn);
@@ -138,7 +149,7 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
   );
   if (used !== null) {
     const forgiven = clearWrongCodes(person.id, session.id);
-    return startSession(context, person, "signed-in", [...used, forgiven]);
+    return startSession(context, person, "signed-in", [...used, forgiven], session.way);
   }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
   const somebody = { type: "visitor" as const, id: null, name: `a person at ${address}` };

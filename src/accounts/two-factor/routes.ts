@@ -1,15 +1,37 @@
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { Code, KnownPassword, PendingTwoFactor, RecoveryCodes } from "./schema.ts";
+import { Code, KnownPassword, PendingTwoFactor, RecoveryCodes, TwoFactor } from "./schema.ts";
 import {
   beginTwoFactor,
   confirmTwoFactor,
+  describeTwoFactor,
   disableTwoFactor,
   renewRecoveryCodes,
+  usePasskeysAsFactor,
 } from "./service.ts";
 
 export const twoFactorRoutes = createRouter("/two-factor")
+  .get(
+    ...defineEndpoint("/", {
+      name: "getTwoFactor",
+      access: "person",
+      summary: "Get your second factors",
+      data: TwoFactor,
+      handle: ({ context }) => describeTwoFactor(context),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/passkeys", {
+      name: "usePasskeysAsFactor",
+      access: "person",
+      summary: "Turn two-factor on with your passkeys, and sign out everywhere else",
+      body: KnownPassword,
+      data: RecoveryCodes,
+      errors: ["CONFLICT"],
+      handle: ({ context, body }) => usePasskeysAsFactor(context, body.password),
+    }),
+  )
   .post(
     ...defineEndpoint("/", {
       name: "beginTwoFactor",

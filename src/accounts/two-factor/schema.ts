@@ -9,5 +9,14 @@ export const KnownPassword = z.strictObject({ password: Password });
 export const PendingTwoFactor = z.object({ secret: z.string(), uri: z.string() });
 export type PendingTwoFactor = z.infer<typeof PendingTwoFactor>;
 
+/** Second factors of a person. All are false and 0 if two-factor is off. */
+export const TwoFactor = z.object({
+  /** Whether the person has a password, which the second factor protects. */
+  password: z.boolean(),
+  authenticatorApp: z.boolean(),
+  passkeys: z.boolean(),
+  recoveryCodesLeft: z.int(),
+});
+
 /** Recovery codes, which are shown only once. */
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });

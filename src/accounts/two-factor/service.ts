@@ -9,7 +9,9 @@ import { matchValues } from "../../database/rows.ts";
 import { guard, retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { tryWithLimits } from "../../http/access/attempt-limits.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
+import { findPasskeys, guardHasPasskey } from "../passkeys/store.ts";
 import { getOwnRow, reauthenticate } from "../people/profile.ts";
+import { hasTwoFactor } from "../people/rules.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { buildPersonAudit, buildRenewedSession } from "../sessions/service.ts";
 import {
@@ -36,9 +38,16 @@ export async function buildCodeUse(
   now: number,
   otherwise: () => AppError,
 ): Promise<Statement[] | null> {
-  if (person.totpSecret === null) return null;
-  const secret = vault.open(person.totpSecret, totpPathOf(person));
-  const totpStep = await findAcceptedStep(secret, stripSpaces(code), now, person.totpStep);
+  if (!hasTwoFactor(person)) return null;
+  const totpStep =
+    person.totpSecret === null
+      ? null
+      : await findAcceptedStep(
+          vault.open(person.totpSecret, totpPathOf(person)),
+          stripSpaces(code),
+          now,
+          person.totpStep,
+        );
   if (totpStep !== null) {
     if (namedSteps.has(`${person.id} ${totpStep}`)) return null;
     const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, latestStepAt(now)));
@@ -87,7 +96,10 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
   return retryOnStaleRead(async () => {
     const person = await reauthenticate(context, password);
     if (person.totpSecret !== null)
-      throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up again.");
+      throw new AppError(
+        "CONFLICT",
+        "An authenticator app is set up. Turn two-factor off before you set it up again.",
+      );
     const secret = await createTotpSecret();
     const totpPending = vault.seal(secret, totpPathOf(person));
     await store.atomic([
@@ -141,7 +153,51 @@ function createRecoveryCodes(store: Store, personId: string) {
   return { codes, statements: setRecoveryCodes(store, personId, hashes) };
 }
 
-/** Turns two-factor off, or cancels its set-up. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
+/** Returns the second factors of the signed-in person. */
+export async function describeTwoFactor(context: SignedInContext) {
+  const person = await getOwnRow(context);
+  const own = eq(recoveryCodes.personId, person.id);
+  return {
+    password: person.hasPassword,
+    authenticatorApp: person.totpSecret !== null,
+    passkeys: hasTwoFactor(person) && (await findPasskeys(context.store, person.id)).length > 0,
+    recoveryCodesLeft: await context.store.db.$count(recoveryCodes, own),
+  };
+}
+
+/**
+ * Turns two-factor on with the person's passkeys, ends all other sessions, and replaces this
+ * session's cookie. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT without
+ * a passkey or if two-factor is on.
+ */
+export async function usePasskeysAsFactor(context: SignedInContext, password: string) {
+  const { store, clock } = context;
+  const { codes, handOver } = await retryOnStaleRead(async () => {
+    const person = await reauthenticate(context, password);
+    if (hasTwoFactor(person))
+      throw new AppError("CONFLICT", "Two-factor is on, and accepts your passkeys already.");
+    const { codes, statements } = createRecoveryCodes(store, person.id);
+    const renewed = buildRenewedSession(context);
+    await store.atomic([
+      guardHasPasskey(
+        person.id,
+        () => new AppError("CONFLICT", "Add a passkey first. Then it can be your second factor."),
+      ),
+      ...changePerson(store, person, {
+        passkeyFactor: true,
+        updatedAt: formatTimestamp(clock()),
+      }),
+      ...statements,
+      ...renewed.statements,
+      ...buildPersonAudit(context, "person.two-factor-on"),
+    ]);
+    return { codes, handOver: renewed.handOver };
+  });
+  handOver();
+  return { recoveryCodes: codes };
+}
+
+/** Turns two-factor off, or cancels its set-up. Passkeys can still sign in alone. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
 export async function disableTwoFactor(context: SignedInContext, password: string): Promise<void> {
   const { store, clock } = context;
   await retryOnStaleRead(async () => {
@@ -150,6 +206,7 @@ export async function disableTwoFactor(context: SignedInContext, password: strin
       ...changePerson(store, person, {
         totpSecret: null,
         totpPending: null,
+        passkeyFactor: false,
         updatedAt: formatTimestamp(clock()),
       }),
       ...setRecoveryCodes(store, person.id, []),
@@ -163,7 +220,7 @@ export async function renewRecoveryCodes(context: SignedInContext, password: str
   const { store } = context;
   return retryOnStaleRead(async () => {
     const person = await reauthenticate(context, password);
-    if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
+    if (!hasTwoFactor(person)) throw new AppError("CONFLICT", "Two-factor is off.");
     const { codes, statements } = createRecoveryCodes(store, person.id);
     await store.atomic([
       ...changePerson(store, person, {}),

@@ -33,6 +33,8 @@ export const organizationSettings = sqliteTable(
     keepDeletedDays: integer("keep_deleted_days").notNull().default(30),
     /** Whether outages with a common cause are one alert. */
     oneAlertPerCause: flag("one_alert_per_cause").notNull().default(true),
+    /** Whether sign-ins by password give access to the organization. */
+    passwordSignIn: flag("password_sign_in").notNull().default(true),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
@@ -61,6 +63,8 @@ export const people = sqliteTable(
     totpPending: text("totp_pending"),
     /** Time step of the last accepted code, which prevents reuse of codes. */
     totpStep: integer("totp_step").notNull(),
+    /** Whether the passkeys are a second factor after the password, also without an authenticator app. */
+    passkeyFactor: flag("passkey_factor").notNull().default(false),
     /** IANA name; null for the organization's time zone. */
     timeZone: text("time_zone"),
     /** Clock of the admin page: 24 hours (`h23`) or 12 hours with am and pm (`h12`). */
@@ -182,6 +186,43 @@ export const identities = sqliteTable(
   ],
 );
 
+/** Passkeys (WebAuthn credentials). Each works only on the host on which it was added. */
+export const passkeys = sqliteTable(
+  "passkeys",
+  {
+    id: text("id").primaryKey(),
+    personId: personId(),
+    name: text("name").notNull(),
+    /** Host of the admin page for which the passkey was created (the RP ID). */
+    rpId: text("rp_id").notNull(),
+    /** ID that the authenticator assigned, in base64url. */
+    credentialId: text("credential_id").notNull().unique(),
+    /** COSE key, in base64url. */
+    publicKey: text("public_key").notNull(),
+    /** Last sign counter; 0 for authenticators without one. */
+    signCount: integer("sign_count").notNull(),
+    /** JSON list of transports that browsers use to find the authenticator. */
+    transports: text("transports").notNull(),
+    /** Unix milliseconds at which the last used challenge was created. Older challenges are rejected. */
+    challengedAt: integer("challenged_at").notNull(),
+    createdAt: text("created_at").notNull(),
+    lastUsedAt: text("last_used_at"),
+  },
+  (t) => [index("passkeys_by_person").on(t.personId), index("passkeys_by_host").on(t.rpId)],
+);
+
+/** Links of the command line that sign a person in once. */
+export const signInLinks = sqliteTable(
+  "sign_in_links",
+  {
+    /** SHA-256 of the token, hexadecimal. */
+    tokenHash: text("token_hash").primaryKey(),
+    personId: personId(),
+    expiresAt: text("expires_at").notNull(),
+  },
+  (t) => [index("sign_in_links_by_person").on(t.personId)],
+);
+
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -191,13 +232,17 @@ export const sessions = sqliteTable(
     tokenHash: text("token_hash").notNull().unique(),
     /** A session in stage `two-factor` waits for a code and grants no access. */
     stage: text("stage", { enum: ["two-factor", "signed-in"] }).notNull(),
+    /** Whether the session was started by password. */
+    byPassword: flag("by_password").notNull().default(true),
+    /** User of the trusted header. The session is valid only in requests with this user. */
+    headerUser: text("header_user"),
     /** Number of wrong codes in stage `two-factor`. */
     wrongCodes: integer("wrong_codes").notNull(),
     address: text("address").notNull(),
     userAgent: text("user_agent").notNull(),
     /**
      * Sign-in provider of the session, which opens only the organizations of the provider. Null after a sign-in by
-     * password, which opens all organizations of the person.
+     * password or passkey, which opens all organizations of the person.
      */
     providerId: text("provider_id").references(() => identityProviders.id, { onDelete: "cascade" }),
     createdAt: text("created_at").notNull(),

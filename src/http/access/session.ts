@@ -11,10 +11,25 @@ export type Session = {
   id: string;
   /** In stage `two-factor`, the session waits for a code and grants no access. */
   stage: "two-factor" | "signed-in";
+  way: SignInWay;
+  startedAt: string;
   person: SignedInPerson;
   /** Organizations of the person, in the order of joining. */
   organizations: readonly Membership[];
 };
+
+/** How a session was started. */
+export type SignInWay = {
+  byPassword: boolean;
+  /** Sign-in provider, whose organizations the session opens; null for all organizations of the person. */
+  providerId: string | null;
+  /** User of the trusted header of a proxy, without which the session is not valid; null without one. */
+  headerUser: string | null;
+};
+
+export const passwordWay: SignInWay = { byPassword: true, providerId: null, headerUser: null };
+/** A passkey, or a link of the command line. */
+export const directWay: SignInWay = { ...passwordWay, byPassword: false };
 
 type SignedInPerson = {
   id: string;

@@ -42,6 +42,7 @@ describe("signing in", () => {
       organizations: [
         { id: appliance.ours.id, slug: "ours", name: "Ours", timeZone: "UTC", role: "admin" },
       ],
+      ways: null,
     });
     expect(presence.headers.get("cache-control")).toBe("no-store");
     expect((await ada.page("GET", "/api/v1/incidents")).status).toBe(200);
