@@ -137,7 +137,7 @@ test.each((parse(gatusEndpoints) as Fields[]).map((one) => [JSON.stringify(one),
 /** Types that can be exported, by format; the report names all others. */
 const exportable = {
   "uptime-kuma":
-    "http tcp ping dns tls push smtp imap pop3 ssh redis postgres mysql mongodb mssql kafka grpc radius game browser",
+    "http tcp ping dns tls push smtp imap pop3 ssh redis postgres mysql mongodb mssql kafka ldap sip grpc radius game browser",
   gatus: "http tcp ping dns tls push smtp ssh websocket grpc domain",
   "prometheus-blackbox": "http tcp ping dns tls smtp ssh grpc",
 };

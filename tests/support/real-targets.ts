@@ -236,13 +236,26 @@ export const zone = {
   TXT: { host: "signalbox.test", values: ["v=spf1 ip4:192.0.2.1 -all"] },
   SRV: { host: "_sip._tcp.signalbox.test", values: ["10 20 5060 sip.signalbox.test"] },
   CAA: { host: "signalbox.test", values: ['0 issue "ca.test"'] },
+  PTR: { host: "1.2.0.192.in-addr.arpa", values: ["signalbox.test"] },
+  SOA: {
+    host: "signalbox.test",
+    values: ["ns1.signalbox.test hostmaster.signalbox.test 2026112701 3600 600 604800 300"],
+  },
 };
 
-// dnsmasq has no option for NS (type 2); its data is the name in wire format.
-const nameServer = "ns1.signalbox.test"
-  .split(".")
-  .map((label) => String.fromCharCode(label.length) + label)
-  .join("");
+// dnsmasq has no option for NS (type 2) and SOA (type 6), but one for records in wire format.
+const encodeName = (name: string) =>
+  Buffer.from(
+    `${name
+      .split(".")
+      .map((label) => String.fromCharCode(label.length) + label)
+      .join("")}\0`,
+  );
+const startOfAuthority = Buffer.concat([
+  encodeName("ns1.signalbox.test"),
+  encodeName("hostmaster.signalbox.test"),
+  Buffer.from(Uint32Array.of(2026112701, 3600, 600, 604800, 300).buffer).swap32(),
+]);
 
 const records = [
   "--host-record=signalbox.test,192.0.2.1,2001:db8::1",
@@ -250,7 +263,8 @@ const records = [
   "--cname=www.signalbox.test,signalbox.test",
   "--mx-host=signalbox.test,mx1.signalbox.test,10",
   "--mx-host=signalbox.test,mx2.signalbox.test,20",
-  `--dns-rr=signalbox.test,2,${Buffer.from(`${nameServer}\0`).toString("hex")}`,
+  `--dns-rr=signalbox.test,2,${encodeName("ns1.signalbox.test").toString("hex")}`,
+  `--dns-rr=signalbox.test,6,${startOfAuthority.toString("hex")}`,
   "--txt-record=signalbox.test,v=spf1 ip4:192.0.2.1, -all",
   "--srv-host=_sip._tcp.signalbox.test,sip.signalbox.test,5060,10,20",
   "--caa-record=signalbox.test,0,issue,ca.test",

@@ -23,6 +23,8 @@ const types: Record<string, (monitor: Fields) => Fields> = {
   imap: hostAndPort,
   pop3: hostAndPort,
   ssh: hostAndPort,
+  ldap: hostAndPort,
+  sip: hostAndPort,
   ping: ({ host }) => ({ hostname: host }),
   dns: ({ host, recordType, resolver }) => ({
     hostname: host,

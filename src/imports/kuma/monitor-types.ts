@@ -164,7 +164,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
   pm2: (m) => ({ type: "pm2", fields: { name: toText(m["system_service_name"]) } }),
 };
 
-const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"];
+const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA"];
 
 function convertDns(m: Fields): MappedMonitor {
   const notes: string[] = [];

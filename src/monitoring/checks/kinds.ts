@@ -11,6 +11,7 @@ import { checkGrpc } from "./kinds/grpc.ts";
 import { checkHttp } from "./kinds/http.ts";
 import { checkImap } from "./kinds/imap.ts";
 import { checkKafka } from "./kinds/kafka.ts";
+import { checkLdap } from "./kinds/ldap.ts";
 import { checkMongodb } from "./kinds/mongodb.ts";
 import { checkMqtt } from "./kinds/mqtt.ts";
 import { checkMssql } from "./kinds/mssql.ts";
@@ -18,8 +19,10 @@ import { checkNtp } from "./kinds/ntp.ts";
 import { checkPing } from "./kinds/ping.ts";
 import { checkPop3 } from "./kinds/pop3.ts";
 import { checkMysql, checkPostgres } from "./kinds/sql.ts";
+import { checkRabbitmq } from "./kinds/rabbitmq.ts";
 import { checkRedis } from "./kinds/redis.ts";
 import { checkRadius } from "./kinds/radius.ts";
+import { checkSip } from "./kinds/sip.ts";
 import { checkSmtp } from "./kinds/smtp.ts";
 import { checkSnmp } from "./kinds/snmp.ts";
 import { checkSsh } from "./kinds/ssh.ts";
@@ -46,6 +49,9 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   mongodb: checkMongodb,
   mssql: checkMssql,
   kafka: checkKafka,
+  rabbitmq: checkRabbitmq,
+  ldap: checkLdap,
+  sip: checkSip,
   websocket: checkWebsocket,
   grpc: checkGrpc,
   docker: checkDocker,

@@ -49,6 +49,14 @@ export const detailsOfTypes = {
   },
   domain: { expiresAt: { label: "Registered until", ends: true } },
   kafka: { brokers: { label: "Brokers" }, ...secured },
+  rabbitmq: {
+    version,
+    messages: { label: "Messages" },
+    consumers: { label: "Consumers" },
+    ...secured,
+  },
+  ldap: { identity: { label: "Signed in as" }, ...secured },
+  sip: { server: { label: "Server" }, ...secured },
   ntp: { offsetMs: { label: "Clock offset", unit: "ms" }, stratum: { label: "Stratum" } },
   radius: { reply: { label: "Reply" } },
   game: {

@@ -181,6 +181,12 @@ export const Fingerprint = z
   )
   .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" });
 
+/** Name of a virtual host or queue of AMQP: a short string has at most 255 bytes. */
+export const amqpName = line(255).refine(
+  (name) => Buffer.byteLength(name) <= 255,
+  "must be at most 255 bytes",
+);
+
 /** Topic filter of MQTT, with wildcards. */
 export const TopicFilter = line(1000).refine(
   (topic) => /^(?:(?:\+|[^+#/]*)\/)*(?:[+#]|[^+#/]*)$/.test(topic),

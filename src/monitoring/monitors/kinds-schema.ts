@@ -20,7 +20,7 @@ import { type Kind, defineKind } from "../../core/kinds.ts";
 import { pemSchema } from "../../core/security/pem.ts";
 import { dropIdleLogin } from "./connection-schema.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
-import { wellFormedText } from "./request-schema.ts";
+import { ExpectedStatus, wellFormedText } from "./request-schema.ts";
 import {
   certificateExpiryDays,
   Resolver,
@@ -49,6 +49,7 @@ import {
   RegisteredDomain,
   screenshotAt,
   TopicFilter,
+  amqpName,
   Unit,
 } from "./fields-schema.ts";
 
@@ -110,10 +111,12 @@ export const monitorKinds = {
   dns: defineMonitorKind({
     name: "DNS",
     upWhen:
-      "there are records of the type, including the expected values. You can name a resolver; the default is the system's.",
+      "there are records of the type, including the expected values. You can name a resolver; the default is the system's. For `PTR`, `host` can be an IP address.",
     fields: {
       host: Host,
-      recordType: z.enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"]).default("A"),
+      recordType: z
+        .enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA"])
+        .default("A"),
       resolver: nullable(Resolver),
       expected: z.array(line(1000)).max(50).default([]),
     },
@@ -251,6 +254,58 @@ export const monitorKinds = {
         ...toSecuredHost,
         mechanism: createStrengthCheck("plain", "scram-sha-256", "scram-sha-512"),
       },
+    },
+  }),
+  rabbitmq: defineMonitorKind({
+    name: "RabbitMQ",
+    upWhen:
+      "the broker greets over AMQP 0-9-1, or opens the `virtualHost` for the user if you set a `username`. If you set a `queue`, it must exist and hold at most `maxMessages` messages.",
+    fields: {
+      host: Host,
+      port: Port.default(5672),
+      username,
+      password,
+      virtualHost: amqpName.default("/"),
+      queue: nullable(amqpName),
+      maxMessages: nullable(integer(0, 1_000_000_000)),
+      ...secured,
+    },
+    secrets: { password: toSecuredHost },
+  }),
+  ldap: defineMonitorKind({
+    name: "LDAP",
+    upWhen:
+      "the directory accepts the bind, which is anonymous without a `username`. If you set a `baseDn`, this entry must exist.",
+    fields: {
+      ...mailFields(389, "starttls"),
+      username: nullable(line(1000)).meta({
+        description:
+          "DN of the user, such as `cn=probe,dc=team,dc=example`. Active Directory accepts `probe@team.example`, too.",
+      }),
+      baseDn: nullable(line(1000)),
+    },
+    secrets: mailSecrets,
+  }),
+  sip: defineMonitorKind({
+    name: "SIP",
+    upWhen:
+      "the telephone server responds to `OPTIONS` with an expected status. With a `user`, the request is about this user.",
+    fields: {
+      host: Host,
+      port: Port.default(5060),
+      transport: z.enum(["udp", "tcp", "tls"]).default("udp"),
+      user: nullable(
+        z
+          .string()
+          .regex(
+            /^[A-Za-z0-9_.!~*'()&=+$,;?/-]{1,100}$/,
+            "must be the user part of a SIP address, such as 100",
+          ),
+      ),
+      expectedStatus: ExpectedStatus.default(["200-299"]),
+      serverName: secured.serverName,
+      verifyTls,
+      certificateExpiryDays,
     },
   }),
   websocket: defineMonitorKind({

@@ -110,7 +110,7 @@ export function chooseChannels(
 }
 
 /** Monitor types that sign in only if a username is set. */
-const userTypes = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"];
+const userTypes = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka", "rabbitmq", "ldap"];
 
 export const credentialFields = [
   "username",
@@ -131,6 +131,12 @@ export function findUnusedCredential(monitor: Credentials): { path: string; issu
     return {
       path: "password",
       issue: "is used with a username only: enter one, or remove the password",
+    };
+  // Directories treat a bind without a password as anonymous (RFC 4513 §5.1.2).
+  if (type === "ldap" && username !== null && password === null)
+    return {
+      path: "username",
+      issue: "is used with a password only: enter one, or remove the username",
     };
   const { authPassword = null, privPassword = null } = monitor;
   if (type === "snmp" && snmpVersion === "3" && authPassword === null && privPassword !== null)

@@ -3,7 +3,7 @@ import { testAppliance } from "../../support/appliance.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
-const types = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"] as const;
+const types = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka", "rabbitmq", "ldap"] as const;
 
 test("a password without a username is rejected, because the check would not sign in", async () => {
   const { ours } = await testAppliance();
@@ -28,6 +28,8 @@ test("a password without a username is rejected, because the check would not sig
     const cleared = await ours.api("PATCH", one, { body: { username: null, password: null } });
     expect([type, cleared.status]).toEqual([type, 200]);
   }
+  const ldap = { type: "ldap", name: "Directory", ...newMonitors.ldap, username: "cn=probe" };
+  expect(refusal(await ours.api("POST", path, { body: ldap }))).toEqual([422, "username"]);
   const snmp = { type: "snmp", name: "Switch", ...newMonitors.snmp, snmpVersion: "3" };
   const priv = { ...snmp, username: "probe", privPassword: "privately" };
   expect(refusal(await ours.api("POST", path, { body: priv }))).toEqual([422, "privPassword"]);

@@ -6,6 +6,7 @@ import { game, goldSourceGame, minecraftGame } from "./game.ts";
 import { grpc } from "./grpc.ts";
 import { imap } from "./imap.ts";
 import { kafka } from "./kafka.ts";
+import { ldap } from "./ldap.ts";
 import { mongodb } from "./mongodb.ts";
 import { mqtt } from "./mqtt.ts";
 import { mssql } from "./mssql.ts";
@@ -13,8 +14,10 @@ import { ntp } from "./ntp.ts";
 import { pop3 } from "./pop3.ts";
 import { postgres } from "./postgres.ts";
 import type { Fake } from "./fake.ts";
+import { rabbitmq } from "./rabbitmq.ts";
 import { radius } from "./radius.ts";
 import { redis } from "./redis.ts";
+import { sip, sipOverTcp } from "./sip.ts";
 import { smtp } from "./smtp.ts";
 import { snmp } from "./snmp.ts";
 import { ssh } from "./ssh.ts";
@@ -46,6 +49,9 @@ export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
   mongodb,
   mssql,
   kafka,
+  rabbitmq,
+  ldap,
+  sip,
   websocket,
   grpc,
   docker,
@@ -60,4 +66,5 @@ export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
 export const otherFakes: [MonitorType, Fake][] = [
   ["game", goldSourceGame],
   ["game", minecraftGame],
+  ["sip", sipOverTcp],
 ];

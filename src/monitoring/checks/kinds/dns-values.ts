@@ -13,7 +13,10 @@ export function normalizeValue(type: RecordType, value: string): string {
       return normalizeAddress(value);
     case "CNAME":
     case "NS":
+    case "PTR":
       return toAsciiName(value.trim());
+    case "SOA":
+      return normalizeStartOfAuthority(value);
     case "MX":
     case "SRV":
       return normalizeNameRecord(value);
@@ -36,6 +39,12 @@ function normalizeNameRecord(value: string): string {
   const parts = value.trim().split(/\s+/);
   const name = toAsciiName(parts.at(-1) ?? "");
   return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
+}
+
+/** Normalizes the two names and the numbers of an SOA record (RFC 1035 §3.3.13). */
+function normalizeStartOfAuthority(value: string): string {
+  const [server = "", mailbox = "", ...numbers] = value.trim().split(/\s+/);
+  return [toAsciiName(server), toAsciiName(mailbox), ...numbers].join(" ");
 }
 
 /** Normalizes a CAA record: flags, lower-case tag, quoted value (RFC 8659 §4.1). */

@@ -1,5 +1,6 @@
 /** The DNS check: queries the records of a name and compares them with the expected values. */
 import { Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
 import { canReachNameServers, silentNameServersError } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
 import { LocalFailure, ResolverFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -81,6 +82,13 @@ async function queryRecords(resolver: Resolver, host: string, type: Settings["re
       return (await resolver.resolveSrv(host)).map(
         ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name || rootDomain}`,
       );
+    case "PTR":
+      return isIP(host) === 0 ? await resolver.resolvePtr(host) : await resolver.reverse(host);
+    case "SOA": {
+      const { nsname, hostmaster, serial, refresh, retry, expire, minttl } =
+        await resolver.resolveSoa(host);
+      return [`${nsname} ${hostmaster} ${serial} ${refresh} ${retry} ${expire} ${minttl}`];
+    }
     case "CAA":
       return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {
         const [tag, value] = Object.entries(property).find(([name]) => name !== "type") ?? [];

@@ -131,7 +131,7 @@ export function isFulfilled({ op, value }: Condition, received: unknown): boolea
   }
 }
 
-function isInRange(range: string, status: number): boolean {
+export function isInRange(range: string, status: number): boolean {
   const [from, to = from] = range.split("-");
   return Number(from) <= status && status <= Number(to);
 }

@@ -20,7 +20,7 @@ const overUdp = all.flatMap(([type, fake]) => (fake.over === "udp" ? [[type, fak
 
 test("this file covers every type over UDP", () => {
   expect(new Set(overUdp.map(([type]) => type))).toEqual(
-    new Set(["snmp", "radius", "ntp", "game"]),
+    new Set(["snmp", "radius", "ntp", "game", "sip"]),
   );
 });
 

@@ -16,6 +16,8 @@ test("values of records are compared by type", () => {
     ["NS", "ns1.example", "NS1.EXAMPLE"],
     ["MX", "10 mx.example", "10  MX.example."],
     ["SRV", "10 20 5060 sip.example", "10 20 05060 SIP.example."],
+    ["PTR", "host.example", "Host.example."],
+    ["SOA", "ns.example admin.example 1 2 3 4 5", "NS.example. admin.example.  1 2 3 4 5"],
     ["CAA", '0 issue "ca.test"', '0 ISSUE "ca.test"'],
     ["CAA", '0 issue "ca.test"', "0 issue ca.test"],
   ];
@@ -24,6 +26,7 @@ test("values of records are compared by type", () => {
   const different: [RecordType, string, string][] = [
     ["AAAA", "2001:db8::1", "2001:db8::2"],
     ["MX", "10 mx.example", "20 mx.example"],
+    ["SOA", "ns.example admin.example 1 2 3 4 5", "ns.example admin.example 2 2 3 4 5"],
     ["CAA", '0 issue "ca.test"', '0 issue "CA.test"'],
     ["TXT", "v=DKIM1; p=abcDEF", "v=DKIM1; p=ABCdef"],
     ["TXT", "Sentence.", "Sentence"],

@@ -46,6 +46,10 @@ describe("expected values", () => {
         ],
         [{ recordType: "CAA", expected: ['0 issue "ca.test"'] }, /^1 record in/],
         [{ recordType: "TXT", expected: zone.TXT.values }, /^\d records? in/],
+        [{ recordType: "PTR", host: zone.PTR.host, expected: ["Signalbox.test."] }, /^1 record in/],
+        [{ recordType: "PTR", host: "192.0.2.1", expected: zone.PTR.values }, /^1 record in/],
+        [{ recordType: "PTR", host: "2001:db8::1", expected: zone.PTR.values }, /^1 record in/],
+        [{ recordType: "SOA", expected: zone.SOA.values }, /^1 record in/],
       ]),
   );
 

@@ -23,6 +23,8 @@ const clearByChoice = new Set<MonitorType>([
   "pop3",
   "mqtt",
   "redis",
+  "rabbitmq",
+  "ldap",
   "websocket",
   "snmp",
 ]);

@@ -146,6 +146,9 @@ const monitorLabels: Record<string, FieldLabels> = {
     pop3: "mail.example",
     redis: "cache.lan",
     kafka: "kafka.lan",
+    rabbitmq: "queue.lan",
+    ldap: "directory.lan",
+    sip: "pbx.lan",
     mqtt: "broker.lan",
     grpc: "api.lan",
     snmp: "switch.lan",
@@ -183,6 +186,24 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "SHA256:…",
     hint: "As ssh-keygen -lf shows it. Leave empty to accept any; a test shows the one received.",
   },
+  virtualHost: { label: "Virtual host", mono: true },
+  queue: { label: "Queue", mono: true, hint: "Must exist. Its messages are counted." },
+  maxMessages: { label: "Most messages", hint: "Down when the queue has more." },
+  "ldap.username": {
+    label: "User (DN)",
+    mono: true,
+    placeholder: "cn=probe,dc=team,dc=example",
+    hint: "Leave empty for an anonymous bind.",
+  },
+  baseDn: {
+    label: "Entry",
+    mono: true,
+    placeholder: "dc=team,dc=example",
+    hint: "DN of an entry that must exist.",
+  },
+  transport: { label: "Transport", options: { udp: "UDP", tcp: "TCP", tls: "TLS" } },
+  user: { label: "SIP user", mono: true, placeholder: "100" },
+  "sip.expectedStatus": { label: "Expected status", hint: "Such as 200–299 or 404." },
   mechanism: {
     label: "Sign-in method",
     options: {
@@ -272,6 +293,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   "smtp.tls": mailTls,
   "imap.tls": mailTls,
   "pop3.tls": mailTls,
+  "ldap.tls": mailTls,
   grace: {
     label: "Grace",
     unit: "s",

@@ -108,6 +108,17 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   smtp: mailSections,
   imap: mailSections,
   pop3: mailSections,
+  ldap: [{ title: "", fields: ["host", "port", "tls", "baseDn"] }, ...mailSections.slice(1)],
+  sip: [
+    { title: "", fields: ["host", "port", "transport"] },
+    {
+      title: "Assertions",
+      fields: ["user", "expectedStatus"],
+      key: ["expectedStatus"],
+      folded: true,
+    },
+    ...mailSections.slice(2),
+  ],
   composite: [{ title: "", fields: ["dependsOn", "mode", "minimum"] }],
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
