@@ -1,157 +1,49 @@
-/** The hint that guides a new organization to its first alert. */
-import { Button } from "@mantine/core";
-import { useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import type { ChannelType } from "../../../../src/alerting/channels/kinds-schema.ts";
+import { lazy, Suspense } from "react";
 import type { ChannelUse } from "../../../../src/dashboard/schema.ts";
 import {
   type AlertChannel,
   useAlertChannels,
   useChannelUses,
 } from "../../../data/alert-channels.ts";
-import { type Overview, type OverviewMonitor, useOverview } from "../../../data/overview.ts";
+import { createChunk } from "../../../data/chunks.ts";
+import type { Overview, OverviewMonitor } from "../../../data/overview.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { openDialog } from "../../../components/open-dialog.ts";
-import { Icon, type IconName } from "../../../components/display/icons.tsx";
-import { useAction } from "../../../components/toasts.tsx";
-import {
-  describeAllMonitors,
-  attachToMonitors,
-  testFromList,
-} from "../../alert-channels/actions.ts";
-import { useLacksMailServer } from "../../settings/data.ts";
+import type { FirstAlertStep } from "./first-alert-strips.tsx";
 
-/**
- * Once a monitor is up, suggests the next step: create a channel, test it, attach it to monitors.
- * Disappears when all are done.
- */
+const FirstAlertStrip = lazy(
+  createChunk(async () => ({
+    default: (await import("./first-alert-strips.tsx")).FirstAlertStrip,
+  })),
+);
+
+/** Once a monitor is up, suggests the next step. Disappears when all are done. */
 export function FirstAlert({ overview }: { overview: Overview }) {
   const { mayWrite } = useSignedInPerson();
   const { data: channels } = useAlertChannels(mayWrite);
   const { data: uses } = useChannelUses();
   const up = overview.monitors.find(({ status }) => status === "up");
   if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
-  return chooseStrip(up, channels, uses);
+  const step = chooseStep(up, channels, uses);
+  return (
+    step !== null && (
+      <Suspense>
+        <FirstAlertStrip step={step} />
+      </Suspense>
+    )
+  );
 }
 
-function chooseStrip(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUse[]) {
+function chooseStep(
+  up: OverviewMonitor,
+  channels: AlertChannel[],
+  uses: ChannelUse[],
+): FirstAlertStep | null {
   const enabled = channels.filter((channel) => channel.enabled);
   const tested = enabled.find(({ lastDeliveryAt }) => lastDeliveryAt !== null);
   const [newest] = enabled;
-  if (newest === undefined) return <NoChannel up={up} />;
-  if (tested === undefined) return <Untested channel={newest} />;
-  if (enabled.every(({ id }) => !uses.some(({ channelId }) => channelId === id)))
-    return <Unattached channel={tested} />;
-  return null;
-}
-
-const offeredChannels: { type: ChannelType; label: string; icon: IconName }[] = [
-  { type: "slack", label: "Slack", icon: "hash" },
-  { type: "email", label: "E-mail", icon: "mail" },
-  { type: "webhook", label: "Webhook", icon: "webhook" },
-  { type: "ntfy", label: "Phone push", icon: "phone" },
-];
-
-function NoChannel({ up }: { up: OverviewMonitor }) {
-  return (
-    <Strip
-      title="Alerts are not set up yet"
-      words={`${up.name} is up. Where should alerts go when it is down?`}
-    >
-      {offeredChannels.map(({ type, label, icon }) => (
-        <Button
-          key={type}
-          leftSection={<Icon name={icon} size={15} />}
-          onClick={() => openDialog({ kind: "create-channel", type })}
-        >
-          {label}
-        </Button>
-      ))}
-      <Button
-        variant="subtle"
-        color="gray"
-        onClick={() => openDialog({ kind: "create-channel", type: "" })}
-      >
-        All types
-      </Button>
-    </Strip>
-  );
-}
-
-function Untested({ channel }: { channel: AlertChannel }) {
-  const { id, name, type, lastError } = channel;
-  const navigate = useNavigate();
-  const lacksMailServer = useLacksMailServer(type);
-  const test = useAction(() => testFromList(channel));
-  return (
-    <Strip
-      title={lastError === null ? "No alert has been delivered yet" : `${name} is not working yet`}
-      words={lastError ?? `Send a test to ${name} to see that it arrives.`}
-      isBad={lastError !== null}
-    >
-      <Button
-        onClick={() =>
-          void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
-        }
-      >
-        Edit
-      </Button>
-      {lacksMailServer ? (
-        <Button
-          variant="filled"
-          onClick={() =>
-            void navigate({ to: "/settings/$section", params: { section: "mail-server" } })
-          }
-        >
-          Set up the mail server
-        </Button>
-      ) : (
-        <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
-          Send test
-        </BusyButton>
-      )}
-    </Strip>
-  );
-}
-
-function Unattached({ channel }: { channel: AlertChannel }) {
-  const { data: overview } = useOverview();
-  const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
-  const attach = useAction(() => attachToMonitors(channel, monitorIds));
-  return (
-    <Strip
-      title="No monitor sends alerts yet"
-      words={`${channel.name} works, but no monitor uses it.`}
-    >
-      <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
-        Attach to {describeAllMonitors(monitorIds.length)}
-      </BusyButton>
-    </Strip>
-  );
-}
-
-function Strip({
-  title,
-  words,
-  isBad = false,
-  children,
-}: {
-  title: string;
-  words: string;
-  isBad?: boolean;
-  children: ReactNode;
-}) {
-  return (
-    <section className="panel strip" aria-label={title}>
-      <span className={`strip-icon ${isBad ? "strip-bad" : ""}`}>
-        <Icon name={isBad ? "warning" : "bell"} size={18} />
-      </span>
-      <p role="status">
-        <b>{title}</b>
-        <span>{words}</span>
-      </p>
-      <div className="strip-options flex flex-wrap gap-8">{children}</div>
-    </section>
-  );
+  if (newest === undefined) return { up };
+  if (tested === undefined) return { untested: newest };
+  return enabled.every(({ id }) => !uses.some(({ channelId }) => channelId === id))
+    ? { unattached: tested }
+    : null;
 }
