@@ -33,6 +33,7 @@ import { createDashboardRoutes } from "./dashboard/routes.ts";
 import { settingsDashboardRoutes } from "./accounts/settings/dashboard-routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
+import { identityRoutes } from "./accounts/identities/routes.ts";
 import { identityProviderRoutes } from "./accounts/identity-providers/routes.ts";
 import { createInvitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceDashboardRoutes } from "./monitoring/maintenance/dashboard-routes.ts";
@@ -45,6 +46,8 @@ import { organizationRoutes } from "./accounts/organizations/routes.ts";
 import { peopleApiRoutes, peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
+import { createSingleSignOnRoutes } from "./accounts/single-sign-on/routes.ts";
+import { findSignOutUrl } from "./accounts/single-sign-on/service.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
 import { heldChangeRoutes } from "./http/held-changes/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
@@ -62,7 +65,8 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof createContactMethodRoutes>[0] &
   Parameters<typeof createStatusPageDashboardRoutes>[0] &
   Parameters<typeof createDashboardRoutes>[0] &
-  Parameters<typeof createSignInRoutes>[0] &
+  Pick<Parameters<typeof createSignInRoutes>[0], "setUp"> &
+  Parameters<typeof createSingleSignOnRoutes>[0] &
   Parameters<typeof createBackupRoutes>[0] &
   Parameters<typeof createImportRoutes>[0] &
   Parameters<typeof createApplianceRoutes>[0];
@@ -75,7 +79,19 @@ const accountRoutes = new Elysia({ name: "accounts" })
   .use(sessionRoutes)
   .use(organizationRoutes)
   .use(peopleRoutes)
+  .use(identityRoutes)
   .use(identityProviderRoutes);
+
+/** Routes to sign in, by password or through a provider. */
+const createEntranceRoutes = (dependencies: ApiDependencies) =>
+  new Elysia({ name: "entrance" })
+    .use(
+      createSignInRoutes({
+        ...dependencies,
+        findSignOutUrl: (context) => findSignOutUrl(context, dependencies),
+      }),
+    )
+    .use(createSingleSignOnRoutes(dependencies));
 
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */
@@ -116,7 +132,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(createDashboardRoutes(dependencies))
     .use(problemRoutes)
     .use(createIncidentDashboardRoutes(dependencies))
-    .use(createSignInRoutes(dependencies))
+    .use(createEntranceRoutes(dependencies))
     .use(accountRoutes)
     .use(
       createInvitationRoutes({

@@ -66,6 +66,7 @@ import { createEventLoopDelay } from "./operations/metrics/event-loop.ts";
 import { createMetricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
+import { ProviderDocuments } from "./accounts/single-sign-on/documents.ts";
 import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
 import { createSharing } from "./accounts/organizations/service.ts";
 import { createPageLock } from "./status-pages/site/lock.ts";
@@ -185,6 +186,7 @@ async function openCore(
     origin: () => config.url ?? chooseLinkOrigin(listUrls(config, mainPort())),
     linkOrigin: () => config.publicUrl ?? null,
     accessTokens: createAccessTokenCache(),
+    providerDocuments: new ProviderDocuments(),
   };
 }
 

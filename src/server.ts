@@ -2,6 +2,7 @@
 import type { CalendarLimits } from "./alerting/schedules/calendar.ts";
 import { createCalendarRoutes } from "./alerting/schedules/routes.ts";
 import type { AlertLinkLimits } from "./alerting/records/link-page.ts";
+import { createCallbackRoutes } from "./accounts/single-sign-on/routes.ts";
 import { createLinkRoutes, type createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
@@ -111,8 +112,7 @@ export function createServer(dependencies: Dependencies) {
       createMetricsResponse(server, request, principal),
     )
     .use(createMcpRoutes(api.routes as unknown as Route[], () => server))
-    .use(createCalendarRoutes(dependencies.calendars))
-    .use(createLinkRoutes(dependencies.alertLinks))
+    .use(createAddressedRoutes(dependencies))
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)
@@ -143,6 +143,13 @@ export function createServer(dependencies: Dependencies) {
   return app;
 }
 
+/** Routes whose addresses other programs open: calendars, links in messages, and returns from sign-in providers. */
+const createAddressedRoutes = ({ calendars, alertLinks, api }: Dependencies) =>
+  new Elysia({ name: "addressed" })
+    .use(createCalendarRoutes(calendars))
+    .use(createLinkRoutes(alertLinks))
+    .use(createCallbackRoutes(api));
+
 function createRequestContext(server: Server, request: Request): RequestContext {
   let address: string | null = null;
   const call = findToolCall(request);
@@ -157,7 +164,7 @@ function createRequestContext(server: Server, request: Request): RequestContext 
     principal: null,
     tool: call?.tool ?? null,
     session: null,
-    setCookie: null,
+    setCookies: [],
     resources: {
       find: (method, location) => server.table.findResource(method, pathOf(request), location),
       read: (path) => readAgain(server, request, path),

@@ -723,6 +723,12 @@ export const singleSignOnBounds = {
     per: "browser",
     beyond: "The oldest unfinished sign-in through a provider is forgotten.",
   },
+  requests: {
+    value: 120,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further sign-ins through providers are rejected: 429. Passwords still work.",
+  },
   attemptMinutes: {
     value: 10,
     unit: "minutes",

@@ -1,4 +1,4 @@
-type Cookie = {
+export type Cookie = {
   name: string;
   value: string;
   maxAgeSeconds: number;
@@ -10,6 +10,14 @@ export function readCookie({ headers }: Request, name: string): string | null {
   const start = `${name}=`;
   const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));
   return pair?.slice(start.length) ?? null;
+}
+
+/** Returns the names of the cookies that start with `prefix`. */
+export function listCookieNames({ headers }: Request, prefix: string): string[] {
+  const names = (headers.get("cookie") ?? "")
+    .split(/;\s*/)
+    .map((one) => one.split("=", 1)[0] ?? "");
+  return names.filter((name) => name.startsWith(prefix));
 }
 
 /**

@@ -231,8 +231,7 @@ class RouteHandler {
         response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
         response.headers.set("Cache-Control", "private, no-cache");
-      if (requestContext.setCookie !== null)
-        response.headers.append("Set-Cookie", requestContext.setCookie);
+      for (const cookie of requestContext.setCookies) response.headers.append("Set-Cookie", cookie);
       return response;
     } catch (error) {
       return createErrorResponse(error, requestId, services.log);

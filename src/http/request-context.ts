@@ -14,8 +14,8 @@ export type RequestContext = {
   tool: string | null;
   /** Session from the cookie; null outside `/dashboard`, and for visitors without a session. */
   session: Session | null;
-  /** Set-Cookie header of the response. */
-  setCookie: string | null;
+  /** Set-Cookie headers of the response. */
+  setCookies: string[];
   /** Access to the records that a write returns. */
   resources: {
     /** Returns the path at which GET returns the record; null if there is none. */

@@ -1,6 +1,7 @@
 import type { RequestContext } from "./request-context.ts";
 import type { RequestServices } from "./services.ts";
 import { buildSessionCookie, type Session } from "./access/session.ts";
+import { buildSetCookie, type Cookie, listCookieNames, readCookie } from "./cookies.ts";
 import { originOf } from "./request.ts";
 
 /** Context of a use case outside of organizations, such as signing in. */
@@ -13,6 +14,14 @@ export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "exten
     setSessionCookie(token: string, seconds: number): void;
     /** Removes the session cookie from the browser. */
     clearSessionCookie(): void;
+    /** Cookies of the visitor, apart from the session. */
+    cookies: {
+      /** Returns the value of a cookie; null if it is missing. */
+      read(name: string): string | null;
+      /** Returns the names that start with `prefix`. */
+      list(prefix: string): string[];
+      set(cookie: Cookie): void;
+    };
   };
 
 /** Context of a signed-in person. */
@@ -31,9 +40,14 @@ export function buildVisitorContext(
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, 300),
     session,
     setSessionCookie: (token, seconds) =>
-      void (requestContext.setCookie = buildSessionCookie(request, token, seconds)),
+      void requestContext.setCookies.push(buildSessionCookie(request, token, seconds)),
     clearSessionCookie: () =>
-      void (requestContext.setCookie = buildSessionCookie(request, null, 0)),
+      void requestContext.setCookies.push(buildSessionCookie(request, null, 0)),
+    cookies: {
+      read: (name) => readCookie(request, name),
+      list: (prefix) => listCookieNames(request, prefix),
+      set: (cookie) => void requestContext.setCookies.push(buildSetCookie(request, cookie)),
+    },
   };
 }
 

@@ -45,6 +45,7 @@ import { createKnownNetworks } from "../../src/http/access/known-networks.ts";
 import { parseBearerToken } from "../../src/http/access/authentication.ts";
 import { createNetworkLimit, createRateLimit } from "../../src/http/access/rate-limit.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { ProviderDocuments } from "../../src/accounts/single-sign-on/documents.ts";
 import { createSetUpForToken } from "../../src/accounts/sign-in/set-up.ts";
 import { createSessionCache } from "../../src/accounts/sessions/cache.ts";
 import { createRequestMetrics } from "../../src/http/request-metrics.ts";
@@ -260,6 +261,7 @@ export function createAppliance(
     pageQueue: createFairQueue(),
     live,
     accessTokens: createAccessTokenCache(),
+    providerDocuments: new ProviderDocuments(),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",

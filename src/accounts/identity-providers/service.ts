@@ -36,6 +36,7 @@ import {
   findOpened,
   findProvider,
   findProviders,
+  presetOf,
   type ProviderRow,
   removeProvider,
   replaceOpened,
@@ -103,10 +104,7 @@ export async function listIdentityProviders({ store }: SignedInContext) {
 /** Lists the providers that the sign-in page offers, oldest first. */
 export async function listProviderButtons(store: Store): Promise<ProviderButton[]> {
   const rows = (await findProviders(store)).filter(({ enabled }) => enabled);
-  return rows.map(({ id, name, settings }) => {
-    const { preset } = JSON.parse(settings) as ProviderSettings;
-    return { id, name, preset };
-  });
+  return rows.map((row) => ({ id: row.id, name: row.name, preset: presetOf(row) }));
 }
 
 const listTargets = ({ issuer }: Pick<ProviderSettings, "issuer">): Place[] => {

@@ -15,7 +15,7 @@ import {
   identityProviders,
 } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import type { GroupRole, OpenedOrganization } from "./schema.ts";
+import type { GroupRole, OpenedOrganization, ProviderSettings } from "./schema.ts";
 
 export type ProviderRow = typeof identityProviders.$inferSelect;
 
@@ -30,6 +30,10 @@ export async function findProvider({ db }: Store, id: string): Promise<ProviderR
   const [row] = await db.select().from(identityProviders).where(eq(identityProviders.id, id));
   return row ?? null;
 }
+
+/** Returns the preset of a provider. */
+export const presetOf = ({ settings }: Pick<ProviderRow, "settings">) =>
+  (JSON.parse(settings) as ProviderSettings).preset;
 
 /** Returns the organizations of all providers or of one, by provider. Deleted organizations are omitted. */
 export async function findOpened({ db }: Store, providerId?: string) {

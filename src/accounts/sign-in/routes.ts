@@ -1,6 +1,7 @@
 /** Routes to set up the appliance, sign in and sign out. */
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
 import { PasskeyProof, RequestOptions, SecondFactors } from "../passkeys/schema.ts";
 import { Code } from "../two-factor/schema.ts";
 import {
@@ -8,11 +9,17 @@ import {
   describeSecondFactors,
   signInWithPasskey,
 } from "./passkey-service.ts";
-import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
+import { FirstRun, Presence, SignedOut, SignInStep, SignIn } from "./schema.ts";
 import { enterCode, describePresence, signIn, signOut } from "./service.ts";
 import { completeSetUp, type SetUp } from "./set-up.ts";
 
-export const createSignInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
+type SignInDependencies = {
+  setUp: SetUp;
+  /** Returns the address to sign out of the provider of the session; null for none. */
+  findSignOutUrl: (context: VisitorContext) => Promise<string | null>;
+};
+
+export const createSignInRoutes = ({ setUp: token, findSignOutUrl }: SignInDependencies) =>
   createRouter("")
     .get(
       ...defineEndpoint("/session", {
@@ -92,7 +99,10 @@ export const createSignInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
         name: "signOut",
         access: "anyone",
         summary: "Sign out of this browser",
-        data: SignInStep,
-        handle: async ({ context }) => ({ state: await signOut(context) }),
+        data: SignedOut,
+        handle: async ({ context }) => {
+          const providerUrl = await findSignOutUrl(context);
+          return { state: await signOut(context), providerUrl };
+        },
       }),
     );

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EmailAddress, TimeZone, Timestamp } from "../../core/fields.ts";
+import { ProviderButton } from "../identity-providers/schema.ts";
 import { OrganizationName } from "../organizations/schema.ts";
 import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../people/schema.ts";
 
@@ -8,6 +9,11 @@ export const Stage = z.enum(["set-up", "signed-out", "two-factor", "signed-in"])
 export type Stage = z.infer<typeof Stage>;
 
 export const SignInStep = z.object({ state: Stage });
+
+export const SignedOut = SignInStep.extend({
+  /** Address at which the browser also signs out of the provider; null for none. */
+  providerUrl: z.string().nullable(),
+});
 
 export const Presence = z.object({
   state: Stage,
@@ -35,6 +41,7 @@ export const Presence = z.object({
     .object({
       /** Whether someone has a passkey for this host. */
       passkey: z.boolean(),
+      providers: z.array(ProviderButton),
     })
     .nullable(),
 });

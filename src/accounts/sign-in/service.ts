@@ -4,6 +4,7 @@ import { networkOf } from "../../core/security/client-network.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createToken } from "../../core/ids.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { findPasswordIndex } from "../../core/security/passwords.ts";
 import type { Statement } from "../../database/store.ts";
 import {
@@ -15,6 +16,9 @@ import { passwordWay, signInRequiredError, type SignInWay } from "../../http/acc
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { findRpId } from "../passkeys/rules.ts";
 import { hasPasskeys } from "../passkeys/store.ts";
+import { buildPendingLink } from "../identities/pending-link.ts";
+import { listProviderButtons } from "../identity-providers/service.ts";
+import { findProvider } from "../identity-providers/store.ts";
 import { emailKeyOf, hasTwoFactor } from "../people/rules.ts";
 import {
   findPerson,
@@ -52,7 +56,10 @@ export async function describePresence(context: VisitorContext): Promise<Presenc
 /** Returns the ways to sign in that this browser can offer, in addition to the password. */
 async function listWays({ store, origin }: VisitorContext) {
   const rpId = findRpId(origin);
-  return { passkey: rpId !== null && (await hasPasskeys(store, rpId)) };
+  return {
+    passkey: rpId !== null && (await hasPasskeys(store, rpId)),
+    providers: await listProviderButtons(store),
+  };
 }
 
 let nobodysHash: Promise<string> | null = null;
@@ -115,20 +122,40 @@ export function admitPerson(
   );
 }
 
-/** Starts a session at this stage and way. Writes `further` together with it. */
+/**
+ * Starts a session at this stage and way. Writes `further` together with it. Unless a provider
+ * signs the person in, links the account at a provider that waits in this browser for this sign-in.
+ */
 export async function startSession(
   context: VisitorContext,
-  { id, name }: Pick<PersonRow, "id" | "name">,
+  person: Pick<PersonRow, "id" | "name" | "emailKey">,
   stage: "signed-in" | "two-factor",
   further: readonly Statement[] = [],
   way: SignInWay = passwordWay,
 ): Promise<Stage> {
   const { store } = context;
+  const { id, name } = person;
   const { statements, handOver } = buildNewSession(context, id, stage, way);
-  const organizationIds = stage === "signed-in" ? await findOrganizationIds(store, id) : [];
-  const signedIn = { action: "person.signed-in", subjectId: id } as const;
-  const audited = buildAuditRows(organizationIds, context, { type: "person", id, name }, signedIn);
-  await store.atomic([...further, ...statements, ...audited]);
+  const isComplete = stage === "signed-in";
+  const isDirect = way.providerId === null && way.headerUser === null;
+  const linked = isComplete && isDirect ? await buildPendingLink(context, person) : [];
+  const organizationIds = isComplete ? await findOrganizationIds(store, id) : [];
+  const provider = way.providerId === null ? null : await findProvider(store, way.providerId);
+  const fields = provider && listChangedFields({}, { provider: provider.name }, ["provider"]);
+  const buildAudit = (action: "person.signed-in" | "person.identity-linked") =>
+    buildAuditRows(
+      organizationIds,
+      context,
+      { type: "person", id, name },
+      { action, subjectId: id, ...(fields && { fields }) },
+    );
+  await store.atomic([
+    ...further,
+    ...statements,
+    ...linked,
+    ...buildAudit("person.signed-in"),
+    ...(linked.length > 0 ? buildAudit("person.identity-linked") : []),
+  ]);
   handOver();
   return stage;
 }

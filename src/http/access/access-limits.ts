@@ -1,4 +1,4 @@
-import { requestBounds } from "../../core/limits.ts";
+import { requestBounds, singleSignOnBounds } from "../../core/limits.ts";
 import { type Clock, hourMs } from "../../core/time/clock.ts";
 import { createAttemptBackoff } from "./attempt-backoff.ts";
 import { createNetworkLimit, createRateLimit } from "./rate-limit.ts";
@@ -19,6 +19,8 @@ export function createAccessLimits(clock: Clock, requestsPerMinute: number) {
     passwordLimit: createRateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
       windowMs: hourMs,
     }),
+    /** Starts and ends of sign-ins through providers, per client network and minute. */
+    providerLimit: createNetworkLimit(singleSignOnBounds.requests.value, clock),
     /** Delays after wrong attempts per account, from any network. */
     attemptBackoff: createAttemptBackoff(clock),
   };

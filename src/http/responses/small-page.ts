@@ -59,19 +59,27 @@ const unbranded: SmallPageBranding = {
   logo: null,
 };
 
-/** Creates a short page, such as a question, which no cache may store. `content` is HTML. */
+/**
+ * Creates a short page, such as a question, which no cache may store. `content` is HTML. With
+ * `nextPath`, the browser opens that path at once.
+ */
 export function respondSmallPage(
   title: string,
   content: string,
   status: number,
   headers?: Record<string, string>,
   branding = unbranded,
+  nextPath: string | null = null,
 ): Response {
   const { theme, accentColor, logo } = branding;
   const accent = accentColor === null ? "" : ` style="--accent:${accentColor}"`;
   const image = logo === null ? mark : `<img src="${Bun.escapeHTML(logo)}" alt="" height="32">`;
+  const refresh =
+    nextPath === null
+      ? ""
+      : `<meta http-equiv="refresh" content="0;url=${Bun.escapeHTML(nextPath)}">`;
   const header = `<header class="top"><span class="name">${image}<b dir="auto">${Bun.escapeHTML(branding.title)}</b></span></header>`;
-  const body = `<!doctype html><html lang="en" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
+  const body = `<!doctype html><html lang="en" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}">${refresh}<title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
   return createUncachedResponse(toHtml(body, status), headers);
 }
 

@@ -7,8 +7,8 @@ import { LocalFailure, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
 import { classifyFailure } from "../failure-reasons.ts";
 
-/** Maximum bytes of a response body that are read. The rest is ignored. */
-const maxBytes = 64 * 1024;
+/** Maximum bytes of a response body that are read by default. The rest is ignored. */
+const defaultMaxBytes = 64 * 1024;
 
 export type ExchangeContext = {
   targets: TargetGuard;
@@ -17,6 +17,10 @@ export type ExchangeContext = {
   cancelled: AbortSignal;
   /** Maximum wait for the body after the status, in milliseconds. Without it, a slow body fails at the timeout. */
   bodyMs?: number;
+  /** Maximum bytes of the body that are read. */
+  maxBytes?: number;
+  /** Additional trusted certificate authorities, in PEM. */
+  authorities?: string | null;
   /** Resolver that replaces the default, for hosts whose addresses are already known and allowed. */
   addressesOf?: OutgoingContext["addressesOf"];
 };
@@ -29,6 +33,8 @@ export type ShortAnswer = {
   body: string;
   /** Whether the body was still arriving after `bodyMs`. */
   isUnfinished?: boolean;
+  /** Whether the body is longer than was read. */
+  isCut?: boolean;
   /** Expiry of the server's certificate, RFC 3339; null without TLS. */
   certificateExpiresAt?: string | null;
 };
@@ -38,7 +44,7 @@ export type ShortAnswer = {
  * OwnTrouble.
  */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
-  const { bodyMs } = context;
+  const { bodyMs, maxBytes = defaultMaxBytes } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
   return withTimeout(context, async (context) => {
     const { answer, connection } = await send(plain, context);
@@ -46,7 +52,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
     return {
       status: answer.status,
       headers: answer.headers,
-      ...(await readStart(answer, connection, bodyMs)),
+      ...(await readStart(answer, connection, maxBytes, bodyMs)),
       certificateExpiresAt: connection.secured?.certificateExpiresAt ?? null,
     };
   });
@@ -58,6 +64,7 @@ export async function withTimeout<T>(
     targets,
     timeoutMs,
     cancelled,
+    authorities = null,
     addressesOf = (host, port, lookup) => resolveAllowedAddresses(targets, host, port, lookup),
   }: ExchangeContext,
   talk: (context: OutgoingContext) => Promise<T>,
@@ -67,7 +74,7 @@ export async function withTimeout<T>(
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,
-    authorities: null,
+    authorities,
     addressesOf,
   };
   const cancellation = Promise.withResolvers<never>();
@@ -92,19 +99,22 @@ export async function withTimeout<T>(
   }
 }
 
-type Start = Pick<ShortAnswer, "body" | "isUnfinished">;
+type Start = Pick<ShortAnswer, "body" | "isUnfinished" | "isCut">;
 
 /** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
 function readStart(
   answer: { read(onChunk: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },
+  maxBytes: number,
   bodyMs: number | undefined,
 ): Promise<Start> {
   const { promise, resolve } = Promise.withResolvers<Start>();
   const start = createGrowingBuffer(maxBytes, uncounted);
   const finish = (isUnfinished: boolean) => {
     clearTimeout(timer);
-    resolve({ body: start.bytes().toString("utf8"), isUnfinished });
+    const bytes = start.bytes();
+    const isCut = bytes.length === maxBytes;
+    resolve({ body: bytes.toString("utf8"), isUnfinished, ...(isCut && { isCut }) });
     connection.close();
   };
   const finishWhole = () => finish(false);

@@ -1,0 +1,84 @@
+/** Stores sign-in attempts in cookies of the browser, encrypted, one per attempt. */
+import { parseJsonOrNull } from "../../core/collections/objects.ts";
+import { createToken, sha256 } from "../../core/ids.ts";
+import { singleSignOnBounds } from "../../core/limits.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
+import { callbackPath } from "../identity-providers/preset-rules.ts";
+
+/** What a sign-in at a provider is for. */
+export type Purpose =
+  | { type: "sign-in" }
+  /** Links the account to the person who is signed in with this session. */
+  | { type: "link"; personId: string; sessionId: string }
+  /** Identifies a visitor of a status page, without making them a person. */
+  | { type: "visitor"; pageId: string };
+
+export type Attempt = {
+  providerId: string;
+  purpose: Purpose;
+  /** Path to open afterwards. */
+  returnTo: string;
+  redirectUri: string;
+  state: string;
+  nonce: string;
+  codeVerifier: string;
+  /** Start in Unix milliseconds. */
+  startedAt: number;
+};
+
+const prefix = "signalbox_attempt_";
+const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
+const sealPlaceOf = (state: string) => `sign-in-attempt/${state}`;
+
+/** Names start with the time, so that the oldest attempt can be forgotten without decrypting any. */
+const nameOf = ({ startedAt, state }: Attempt) =>
+  `${prefix}${String(startedAt).padStart(14, "0")}_${sha256(state).slice(0, 16)}`;
+
+/** Stores a new attempt. Authelia rejects a state or nonce that is too short; these have 256 bits. */
+export function rememberAttempt(
+  { vault, clock, cookies, origin }: VisitorContext,
+  { providerId, purpose, returnTo }: Pick<Attempt, "providerId" | "purpose" | "returnTo">,
+): Attempt {
+  const attempt: Attempt = {
+    providerId,
+    purpose,
+    returnTo,
+    redirectUri: `${origin}${callbackPath}`,
+    state: createToken(43),
+    nonce: createToken(43),
+    codeVerifier: createToken(43),
+    startedAt: clock(),
+  };
+  const known = cookies.list(prefix).toSorted();
+  for (const name of known.slice(
+    0,
+    Math.max(0, known.length + 1 - singleSignOnBounds.attempts.value),
+  ))
+    cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
+  cookies.set({
+    name: nameOf(attempt),
+    value: vault.seal(JSON.stringify(attempt), sealPlaceOf(attempt.state)),
+    maxAgeSeconds: lifetimeMs / 1000,
+    sameSite: "Lax",
+  });
+  return attempt;
+}
+
+/** Returns the attempt with this state and forgets it; null if this browser started none in the last minutes. */
+export function takeAttempt(
+  { vault, clock, cookies }: VisitorContext,
+  state: string,
+): Attempt | null {
+  const suffix = `_${sha256(state).slice(0, 16)}`;
+  const name = cookies.list(prefix).find((one) => one.endsWith(suffix));
+  if (name === undefined) return null;
+  cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
+  try {
+    const plain = vault.open(cookies.read(name) ?? "", sealPlaceOf(state));
+    const attempt = parseJsonOrNull(plain) as Attempt | null;
+    return attempt !== null && Math.abs(clock() - attempt.startedAt) < lifetimeMs ? attempt : null;
+  } catch {
+    // A forged or damaged cookie.
+    return null;
+  }
+}

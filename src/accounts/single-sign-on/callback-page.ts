@@ -1,0 +1,68 @@
+/** Serves the address to which providers send people back. */
+import { AppError } from "../../core/errors.ts";
+import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
+import { callbackPath } from "../identity-providers/preset-rules.ts";
+import { ProviderFailure } from "./failures.ts";
+import { finishAttempt, type Outcome, type SingleSignOnDependencies } from "./service.ts";
+
+/** Time that the requests to a provider can take together, in seconds. */
+export const callbackSeconds = 60;
+
+export const callbackRoute = callbackPath;
+
+/** Sign-in page with the password form, also where people are sent to a provider directly. */
+const passwordPath = "/sign-in?password";
+
+/**
+ * Ends a sign-in at a provider. The response is a page instead of a redirect: the session cookie is
+ * `SameSite=Strict`, and browsers don't send it after a redirect from another site. After signing
+ * out at a provider, people come here without a response.
+ */
+export async function serveCallback(
+  request: Request,
+  context: VisitorContext,
+  dependencies: SingleSignOnDependencies,
+): Promise<Response> {
+  // HEAD must have no effect (RFC 9110 §9.2.1).
+  if (request.method === "HEAD") return new Response(null, { status: 200 });
+  const parameters = new URLSearchParams(request.url.split("?", 2)[1]);
+  if (!parameters.has("state")) return redirectToSignIn();
+  return finishAttempt(context, dependencies, parameters).then(respondOutcome, respondFailure);
+}
+
+const redirectToSignIn = () =>
+  new Response(null, {
+    status: 302,
+    headers: { Location: passwordPath, "Cache-Control": "no-store" },
+  });
+
+function respondOutcome(outcome: Outcome): Response {
+  if (outcome.type === "done") return respondDone(outcome.returnTo);
+  const { provider, email } = outcome;
+  return respondPage("Enter your password once", [
+    `An account with the address ${email} exists here. Sign in with its password now, in this browser. Then you can also sign in with ${provider}.`,
+  ]);
+}
+
+function respondDone(returnTo: string): Response {
+  const path = Bun.escapeHTML(returnTo);
+  const content = `<div class="lock"><h1>Signed in</h1><p><a href="${path}">Continue</a></p></div>`;
+  return respondSmallPage("Signed in", content, 200, undefined, undefined, returnTo);
+}
+
+function respondFailure(error: unknown): Response {
+  if (error instanceof AppError && error.code === "RATE_LIMITED")
+    return respondTooManyRequests(error.headers["Retry-After"] ?? "60");
+  if (!(error instanceof ProviderFailure)) throw error;
+  const { message, said, advice, isUnreachable } = error;
+  const quoted = said === null || said === "" ? [] : [`The provider said: “${said}”`];
+  return respondPage(message, [...quoted, advice], isUnreachable ? 502 : 403);
+}
+
+/** Creates a page with paragraphs of text and a link to the sign-in page. */
+function respondPage(heading: string, paragraphs: readonly string[], status = 200): Response {
+  const text = paragraphs.map((one) => `<p dir="auto">${Bun.escapeHTML(one)}</p>`).join("");
+  const content = `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${text}<p><a href="${passwordPath}">Sign in</a></p></div>`;
+  return respondSmallPage("Sign in", content, status);
+}

@@ -1,0 +1,108 @@
+/** Requests and caches the documents of sign-in providers, over connections with the target guard. */
+import type * as OpenIdLibrary from "oauth4webapi";
+import { setRecent } from "../../core/collections/recent-set.ts";
+import { singleSignOnBounds } from "../../core/limits.ts";
+import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { exchange } from "../../core/outgoing/http/exchange.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import type { Clock } from "../../core/time/clock.ts";
+import type { OpenedProvider } from "../identity-providers/service.ts";
+
+/** Loaded with the first sign-in through a provider. */
+export const loadLibrary = () => import("oauth4webapi");
+export type Library = typeof OpenIdLibrary;
+export type Metadata = OpenIdLibrary.AuthorizationServer;
+
+type Connection = { targets: TargetGuard; clock: Clock };
+/** The fields of a provider that decide how it is reached. */
+export type Reached = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
+
+/** Time for which a discovery document is cached. */
+const cachedMs = 10 * 60_000;
+/** Time for which a failure is cached, so that visitors can't make this machine send many requests. */
+const failedMs = 5_000;
+
+type Cached = { version: string; until: number; document: Promise<Metadata> };
+
+/** Caches the discovery documents of all providers. Concurrent sign-ins share one request. */
+export class ProviderDocuments {
+  readonly #cached = new Map<string, Cached>();
+
+  /** Returns the metadata of a provider. Throws TargetFailure and errors of the library. */
+  async get(provider: OpenedProvider, connection: Connection): Promise<Metadata> {
+    const { id } = provider;
+    const version = String(provider.version);
+    const now = connection.clock();
+    const known = this.#cached.get(id);
+    const isFresh =
+      known?.version === version && known.until > now && known.until <= now + cachedMs;
+    if (isFresh) return known.document;
+    const document = discover(provider, connection);
+    const entry: Cached = { version, until: now + cachedMs, document };
+    setRecent(this.#cached, id, entry, singleSignOnBounds.providers.value);
+    document.catch(() => void (entry.until = connection.clock() + failedMs));
+    return document;
+  }
+
+  /** Returns the cached metadata; null without one. */
+  async find({ id }: Pick<OpenedProvider, "id">): Promise<Metadata | null> {
+    const document = this.#cached.get(id)?.document;
+    return document === undefined ? null : document.catch(() => null);
+  }
+}
+
+/** Requests the discovery document, and verifies its issuer. */
+export async function discover(provider: Reached, connection: Connection): Promise<Metadata> {
+  const library = await loadLibrary();
+  const issuer = new URL(provider.issuer);
+  const options = createOptions(library, provider, connection);
+  const response = await library.discoveryRequest(issuer, options);
+  return library.processDiscoveryResponse(issuer, response);
+}
+
+/** Options of each request to a provider. Without https, only a provider with such an issuer is accepted. */
+export function createOptions(library: Library, provider: Reached, connection: Connection) {
+  return {
+    [library.customFetch]: createFetch(provider, connection),
+    [library.allowInsecureRequests]: provider.issuer.startsWith("http:"),
+  };
+}
+
+type SentRequest = {
+  method: string;
+  headers: Record<string, string>;
+  body?: unknown;
+};
+
+/** Sends a request over our own connections. Throws TargetFailure, also for a response that is too long. */
+function createFetch({ certificateAuthorities }: Reached, { targets }: Connection) {
+  return async (url: string, { method, headers, body }: SentRequest): Promise<Response> => {
+    const { value: maxBytes } = singleSignOnBounds.response;
+    const answer = await exchange(
+      {
+        url: new URL(url),
+        method,
+        headers,
+        body: body instanceof URLSearchParams ? body.toString() : null,
+        verifyTls: true,
+      },
+      {
+        targets,
+        timeoutMs: singleSignOnBounds.responseSeconds.value * 1000,
+        cancelled: new AbortController().signal,
+        maxBytes,
+        authorities: certificateAuthorities,
+      },
+    );
+    if (answer.isCut === true)
+      throw new TargetFailure(`The response is longer than ${maxBytes / 1024} KiB.`);
+    const hasBody = answer.status >= 200 && ![204, 205, 304].includes(answer.status);
+    const status = answer.status >= 200 && answer.status <= 599 ? answer.status : 502;
+    return new Response(hasBody ? answer.body : null, {
+      status,
+      headers: [...answer.headers].filter(([name]) =>
+        ["content-type", "date", "www-authenticate"].includes(name),
+      ),
+    });
+  };
+}

@@ -1,0 +1,188 @@
+/** Explains why a sign-in through a provider failed: what happened, what the provider said, and what to change. */
+import { TargetFailure } from "../../core/outgoing/failures.ts";
+
+/** A failed sign-in. `said` is the provider's text, which is foreign and must be escaped. */
+export class ProviderFailure extends Error {
+  readonly said: string | null;
+  readonly advice: string;
+  /** Whether the provider did not respond, or not as a provider does. */
+  readonly isUnreachable: boolean;
+
+  constructor(
+    message: string,
+    {
+      said = null,
+      advice,
+      isUnreachable = false,
+      cause,
+    }: { said?: string | null; advice: string; isUnreachable?: boolean; cause?: unknown },
+  ) {
+    super(message, { cause });
+    this.said = said;
+    this.advice = advice;
+    this.isUnreachable = isUnreachable;
+  }
+}
+
+export const startAgain = "Go back and sign in again.";
+const askAdministrator =
+  "If it happens again, an administrator can test the provider in Settings → Single sign-on.";
+const changeSettings = "An administrator has to change the provider in Settings → Single sign-on";
+
+const maxSaidLength = 300;
+
+/** Shortens a foreign text to one line. */
+export function quoteForeign(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+    .trim();
+  return line.length > maxSaidLength ? `${line.slice(0, maxSaidLength)}…` : line;
+}
+
+/** Advice by error code of RFC 6749 §4.1.2.1 and §5.2, and OpenID Connect Core §3.1.2.6. */
+const adviceByError: Readonly<Record<string, string>> = {
+  access_denied:
+    "Try again, or ask the people who manage the provider whether you can use Signalbox.",
+  invalid_client: `${changeSettings}: the client ID or the client secret is wrong there.`,
+  invalid_grant: `The sign-in was used before, or took too long. ${startAgain} ${askAdministrator}`,
+  invalid_request: `${changeSettings}, or the redirect address at the provider.`,
+  invalid_scope: `${changeSettings}: the provider does not know one of the scopes.`,
+  unauthorized_client: "The provider has to allow the authorization code flow for this client.",
+  unsupported_response_type:
+    "The provider has to allow the authorization code flow for this client.",
+  server_error: "The provider has a problem. Try again later.",
+  temporarily_unavailable: "The provider has a problem. Try again later.",
+  login_required: startAgain,
+  interaction_required: startAgain,
+  consent_required: startAgain,
+};
+
+type LibraryError = Error & {
+  code?: string;
+  cause?: unknown;
+  error?: string;
+  error_description?: string;
+};
+
+/** Translates an error of the protocol library or of a connection. Other errors are returned unchanged. */
+export function explainError(error: unknown, provider: string): unknown {
+  if (error instanceof ProviderFailure) return error;
+  if (error instanceof TargetFailure)
+    return new ProviderFailure(`${provider} can’t be reached.`, {
+      said: null,
+      advice: `${error.message} Sign in with your password, or try again later.`,
+      isUnreachable: true,
+      cause: error,
+    });
+  const { code, message } = (error ?? {}) as LibraryError;
+  if (code === undefined || !code.startsWith("OAUTH_")) return error;
+  return explainLibraryError(error as LibraryError, code, message, provider);
+}
+
+function explainLibraryError(
+  error: LibraryError,
+  code: string,
+  message: string,
+  provider: string,
+): ProviderFailure {
+  const fail = (
+    text: string,
+    advice: string,
+    more: { said?: string; isUnreachable?: boolean } = {},
+  ) => new ProviderFailure(text, { advice, cause: error, ...more });
+  const forged = `${startAgain} ${askAdministrator}`;
+  switch (code) {
+    case "OAUTH_AUTHORIZATION_RESPONSE_ERROR":
+    case "OAUTH_RESPONSE_BODY_ERROR": {
+      const said = [error.error, error.error_description].filter((part) => part !== undefined);
+      return fail(
+        `${provider} rejected the sign-in.`,
+        adviceByError[error.error ?? ""] ?? `${startAgain} ${askAdministrator}`,
+        { said: quoteForeign(said.join(": ")) },
+      );
+    }
+    case "OAUTH_JWT_TIMESTAMP_CHECK_FAILED":
+      return fail(
+        explainTimes(error, provider),
+        "Set the clocks of both machines, such as by NTP.",
+      );
+    case "OAUTH_JWT_CLAIM_COMPARISON_FAILED":
+      return explainClaim(error, provider, fail);
+    case "OAUTH_KEY_SELECTION_FAILED":
+      return fail(`${provider} signed with a key that it does not publish.`, forged);
+    case "OAUTH_UNSUPPORTED_OPERATION":
+      return explainAlgorithm(provider, fail);
+    case "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED":
+      return message.includes('"sub"')
+        ? fail(`${provider} sent the details of another account.`, forged)
+        : fail(`${provider} calls itself by another issuer.`, `${changeSettings}: the issuer.`);
+    default:
+      return explainResponse(code, message, provider, fail, forged);
+  }
+}
+
+type Fail = (text: string, advice: string, more?: { isUnreachable?: boolean }) => ProviderFailure;
+
+function explainClaim({ cause }: LibraryError, provider: string, fail: Fail): ProviderFailure {
+  const { claim } = (cause ?? {}) as { claim?: string };
+  const forged = `${startAgain} ${askAdministrator}`;
+  switch (claim) {
+    case "nonce":
+      return fail(`The response of ${provider} belongs to another sign-in.`, forged);
+    case "iss":
+      return fail(`The response is from another issuer than ${provider}.`, forged);
+    case "aud":
+    case "azp":
+      return fail(
+        `${provider} sent a response for another application.`,
+        `${changeSettings}: the client ID.`,
+      );
+    default:
+      return fail(`${provider} sent a response that is not valid.`, forged);
+  }
+}
+
+const explainAlgorithm = (provider: string, fail: Fail) =>
+  fail(
+    `${provider} signed in a way that Signalbox does not accept.`,
+    "Choose an asymmetric algorithm such as RS256 or ES256 for this client at the provider.",
+  );
+
+function explainResponse(
+  code: string,
+  message: string,
+  provider: string,
+  fail: Fail,
+  forged: string,
+) {
+  if (message.includes('"iss" (issuer) response parameter') || message.includes('parameter "iss"'))
+    return fail(`The response is from another provider than ${provider}.`, forged);
+  if (message.includes('JWT "alg"')) return explainAlgorithm(provider, fail);
+  if (message.includes("signature verification failed"))
+    return fail(`The signature of ${provider} is wrong.`, forged);
+  if (code === "OAUTH_MISSING_SERVER_METADATA" || code === "OAUTH_INVALID_SERVER_METADATA")
+    return fail(`The discovery document of ${provider} is incomplete.`, askAdministrator);
+  if (code === "OAUTH_HTTP_REQUEST_FORBIDDEN" || code === "OAUTH_REQUEST_PROTOCOL_FORBIDDEN")
+    return fail(`${provider} names an address without https.`, `${changeSettings}: the issuer.`);
+  return fail(`${provider} sent a response that is not OpenID Connect.`, askAdministrator, {
+    isUnreachable: true,
+  });
+}
+
+/** Names the difference of the clocks. `cause` has the claims and the current time in seconds. */
+function explainTimes({ cause }: LibraryError, provider: string): string {
+  const {
+    claims = {},
+    now = 0,
+    claim = "",
+  } = (cause ?? {}) as {
+    claims?: Record<string, unknown>;
+    now?: number;
+    claim?: string;
+  };
+  const minutes = Math.max(1, Math.round(Math.abs(Number(claims[claim]) - now) / 60));
+  return claim === "exp"
+    ? `The response of ${provider} expired ${minutes} min ago by the clock of this machine.`
+    : `The response of ${provider} is valid only in ${minutes} min by the clock of this machine.`;
+}
