@@ -136,7 +136,11 @@ type HttpProviderOptions<T extends ReceiverType> = {
   digests?: boolean;
   reopensCases?: boolean;
   digestLimit?: DigestLimit;
-  request: (settings: ChannelSettings<T>, message: Message, now: number) => ProviderRequest;
+  request: (
+    settings: ChannelSettings<T>,
+    message: Message,
+    now: number,
+  ) => ProviderRequest | Promise<ProviderRequest>;
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
@@ -152,8 +156,8 @@ export function createHttpProvider<T extends ReceiverType>({
     digests,
     reopensCases,
     ...(digestLimit && { digestLimit }),
-    deliver: (settings, message, context) =>
-      sendProviderRequest(request(settings, message, context.now), context, verdict),
+    deliver: async (settings, message, context) =>
+      sendProviderRequest(await request(settings, message, context.now), context, verdict),
   };
 }
 
@@ -211,6 +215,56 @@ export function judgeStatus({ status }: Pick<ShortAnswer, "status">): Verdict {
   const reason = `The receiver responded with ${formatStatus(status)}${redirected}.`;
   if (status === 410) return failFinally(reason);
   return doubtful.has(status) ? failPermanently(reason) : failTemporarily(reason);
+}
+
+/** Returns a failure after a successful status whose body does not confirm the message. */
+export const failUnconfirmed = ({ status }: Pick<ShortAnswer, "status">) =>
+  failTemporarily(
+    `The receiver responded with ${formatStatus(status)}, but did not confirm the message.`,
+  );
+
+type CodeRules = {
+  /** Name of the service in sentences. */
+  service: string;
+  /** Field with the code in the JSON of a response. */
+  field: string;
+  /** Code of an accepted message. Absent if the status alone decides. */
+  accepted?: string | number | boolean;
+  /** Meanings of codes that need a person, behind “reports that”. */
+  reasons?: Readonly<Record<string, string>>;
+  /** Codes after which the service can accept the message later. */
+  busy?: readonly unknown[];
+  /** Returns the requested wait in the JSON of a response, in seconds. */
+  wait?: (fields: Fields) => unknown;
+};
+
+/** Creates a verdict by the code in a JSON response. Other texts of a response are never shown. */
+export const createCodeVerdict =
+  ({ wait, ...rules }: CodeRules) =>
+  (answer: ShortAnswer): Verdict => {
+    const verdict = judgeCode(rules, answer);
+    const retryAfterSeconds = parseRetryAfter(wait?.(parseFields(answer)));
+    return verdict.outcome === "delivered" || retryAfterSeconds === null
+      ? verdict
+      : { ...verdict, retryAfterSeconds };
+  };
+
+function judgeCode(
+  { service, field, accepted, reasons = {}, busy = [] }: CodeRules,
+  answer: ShortAnswer,
+): Verdict {
+  const { [field]: code } = parseFields(answer);
+  const isSuccess = answer.status < 300;
+  if (isSuccess && (accepted === undefined || code === accepted)) return judgeStatus(answer);
+  const name = typeof code === "string" || typeof code === "number" ? String(code) : "";
+  if (Object.hasOwn(reasons, name))
+    return failPermanently(`${service} reports that ${reasons[name]}.`);
+  if (busy.includes(code))
+    return failTemporarily(`${service} accepts no more messages at present.`);
+  if (!isSuccess || answer.isUnfinished === true) return judgeStatus(answer);
+  return typeof code === "number"
+    ? failTemporarily(`${service} rejected the message with code ${code}.`)
+    : failUnconfirmed(answer);
 }
 
 /** Returns the JSON object in a response body; an empty object for any other body. */

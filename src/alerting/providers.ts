@@ -17,6 +17,16 @@ import { telegram } from "./providers/telegram.ts";
 import { voice } from "./providers/voice.ts";
 import { webhook } from "./providers/webhook.ts";
 import { webpush } from "./providers/webpush.ts";
+import { matrix } from "./providers/matrix.ts";
+import { signal } from "./providers/signal.ts";
+import { rocketchat } from "./providers/rocketchat.ts";
+import { zulip } from "./providers/zulip.ts";
+import { nextcloudtalk } from "./providers/nextcloudtalk.ts";
+import { webex } from "./providers/webex.ts";
+import { line } from "./providers/line.ts";
+import { feishu } from "./providers/feishu.ts";
+import { dingtalk } from "./providers/dingtalk.ts";
+import { wecom } from "./providers/wecom.ts";
 
 /** The provider of each type of channels and contact methods. */
 export const providers: { [T in ReceiverType]: Provider<T> } = {
@@ -28,6 +38,16 @@ export const providers: { [T in ReceiverType]: Provider<T> } = {
   mattermost,
   googlechat,
   telegram,
+  matrix,
+  signal,
+  rocketchat,
+  zulip,
+  nextcloudtalk,
+  webex,
+  line,
+  feishu,
+  dingtalk,
+  wecom,
   ntfy,
   gotify,
   pushover,

@@ -75,7 +75,14 @@ const entriesOf = (keys: readonly string[], entry: fc.Arbitrary<Own>) =>
 const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, its]) =>
   together(
     fixed({ type, ...its.others }),
-    its.optional === true ? fc.oneof(fixed({}), fixed(its.secrets)) : fixed(its.secrets),
+    fc.oneof(
+      fixed(its.secrets),
+      fixed(
+        Object.fromEntries(
+          Object.entries(its.secrets).filter(([name]) => its.optional?.includes(name) !== true),
+        ),
+      ),
+    ),
     some({
       name: line,
       enabled: fc.boolean(),

@@ -6,6 +6,11 @@ import { boundSections } from "./bounds.ts";
 import { deployFiles } from "./deploy.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
+import {
+  channelFamilies,
+  channelKinds,
+  type ChannelType,
+} from "../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { createCommandLine } from "../../src/cli/support/command-line.ts";
 import { exitCodes } from "../../src/cli/support/exit.ts";
@@ -18,6 +23,7 @@ export async function generated(): Promise<Record<string, string>> {
   return {
     ...deployFiles(),
     "command-line.md": commandLineText(),
+    "alert-channels.md": await withParts("alert-channels.md", { types: channelSections() }),
     "monitors.md": await withParts("monitors.md", { types: typeLines() }),
     "development/decisions/README.md": await withParts("development/decisions/README.md", {
       decisions: await decisionList(),
@@ -57,6 +63,20 @@ function typeLines(): string {
   return Object.entries(monitorKinds)
     .map(([type, { name, upWhen }]) => `- **${name}** (\`${type}\`) is up when ${upWhen}`)
     .join("\n");
+}
+
+/** Each type of alert channel by family, with its fields and how to set it up. */
+function channelSections(): string {
+  const describeType = (type: ChannelType) => {
+    const { name, help, fields } = channelKinds[type];
+    const names = Object.entries(fields).map(([field, schema]) =>
+      schema.safeParse(undefined).success ? `\`${field}\`?` : `\`${field}\``,
+    );
+    return `### ${name}: \`${type}\`\n\n${names.join(", ")}\n\n${help.replaceAll("<", "\\<")}`;
+  };
+  return channelFamilies
+    .map(({ name, types }) => [`## ${name}`, ...types.map(describeType)].join("\n\n"))
+    .join("\n\n");
 }
 
 const exitCodeWords: Record<keyof typeof exitCodes, string> = {

@@ -18,7 +18,7 @@ alerting:
   slack:
     webhook-url: "\${SLACK_URL}"
     default-alert: { failure-threshold: 5, success-threshold: 3 }
-  matrix: { server-url: https://matrix.example }
+  zapier: { webhook-url: https://zapier.example }
 x-defaults: &defaults
   interval: 2m
   client: { timeout: 5s }
@@ -166,7 +166,7 @@ describe("Gatus' configuration", () => {
     expect(named("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");
     expect(
       report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
-    ).toEqual(["matrix"]);
+    ).toEqual(["zapier"]);
     expect(report.items.filter(({ isIncomplete }) => isIncomplete).map(({ name }) => name)).toEqual(
       ["deploy"],
     );

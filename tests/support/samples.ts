@@ -66,7 +66,8 @@ const webhookUrl = `https://chat.example/hooks/${canary}`;
 
 type NewChannel = {
   secrets: Record<string, string>;
-  optional?: boolean;
+  /** Secrets that can be absent. */
+  optional?: readonly string[];
   others: Record<string, unknown>;
   /** Variants whose secrets exclude these. */
   instead?: { secrets: Record<string, string>; others: Record<string, unknown> };
@@ -76,7 +77,7 @@ type NewChannel = {
 const samples: Record<ChannelType, NewChannel> = {
   webhook: {
     secrets: { secret: signingCanary },
-    optional: true,
+    optional: ["secret"],
     others: { url: "http://bot.lan/alerts", headers: {} },
   },
   email: { secrets: {}, others: { to: ["oncall@team.example"] } },
@@ -89,9 +90,36 @@ const samples: Record<ChannelType, NewChannel> = {
     secrets: { botToken: canary },
     others: { chatId: "-100200", topic: 7, silent: true, server: "http://telegram.lan:8081" },
   },
+  matrix: {
+    secrets: { accessToken: canary },
+    others: { server: "http://matrix.lan", roomId: "!ops:matrix.lan" },
+  },
+  signal: {
+    secrets: {},
+    others: { server: "http://signal.lan", number: "+491701234567", recipients: ["group.b3Bz"] },
+  },
+  rocketchat: { secrets: { webhookUrl }, others: {} },
+  zulip: {
+    secrets: { apiKey: canary },
+    others: {
+      server: "http://zulip.lan",
+      email: "bot@zulip.example",
+      channel: "operations",
+      topic: "Alerts",
+    },
+  },
+  nextcloudtalk: {
+    secrets: { botSecret: canary },
+    others: { server: "http://cloud.lan", conversation: "4nd9wq3z" },
+  },
+  webex: { secrets: { webhookUrl }, others: {} },
+  line: { secrets: { accessToken: canary }, others: { to: `U${"4af4980629".repeat(3)}ab` } },
+  feishu: { secrets: { webhookUrl, secret: canary }, optional: ["secret"], others: {} },
+  dingtalk: { secrets: { webhookUrl, secret: canary }, optional: ["secret"], others: {} },
+  wecom: { secrets: { webhookUrl }, others: {} },
   ntfy: {
     secrets: { token: canary },
-    optional: true,
+    optional: ["token"],
     others: {
       server: "http://ntfy.lan",
       topic: "alerts",
@@ -111,7 +139,7 @@ const samples: Record<ChannelType, NewChannel> = {
   },
   sms: {
     secrets: { secret: canary },
-    optional: true,
+    optional: ["secret"],
     others: {
       preset: "custom",
       account: "AC1",
@@ -137,7 +165,7 @@ const samples: Record<ChannelType, NewChannel> = {
   },
   voice: {
     secrets: { secret: canary },
-    optional: true,
+    optional: ["secret"],
     others: {
       preset: "custom",
       account: "AC1",

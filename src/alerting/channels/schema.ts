@@ -11,7 +11,9 @@ import {
 } from "../../core/text/placeholders.ts";
 import { isSameOrigin } from "../../core/security/destinations.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
-import { channelKinds, personalKinds } from "./kinds-schema.ts";
+import { channelKinds } from "./kinds-schema.ts";
+import { caseKinds } from "./kinds/cases-schema.ts";
+import { personalKinds } from "./kinds/push-schema.ts";
 import {
   type GatewayType,
   isGatewayType,
@@ -37,7 +39,7 @@ export const channelFields = {
 };
 
 /** Types that open a case per problem. Their services decide when to notify people. */
-export const caseTypes: ReadonlySet<string> = new Set(["pagerduty", "jsm", "opsgenie"]);
+export const caseTypes: ReadonlySet<string> = new Set(Object.keys(caseKinds));
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
 

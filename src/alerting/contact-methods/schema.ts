@@ -5,7 +5,8 @@ import { createInputSchema, createPatchSchema, createReadSchema } from "../../co
 import { contactBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isGatewayType } from "../channels/gateway-rules.ts";
-import { channelKinds, personalKinds } from "../channels/kinds-schema.ts";
+import { channelKinds } from "../channels/kinds-schema.ts";
+import { personalKinds } from "../channels/kinds/push-schema.ts";
 import { QuietHours, quietHours } from "../channels/routing-schema.ts";
 import { channelFields, listChannelIssues } from "../channels/schema.ts";
 

@@ -1,5 +1,5 @@
 /** Helpers for providers: escaping, shortening and colors. */
-import { type Fact, fitLines, type Message, type Tone } from "../sending/messages.ts";
+import { cutText, type Fact, fitLines, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
   down: "#d92d20",
@@ -65,6 +65,24 @@ export function joinWithin(
   return renderWithin(max, lines, renderLines, ({ length }) => length);
 }
 
+type TextStyle = {
+  escape?: (text: string) => string;
+  /** Marks up the escaped title. */
+  title?: (escaped: string) => string;
+  /** Size that is limited; UTF-16 units by default. */
+  sizeOf?: (text: string) => number;
+};
+
+/** Renders a whole message as one text of at most `max`: title, lines and links. The lines are shortened. */
+export function renderText(message: Message, max: number, style: TextStyle = {}): string {
+  const { escape = String, title = String, sizeOf = ({ length }: string) => length } = style;
+  const head = title(escape(cutText(message.title, 300)));
+  const links = listLinks(message);
+  const renderLines = (lines: readonly string[]) =>
+    [head, ...lines.map(escape), "", ...links].join("\n");
+  return renderWithin(max, message.lines, renderLines, sizeOf);
+}
+
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
 
 /** Escapes text for Markdown. URLs stay unchanged so that they remain clickable. */
@@ -79,6 +97,9 @@ export function escapeMarkdown(text: string): string {
 export function escapeEntities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
+
+/** Disables mentions of services that have no other sign for them. */
+export const disarmAt = (text: string): string => text.replaceAll("@", "@\u200b");
 
 /** Disables mentions such as `@all`, `<!all>` and `<users/all>` by inserting a zero-width space. */
 export function disarmMentions(text: string): string {
@@ -103,3 +124,13 @@ export function joinUrl(server: string, path: string): string {
 export function hasDottedHost(url: string): boolean {
   return new URL(url).hostname.replace(/\.$/, "").includes(".");
 }
+
+/** Returns the headers and body of a form. */
+export const encodeForm = (fields: Readonly<Record<string, string>>) => ({
+  headers: { "Content-Type": "application/x-www-form-urlencoded" },
+  body: new URLSearchParams(fields).toString(),
+});
+
+/** Returns the value of the header `Authorization` for Basic authentication. */
+export const encodeBasic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;

@@ -2,7 +2,6 @@
 import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { formatStatus } from "../../core/outgoing/http/response.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
 import { buildConditions, isFulfilled } from "../../monitoring/checks/protocols/assertions.ts";
@@ -13,6 +12,7 @@ import {
   failFinally,
   failPermanently,
   failTemporarily,
+  failUnconfirmed,
   judgeStatus,
   type ProviderReceipts,
   type ProviderRequest,
@@ -225,11 +225,6 @@ function findCode({ body }: ShortAnswer, path: string | undefined): string | nul
     ? String(value)
     : null;
 }
-
-const failUnconfirmed = ({ status }: ShortAnswer) =>
-  failTemporarily(
-    `The receiver responded with ${formatStatus(status)}, but did not confirm the message.`,
-  );
 
 const reasons: Record<Rejection, readonly [(reason: string) => Verdict, string]> = {
   number: [failFinally, "the number of the recipient is not valid"],

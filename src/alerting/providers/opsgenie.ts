@@ -1,5 +1,6 @@
 /** Opens, acknowledges and closes alerts at Opsgenie and Jira Service Management. */
-import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import { origins } from "../channels/kinds/kind-schema.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
 import { cutText, type Message } from "../sending/messages.ts";
 import { judgeStatus, createHttpProvider, failPermanently, type Provider } from "../provider.ts";

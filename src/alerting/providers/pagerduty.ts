@@ -1,4 +1,4 @@
-import { origins } from "../channels/kinds-schema.ts";
+import { origins } from "../channels/kinds/kind-schema.ts";
 import { cutText, type Message } from "../sending/messages.ts";
 import { failFinally, judgeStatus, createHttpProvider } from "../provider.ts";
 

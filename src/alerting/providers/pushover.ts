@@ -1,5 +1,6 @@
 /** Sends messages and emergencies to Pushover, reads their receipts, and cancels them. */
-import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import { origins } from "../channels/kinds/kind-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { cutText, fitLines, type Message } from "../sending/messages.ts";
 import {

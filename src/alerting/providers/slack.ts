@@ -1,12 +1,11 @@
 /** Sends messages to Slack webhooks. */
-import { formatStatus } from "../../core/outgoing/http/response.ts";
 import { type Message, cutText } from "../sending/messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import {
   failFinally,
   judgeStatus,
   createHttpProvider,
-  failTemporarily,
+  failUnconfirmed,
   type Verdict,
   parseFields,
 } from "../provider.ts";
@@ -34,9 +33,7 @@ function judgeSlackResponse(answer: ShortAnswer): Verdict {
   // Slack sends errors with 4xx and 5xx, so a 2xx with an incomplete body counts as success.
   if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judgeStatus(answer);
   // The response is not from Slack, such as a sign-in page, or Slack rejected the message.
-  return failTemporarily(
-    `The receiver responded with ${formatStatus(answer.status)}, but did not confirm the message.`,
-  );
+  return failUnconfirmed(answer);
 }
 
 function buildSlackBody(message: Message) {

@@ -1,5 +1,5 @@
 /** Renders alerts as messages with title, text, facts, link and severity, and joins several into a digest. */
-import type { Placeholder } from "../channels/kinds-schema.ts";
+import type { Placeholder } from "../channels/kinds/kind-schema.ts";
 import { buildProblemKey } from "../../events/problems.ts";
 import { organizationProblems, type ProblemSeverity } from "../../core/problems.ts";
 import { parseMarkdown, renderHtml, renderText } from "../../core/text/markdown.ts";

@@ -12,6 +12,8 @@ const mapWebhook =
   (type: string) =>
   (s: Section): MappedChannel => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
 
+const toTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(toText) : []);
+
 /** Keys of the mail server, which is a setting of the organization. */
 const mailServerKeys = ["from", "username", "password", "host", "port"];
 
@@ -61,6 +63,47 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
       fields: { type: "email", to: to.map((one) => one.trim()).filter((one) => one !== "") },
     };
   },
+  rocketchat: mapWebhook("rocketchat"),
+  webex: mapWebhook("webex"),
+  matrix: (s) => ({
+    fields: {
+      type: "matrix",
+      server: s.text("server-url") || "https://matrix-client.matrix.org",
+      accessToken: s.text("access-token"),
+      roomId: s.text("internal-room-id"),
+    },
+  }),
+  signal: (s) => ({
+    fields: {
+      type: "signal",
+      server: s.text("api-url"),
+      number: s.text("number"),
+      recipients: toTexts(s.value("recipients")),
+    },
+  }),
+  zulip: (s) => ({
+    fields: {
+      type: "zulip",
+      server: `https://${s.text("domain")}`,
+      email: s.text("bot-email"),
+      apiKey: s.text("bot-api-key"),
+      // Zulip accepts a name or an id.
+      channel: s.text("channel-id"),
+      topic: s.text("topic") || "Gatus",
+    },
+  }),
+  line(s) {
+    const [to = "", ...others] = toTexts(s.value("user-ids"));
+    return {
+      fields: { type: "line", accessToken: s.text("channel-access-token"), to },
+      notes:
+        others.length === 0
+          ? []
+          : [
+              `Left out of user-ids: ${others.length} further recipients; create a channel for each.`,
+            ],
+    };
+  },
   custom: (s) => ({
     fields: { type: "webhook", url: s.text("url"), headers: s.table("headers") },
     disabled: `its method ${toLine(s.text("method"), 20) || "GET"} and its own text can't be sent. A webhook here sends JSON by POST; enable it once the receiver reads that`,
@@ -69,7 +112,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
 
 /** Providers without an equivalent. */
 const unsupportedProviders: ReadonlySet<string> = new Set(
-  "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace line matrix messagebird n8n newrelic plivo rocketchat sendgrid signal signl4 splunk squadcast twilio vonage webex zapier zulip".split(
+  "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace messagebird n8n newrelic plivo sendgrid signl4 splunk squadcast twilio vonage zapier".split(
     " ",
   ),
 );

@@ -39,6 +39,7 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.mattermost.channel": "a webhook has its own channel",
   "provider.mattermost.client": ownClient,
   "provider.googlechat.client": ownClient,
+  "provider.rocketchat.channel": "a webhook has its own channel",
   "provider.telegram.client": ownClient,
   "provider.email.client": ownClient,
   "provider.ntfy.email": "ntfy forwards no e-mail of these messages",

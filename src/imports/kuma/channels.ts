@@ -163,6 +163,63 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
       mattermostusername: "its own user name",
     }),
   }),
+  matrix: (c) => ({
+    type: "matrix",
+    fields: {
+      server: toText(c["homeserverUrl"]),
+      accessToken: toText(c["accessToken"]),
+      roomId: toText(c["internalRoomId"]),
+    },
+    notes: noteIgnored(c, {
+      ...(isOn(c["matrixUseTemplate"]) && { matrixTemplate: "its template" }),
+    }),
+  }),
+  signal: (c) => ({
+    type: "signal",
+    fields: {
+      server: toText(c["signalURL"]).replace(/\/v2\/send\/*$/, ""),
+      number: toText(c["signalNumber"]),
+      recipients: joinAddresses(c["signalRecipients"]),
+    },
+  }),
+  "rocket.chat": (c) => ({
+    type: "rocketchat",
+    fields: { webhookUrl: toText(c["rocketwebhookURL"]) },
+    notes: noteIgnored(c, {
+      rocketchannel: `the channel ${toText(c["rocketchannel"])}: a webhook has its own`,
+      rocketusername: "its own user name",
+      rocketiconemo: "its icon",
+      rocketbutton: "its link",
+    }),
+  }),
+  nextcloudtalk: (c) => ({
+    type: "nextcloudtalk",
+    fields: {
+      server: toText(c["host"]),
+      conversation: toText(c["conversationToken"]),
+      botSecret: toText(c["botSecret"]),
+    },
+    notes: noteIgnored(c, {
+      sendSilentUp: "silent recoveries",
+      sendSilentDown: "silent outages",
+    }),
+  }),
+  line: (c) => ({
+    type: "line",
+    fields: { accessToken: toText(c["lineChannelAccessToken"]), to: toText(c["lineUserID"]) },
+  }),
+  Feishu: (c) => ({ type: "feishu", fields: { webhookUrl: toText(c["feishuWebHookUrl"]) } }),
+  DingDing: (c) => ({
+    type: "dingtalk",
+    fields: { webhookUrl: toText(c["webHookUrl"]), secret: toTextOrNull(c["secretKey"]) },
+    notes: noteIgnored(c, { mentioning: "its mentions" }),
+  }),
+  WeCom: (c) => ({
+    type: "wecom",
+    fields: {
+      webhookUrl: `https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=${encodeURIComponent(toText(c["weComBotKey"]))}`,
+    },
+  }),
   GoogleChat: (c) => ({
     type: "googlechat",
     fields: { webhookUrl: toText(c["googleChatWebhookURL"]) },

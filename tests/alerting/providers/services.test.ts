@@ -15,6 +15,7 @@ import {
 } from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 import { messages, type Said, type Service, services } from "./services.ts";
+import { textServices } from "./text-services.ts";
 
 /** Sends a message and returns its request. */
 async function send(
@@ -31,7 +32,13 @@ async function send(
   return { url: to.urls.at(-1), request, body: parseFields(request) };
 }
 
-for (const [type, service] of Object.entries(services) as [ChannelType, Service][]) {
+/** The JSON without empty lines. */
+const joinLines = (body: object) =>
+  JSON.stringify(body).replaceAll("\\n\\n", "\\n").replaceAll("<br><br>", "<br>");
+
+const all = { ...services, ...textServices };
+
+for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
   const { settings, url, headers = {}, hostile, digest, confirmation } = service;
   const provider = providers[type] as Provider<ChannelType>;
 
@@ -42,22 +49,22 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
         const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);
         const { request, ...sent } = await send(type, settings, alerts);
         expect(sent).toEqual({ url, body: service.body(said) });
-        expect(request).toMatchObject({ method: "POST", headers });
+        expect(request).toMatchObject({ method: service.method ?? "POST", headers });
       },
     );
 
     test("a custom text replaces facts and message; an empty one becomes the title", async () => {
       const down = messages["monitor.down"];
       // These messages always end with the address.
-      const isNeverEmpty = ["telegram", "gotify", "apprise"].includes(type);
+      const isNeverEmpty =
+        service.neverEmpty === true || ["telegram", "gotify", "apprise"].includes(type);
       for (const [template, text] of [
         ["{{monitor}}\n\nis {{status}}", ["Shop", "is down"]],
         ["{{latency}}", [isNeverEmpty ? "" : "Shop is down"]],
       ] as const) {
         const { body } = await send(type, settings, createAlert("monitor.down"), template);
-        const joined = JSON.stringify(body).replaceAll("\\n\\n", "\\n");
         const expected = service.body({ ...down, text, facts: [] });
-        expect(joined).toBe(JSON.stringify(expected).replaceAll("\\n\\n", "\\n"));
+        expect(joinLines(body)).toBe(joinLines(expected));
       }
     });
 

@@ -25,6 +25,10 @@ export type Service<T extends ChannelType = ChannelType> = {
   settings: ChannelSettings<T>;
   /** URL of a message. */
   url: string;
+  /** Method of the request, if not POST. */
+  method?: string;
+  /** Whether every text ends with the address, so that an empty custom text stays empty. */
+  neverEmpty?: true;
   headers?: Record<string, string>;
   /** The expected body of a message; forms are compared as objects. */
   body: (said: Said) => object;
@@ -39,24 +43,24 @@ export type Service<T extends ChannelType = ChannelType> = {
   responses: [status: number, body: string | object, verdict: Verdict][];
 };
 
-const delivered: Verdict = { outcome: "delivered" };
-const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
+export const delivered: Verdict = { outcome: "delivered" };
+export const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
 const serverError = retryVerdict("The receiver responded with HTTP 500 (Internal Server Error).");
 const badGateway = retryVerdict("The receiver responded with HTTP 502 (Bad Gateway).");
 const tooMany = (seconds?: number) =>
   retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 
-const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
+export const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
 const characters = (text: string) => text.length;
-const split = (text: string) => text.split("\n");
-const linesOf = ({ text, facts }: Said) => [
+export const split = (text: string) => text.split("\n");
+export const linesOf = ({ text, facts }: Said) => [
   ...text,
   ...facts.map(([label, value]) => `${label}: ${value}`),
 ];
-type Response = Service["responses"][number];
+export type Response = Service["responses"][number];
 
 /** Error responses by status and code, with the reason behind "… says that". */
-const refusals = (
+export const refusals = (
   verdict: (reason: string) => Verdict,
   subject: string,
   bodyOf: (code: string) => string | object,
@@ -64,7 +68,7 @@ const refusals = (
 ): Response[] =>
   known.map(([status, code, reason]) => [status, bodyOf(code), verdict(`${subject} ${reason}.`)]);
 
-const asTyped = (typed: Named) => ({ typed, shown: typed });
+export const asTyped = (typed: Named) => ({ typed, shown: typed });
 
 const slackText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 const slackBlock = (body: Json) => body.attachments[0].blocks[0].text.text as string;

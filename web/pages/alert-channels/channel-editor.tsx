@@ -5,11 +5,8 @@ import { Link } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { z } from "zod";
-import {
-  channelKinds,
-  type ChannelType,
-  placeholders,
-} from "../../../src/alerting/channels/kinds-schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { placeholders } from "../../../src/alerting/channels/kinds/kind-schema.ts";
 import {
   caseTypes,
   channelFields,

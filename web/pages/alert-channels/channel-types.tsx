@@ -1,5 +1,7 @@
+import { useId } from "react";
 import { markOf } from "./channel-marks.ts";
 import {
+  channelFamilies,
   channelKinds,
   type ChannelType,
   receiverKinds,
@@ -30,28 +32,33 @@ export function ChannelMark({ type }: { type: string }) {
   );
 }
 
-const popularTypes: ChannelType[] = ["slack", "email", "webhook", "teams", "discord", "telegram"];
-const gallery = [...new Set([...popularTypes, ...(Object.keys(channelKinds) as ChannelType[])])];
-
-/** Gallery of all channel types, to choose one for a new channel. */
+/** Gallery of all channel types by family, to choose one for a new channel. */
 export function ChannelGallery({ onChoose }: { onChoose: (type: ChannelType) => void }) {
+  const id = useId();
   return (
-    <ul className="gallery">
-      {gallery.map((type, index) => (
-        <li key={type}>
-          <button
-            type="button"
-            {...(index === 0 && { "data-autofocus": true })}
-            onClick={() => onChoose(type)}
-          >
-            <ChannelMark type={type} />
-            <span>
-              <b>{channelKinds[type].name}</b>
-              <small>{channelKinds[type].summary}</small>
-            </span>
-          </button>
-        </li>
+    <div className="gallery-families">
+      {channelFamilies.map(({ name, types }, family) => (
+        <section key={name} aria-labelledby={`${id}-${family}`}>
+          <h3 id={`${id}-${family}`}>{name}</h3>
+          <ul className="gallery">
+            {types.map((type, index) => (
+              <li key={type}>
+                <button
+                  type="button"
+                  {...(family + index === 0 && { "data-autofocus": true })}
+                  onClick={() => onChoose(type)}
+                >
+                  <ChannelMark type={type} />
+                  <span>
+                    <b>{channelKinds[type].name}</b>
+                    <small>{channelKinds[type].summary}</small>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
       ))}
-    </ul>
+    </div>
   );
 }

@@ -1,0 +1,175 @@
+/** The channel types that reach phones and browsers. */
+import { z } from "zod";
+import {
+  fixedDestination,
+  isSameOrigin,
+  isSameValue,
+  selfDestination,
+} from "../../../core/security/destinations.ts";
+import { HttpsUrl, HttpUrl, integer, line, nullable, secret, Tags } from "../../../core/fields.ts";
+import type { Fields } from "../../../core/collections/objects.ts";
+import { findPreset, type GatewayType } from "../gateway-rules.ts";
+import {
+  adaptGatewayLabels,
+  clearGatewayFields,
+  gatewayFields,
+  gatewayLabels,
+  listUnusedGatewayFields,
+} from "../gateway-schema.ts";
+import {
+  defineChannelKind,
+  describeServer,
+  optionalSecret,
+  origins,
+  template,
+} from "./kind-schema.ts";
+
+/** What all channel types with a gateway have in common, apart from their fields. */
+const describeGateway = (type: GatewayType) => ({
+  secrets: {
+    secret: { preset: isSameValue, url: isSameOrigin },
+    // A preset never sends headers of a custom gateway.
+    "headers.*": { url: isSameOrigin },
+  },
+  cleared: (after: Fields, before: Fields) => clearGatewayFields(type, after, before),
+  address: ({ preset, url }: { preset: string; url: string | null }) =>
+    url ?? findPreset(type, preset)?.url ?? "",
+  ownAddress: "url" as const,
+  unused: (settings: Fields) => listUnusedGatewayFields(type, settings),
+  adapt: ({ preset }: Fields) => adaptGatewayLabels(type, preset),
+});
+
+export const pushKinds = {
+  ntfy: defineChannelKind({
+    name: "ntfy",
+    summary: "Push to phones, through ntfy.sh or your own server",
+    help: "Subscribe to a topic in the ntfy app and enter its name here. Without access control, anyone who guesses the name can read it.",
+    fields: {
+      server: HttpUrl.default("https://ntfy.sh"),
+      topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
+      token: optionalSecret,
+      username: nullable(
+        line(255).refine((name) => !name.includes(":"), "must not contain :"),
+      ).meta({ description: "With `password`, instead of a token." }),
+      password: optionalSecret,
+      priority: integer(1, 5).default(4).meta({
+        description:
+          "Priority of outages, from 1 (lowest) to 5 (highest). Other alerts use at most 3.",
+      }),
+      tags: Tags.default([]).meta({
+        description: "Tags of every message, in addition to the emoji of its kind.",
+      }),
+      template,
+    },
+    labels: {
+      server: describeServer("https://ntfy.sh"),
+      topic: { label: "Topic", placeholder: "acme-oncall", mono: true },
+      token: {
+        label: "Access token",
+        placeholder: "tk_…",
+        hint: "For a protected topic: in the web app, Account, Access tokens.",
+      },
+      username: { label: "User name", hint: "With a password, instead of a token." },
+      password: { label: "Password" },
+      priority: {
+        label: "Priority of outages",
+        hint: "1 (lowest) to 5 (highest). Other alerts use at most 3.",
+      },
+      tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
+    },
+    secrets: { token: { server: isSameOrigin }, password: { server: isSameOrigin } },
+    address: "server",
+  }),
+  gotify: defineChannelKind({
+    name: "Gotify",
+    summary: "Push from your own server",
+    help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
+    fields: { server: HttpUrl, token: secret(), template },
+    labels: { server: describeServer("https://gotify.lan"), token: { label: "Application token" } },
+    secrets: { token: { server: isSameOrigin } },
+    address: "server",
+  }),
+  pushover: defineChannelKind({
+    name: "Pushover",
+    summary: "Push to phones",
+    help: "pushover.net shows your user key (or create a delivery group); “Create an Application/API Token” there gives the API token.",
+    fields: {
+      userKey: secret(),
+      apiToken: secret(),
+      priority: integer(-2, 2).default(1).meta({
+        description:
+          "Priority of outages, from -2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
+      }),
+      retry: integer(30, 10_800).default(60).meta({
+        description: "Seconds between two repetitions of an emergency.",
+      }),
+      expire: integer(30, 10_800).default(3_600).meta({
+        description: "Seconds after which an emergency is no longer repeated.",
+      }),
+      template,
+    },
+    labels: {
+      userKey: { label: "User or group key" },
+      apiToken: { label: "API token" },
+      priority: {
+        label: "Priority of outages",
+        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
+      },
+      retry: { label: "Repeat an emergency every", unit: "s" },
+      expire: { label: "Stop repeating it after", unit: "s" },
+    },
+    secrets: { userKey: fixedDestination, apiToken: fixedDestination },
+    address: () => origins.pushover,
+  }),
+  sms: defineChannelKind({
+    name: "SMS",
+    summary: "Through a provider, or your own device",
+    help: "Choose the gateway that sends the messages. Each message costs what the gateway charges.",
+    fields: { ...gatewayFields.sms, template },
+    labels: gatewayLabels.sms,
+    ...describeGateway("sms"),
+  }),
+  voice: defineChannelKind({
+    name: "Voice call",
+    summary: "Reads alerts on the phone, and takes a key press",
+    help: "Choose the gateway that makes the calls. Each call costs what the gateway charges.",
+    fields: { ...gatewayFields.voice, template },
+    labels: gatewayLabels.voice,
+    ...describeGateway("voice"),
+  }),
+};
+
+/** Types that only contact methods can have. */
+export const personalKinds = {
+  webpush: defineChannelKind({
+    name: "This browser",
+    summary: "Notifications of one browser, also while Signalbox is closed in it",
+    help: "Web Push. The browser creates the subscription.",
+    fields: {
+      endpoint: HttpsUrl.meta({
+        writeOnly: true,
+        description: "`endpoint` of the browser's `PushSubscription`.",
+        example: "https://push.example/send/4f2c9e",
+      }),
+      publicKey: z
+        .string()
+        .regex(/^B[-_A-Za-z0-9]{86}$/, "must be the Base64url of an uncompressed P-256 key")
+        .meta({
+          description:
+            "`p256dh` of the subscription, by which a browser recognizes its own. Base64url.",
+          example: `B${"x".repeat(86)}`,
+        }),
+      auth: z
+        .string()
+        .regex(/^[-_A-Za-z0-9]{22}$/, "must be the Base64url of 16 bytes")
+        .meta({ writeOnly: true, description: "`auth` of the subscription. Base64url." }),
+    },
+    labels: {
+      endpoint: { label: "Endpoint" },
+      publicKey: { label: "Public key" },
+      auth: { label: "Secret" },
+    },
+    secrets: { endpoint: selfDestination, auth: { endpoint: isSameValue } },
+    address: "endpoint",
+  }),
+};

@@ -1,0 +1,26 @@
+import { origins } from "../channels/kinds/kind-schema.ts";
+import { createHttpProvider, delivered, failPermanently, judgeStatus } from "../provider.ts";
+import { renderText } from "./formatting.ts";
+
+/**
+ * Pushes a text of at most 5,000 UTF-16 units. A repeated retry key sends no second message, and results in 409.
+ * https://developers.line.biz/en/reference/messaging-api/#send-push-message
+ * https://developers.line.biz/en/docs/messaging-api/retrying-api-request/
+ */
+export const line = createHttpProvider<"line">({
+  request: ({ accessToken, to }, message) => ({
+    url: `${origins.line}/v2/bot/message/push`,
+    headers: {
+      Authorization: `Bearer ${accessToken}`,
+      // The ID can have a suffix, which is not part of a UUID.
+      "X-Line-Retry-Key": message.id.slice(0, 36),
+    },
+    body: { to, messages: [{ type: "text", text: renderText(message, 5_000) }] },
+  }),
+  verdict(answer) {
+    if (answer.status === 409) return delivered;
+    if (answer.status === 401)
+      return failPermanently("LINE reports that the channel access token is not valid.");
+    return judgeStatus(answer);
+  },
+});

@@ -1,0 +1,397 @@
+/** How services that show the whole message as one text are addressed. */
+import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { sha256 } from "../../../src/core/ids.ts";
+import type { Verdict } from "../../../src/alerting/provider.ts";
+import { deliveryId, doubtfulVerdict, retryVerdict } from "../../support/alert-receiver.ts";
+import type { Json } from "../../support/json.ts";
+import {
+  asTyped,
+  delivered,
+  linesOf,
+  refusals,
+  type Response,
+  type Said,
+  type Service,
+  split,
+} from "./services.ts";
+
+const busy = (service: string): Verdict =>
+  retryVerdict(`${service} accepts no more messages at present.`);
+const tooMany = (seconds?: number) =>
+  retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
+const unconfirmed = retryVerdict(
+  "The receiver responded with HTTP 200 (OK), but did not confirm the message.",
+);
+
+const plain = asTyped({
+  name: "<!here> *Shop* @all",
+  groupName: "[a](https://evil.example) <@U1>",
+  message: "@everyone <b>b</b> `c` _d_ &amp; | # https://shop.lan/a_b",
+});
+
+type TextService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
+  Partial<Service<T>> & {
+    /** The body with this text. */
+    wrap: (text: string, said: Said) => object;
+    /** The text of a body. */
+    textOf: (body: Json) => string;
+    most: number;
+    title?: (title: string) => string;
+    sizeOf?: (text: string) => number;
+  };
+
+/** A service whose text has a title, lines and links. */
+const asText = <T extends ChannelType>({
+  wrap,
+  textOf,
+  most,
+  title: markUp = String,
+  sizeOf = ({ length }) => length,
+  ...service
+}: TextService<T>): Service<T> => ({
+  neverEmpty: true,
+  hostile: plain,
+  responses: [],
+  body: (said) => wrap([markUp(said.title), ...linesOf(said), "", said.url].join("\n"), said),
+  digest: {
+    lines: (body) => split(textOf(body)).slice(1, -2),
+    size: (body) => sizeOf(textOf(body)),
+    most,
+  },
+  ...service,
+});
+
+const { byteLength } = Buffer;
+const uid = `U${"4af4980629".repeat(3)}ab`;
+const matrixUrl = `https://matrix.lan/_matrix/client/v3/rooms/!ops%3Amatrix.lan/send/m.room.message/${deliveryId}`;
+const matrixError = (errcode: string) => ({ errcode, error: "internal gossip" });
+const zulipError = (code: string) => ({ result: "error", code, msg: "internal gossip" });
+const codeBody = (field: string) => (code: string) => ({ [field]: Number(code), msg: "gossip" });
+
+const matrix: Service<"matrix"> = asText({
+  settings: {
+    server: "https://matrix.lan/",
+    accessToken: "syt_b3Bz",
+    roomId: "!ops:matrix.lan",
+    template: null,
+  },
+  url: matrixUrl,
+  method: "PUT",
+  headers: { authorization: "Bearer syt_b3Bz" },
+  wrap(body) {
+    const [title = "", ...lines] = split(
+      body.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+    );
+    return {
+      msgtype: "m.text",
+      body,
+      format: "org.matrix.custom.html",
+      formatted_body: [`<strong>${title}</strong>`, ...lines].join("<br>"),
+      "m.mentions": {},
+    };
+  },
+  textOf: ({ body }) => body,
+  most: 19_500,
+  sizeOf: (text) => 2 * byteLength(text),
+  responses: [
+    ...refusals(doubtfulVerdict, "Matrix reports that", matrixError, [
+      [401, "M_UNKNOWN_TOKEN", "the access token is not valid"],
+      [403, "M_FORBIDDEN", "the account is not in the room, or is not allowed to post to it"],
+    ]),
+    [429, { errcode: "M_LIMIT_EXCEEDED", retry_after_ms: 2_001 }, tooMany(3)],
+  ],
+});
+
+const signal: Service<"signal"> = asText({
+  settings: {
+    server: "http://signal.lan:8080",
+    number: "+491701234567",
+    recipients: ["+4915112345678", "group.b3Bz"],
+    template: null,
+  },
+  url: "http://signal.lan:8080/v2/send",
+  wrap: (message) => ({
+    number: "+491701234567",
+    recipients: ["+4915112345678", "group.b3Bz"],
+    message,
+    text_mode: "normal",
+  }),
+  textOf: ({ message }) => message,
+  most: 2_000,
+  sizeOf: byteLength,
+  responses: [[201, { timestamp: "1" }, delivered]],
+});
+
+const zulip: Service<"zulip"> = asText({
+  settings: {
+    server: "https://acme.zulipchat.com",
+    email: "bot@acme.zulipchat.com",
+    apiKey: "key",
+    channel: "operations",
+    topic: "Alerts",
+    template: null,
+  },
+  url: "https://acme.zulipchat.com/api/v1/messages",
+  headers: { authorization: "Basic Ym90QGFjbWUuenVsaXBjaGF0LmNvbTprZXk=" },
+  wrap: () => ({}),
+  body: (said) => ({
+    type: "stream",
+    to: "operations",
+    topic: "Alerts",
+    content: [`**${said.title}**`, "```text", ...linesOf(said), "```", said.url].join("\n"),
+  }),
+  hostile: {
+    typed: { ...plain.typed, message: "@**all** ``` #**x** https://shop.lan/a_b" },
+    shown: {
+      ...plain.typed,
+      name: "<\u200b!here> *\u200bShop*\u200b @\u200ball",
+      message: "@**all** ``\u200b` #**x** https://shop.lan/a_b",
+    },
+  },
+  textOf: ({ content }) => content,
+  most: 10_000,
+  digest: {
+    lines: ({ content }) => split(content).slice(2, -2),
+    size: ({ content }) => content.length,
+    most: 10_000,
+  },
+  responses: [
+    ...refusals(doubtfulVerdict, "Zulip reports that", zulipError, [
+      [400, "STREAM_DOES_NOT_EXIST", "the channel does not exist"],
+      [401, "INVALID_API_KEY", "the bot's API key is not valid"],
+    ]),
+    [429, { ...zulipError("RATE_LIMIT_HIT"), "retry-after": 28.7 }, tooMany(29)],
+  ],
+});
+
+const nextcloudtalk: Service<"nextcloudtalk"> = asText({
+  settings: {
+    server: "https://cloud.lan/nc",
+    conversation: "4nd9wq3z",
+    botSecret: "s".repeat(40),
+    template: null,
+  },
+  url: "https://cloud.lan/nc/ocs/v2.php/apps/spreed/api/v1/bot/4nd9wq3z/message",
+  headers: { "ocs-apirequest": "true" },
+  title: (title) => `**${title}**`,
+  wrap: (message) => ({ message, referenceId: sha256(deliveryId) }),
+  textOf: ({ message }) => message,
+  most: 10_000,
+  hostile: {
+    typed: {
+      name: "*Shop* @all",
+      groupName: "[a](https://evil.example)",
+      message: "@here `c` https://shop.lan/a_b",
+    },
+    shown: {
+      name: "\\*Shop\\* @\u200ball",
+      groupName: "\\[a\\](https://evil.example)",
+      message: "@\u200bhere \\`c\\` https://shop.lan/a_b",
+    },
+  },
+  confirmation: null,
+  responses: [
+    [201, "", delivered],
+    [
+      401,
+      "",
+      doubtfulVerdict(
+        "Nextcloud Talk reports that the bot's secret is not valid, or the bot is not enabled in the conversation.",
+      ),
+    ],
+    [
+      404,
+      "",
+      doubtfulVerdict("Nextcloud Talk reports that the conversation or the bot does not exist."),
+    ],
+    [413, "", retryVerdict("The receiver responded with HTTP 413 (Payload Too Large).")],
+  ],
+});
+
+const webex: Service<"webex"> = asText({
+  settings: { webhookUrl: "https://webexapis.com/v1/webhooks/incoming/key", template: null },
+  url: "https://webexapis.com/v1/webhooks/incoming/key",
+  wrap: (text) => ({ text }),
+  textOf: ({ text }) => text,
+  most: 7_400,
+  sizeOf: byteLength,
+  responses: [[204, "", delivered]],
+});
+
+const line: Service<"line"> = asText({
+  settings: { accessToken: "token", to: uid, template: null },
+  url: "https://api.line.me/v2/bot/message/push",
+  headers: { authorization: "Bearer token", "x-line-retry-key": deliveryId },
+  wrap: (text) => ({ to: uid, messages: [{ type: "text", text }] }),
+  textOf: ({ messages: [{ text }] }) => text,
+  most: 5_000,
+  confirmation: null,
+  responses: [
+    [200, "{}", delivered],
+    // An earlier attempt was accepted.
+    [409, { message: "The retry key is already accepted" }, delivered],
+    [401, "", doubtfulVerdict("LINE reports that the channel access token is not valid.")],
+    [429, "", tooMany()],
+  ],
+});
+
+const templates = { down: "red", degraded: "orange", up: "green", info: "blue" };
+const cardText = (content: string) => ({ tag: "plain_text", content });
+
+const feishu: Service<"feishu"> = asText({
+  settings: {
+    webhookUrl: "https://open.feishu.cn/open-apis/bot/v2/hook/key",
+    secret: null,
+    template: null,
+  },
+  url: "https://open.feishu.cn/open-apis/bot/v2/hook/key",
+  wrap: () => ({}),
+  body: (said) => ({
+    msg_type: "interactive",
+    card: {
+      header: { template: templates[said.tone], title: cardText(said.title) },
+      elements: [
+        { tag: "div", text: cardText(linesOf(said).join("\n")) },
+        {
+          tag: "action",
+          actions: [{ tag: "button", text: cardText("Open in Signalbox"), url: said.url }],
+        },
+        { tag: "note", elements: [cardText("Signalbox")] },
+      ],
+    },
+  }),
+  textOf: (body) => JSON.stringify(body),
+  most: 18_000,
+  digest: {
+    lines: (body) => split(body.card.elements[0].text.content),
+    size: (body) => byteLength(JSON.stringify(body)),
+    most: 18_000,
+  },
+  confirmation: '{"code":0,"msg":"success"}',
+  responses: [
+    [
+      200,
+      { code: 19021 },
+      doubtfulVerdict(
+        "Feishu reports that the signature is not valid: check the secret and the clock of this machine.",
+      ),
+    ],
+    [
+      200,
+      { code: 19024 },
+      doubtfulVerdict("Feishu reports that the message has none of the bot's keywords."),
+    ],
+    [
+      400,
+      { code: 19001 },
+      doubtfulVerdict("Feishu reports that the webhook's address is not valid."),
+    ],
+    [200, { code: 11232 }, busy("Feishu")],
+    [200, { code: 9499 }, retryVerdict("Feishu rejected the message with code 9499.")],
+    [200, "<title>Sign in</title>", unconfirmed],
+  ],
+});
+delete (feishu as { neverEmpty?: true }).neverEmpty;
+
+const dingtalk: Service<"dingtalk"> = asText({
+  settings: {
+    webhookUrl: "https://oapi.dingtalk.com/robot/send?access_token=key",
+    secret: null,
+    template: null,
+  },
+  url: "https://oapi.dingtalk.com/robot/send?access_token=key",
+  title: (title) => `Signalbox: ${title}`,
+  wrap: (content) => ({ msgtype: "text", text: { content } }),
+  textOf: ({ text: { content } }) => content,
+  most: 18_000,
+  sizeOf: byteLength,
+  confirmation: '{"errcode":0,"errmsg":"ok"}',
+  responses: [
+    ...refusals(doubtfulVerdict, "DingTalk reports that", codeBody("errcode"), [
+      [
+        200,
+        "310000",
+        "the robot's security settings reject the message: check secret, keywords and addresses",
+      ],
+      [200, "400102", "the robot is disabled"],
+    ]),
+    [200, { errcode: 410100 }, busy("DingTalk")],
+    [200, "{}", unconfirmed],
+  ],
+});
+
+const wecom: Service<"wecom"> = asText({
+  settings: {
+    webhookUrl: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=k",
+    template: null,
+  },
+  url: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=k",
+  wrap: (content) => ({ msgtype: "text", text: { content } }),
+  textOf: ({ text: { content } }) => content,
+  most: 2_048,
+  sizeOf: byteLength,
+  confirmation: '{"errcode":0,"errmsg":"ok"}',
+  responses: [
+    [
+      200,
+      { errcode: 93000 },
+      doubtfulVerdict("WeCom reports that the webhook's address is not valid."),
+    ],
+    [200, { errcode: 45009 }, busy("WeCom")],
+    [200, { errcode: 40008 }, retryVerdict("WeCom rejected the message with code 40008.")],
+  ],
+});
+
+const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
+
+const rocketchat: Service<"rocketchat"> = {
+  settings: { webhookUrl: "https://chat.lan/hooks/id/token", template: null },
+  url: "https://chat.lan/hooks/id/token",
+  body: ({ title, tone, url, text, facts }) => ({
+    parseUrls: false,
+    attachments: [
+      {
+        color: colors[tone],
+        title,
+        title_link: url,
+        text: text.join("\n"),
+        fields: facts.map(([label, value]) => ({ title: label, value, short: true })),
+      },
+    ],
+  }),
+  hostile: {
+    typed: {
+      name: "@all Shop",
+      groupName: "@channel",
+      message: "@here [a](b) `c` https://shop.lan/a_b",
+    },
+    shown: {
+      name: "@\u200ball Shop",
+      groupName: "@\u200bchannel",
+      message: "@\u200bhere \\[a\\](b) \\`c\\` https://shop.lan/a_b",
+    },
+  },
+  digest: {
+    lines: (body) => split(body.attachments[0].text),
+    size: (body) => JSON.stringify(body).length,
+    most: 5_000,
+  },
+  confirmation: '{"success":true}',
+  responses: [
+    [200, { success: false, error: "internal gossip" }, unconfirmed],
+    [200, "<title>Sign in</title>", unconfirmed],
+  ] satisfies Response[],
+};
+
+export const textServices = {
+  matrix,
+  signal,
+  rocketchat,
+  zulip,
+  nextcloudtalk,
+  webex,
+  line,
+  feishu,
+  dingtalk,
+  wecom,
+} as const;
