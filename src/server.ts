@@ -242,9 +242,9 @@ async function createMetricsResponse(
   }
   authorize(services, principal, "read");
   const { store, clock } = services;
-  const { organizationId } = principal;
+  const { organizationId, groupIds } = principal;
   const render = parseBasicPassword(request) === null ? renderMetrics : renderKumaMetrics;
-  return new Response(await render({ store, clock, organizationId }), { headers });
+  return new Response(await render({ store, clock, organizationId, groupIds }), { headers });
 }
 
 function createPushResponse(

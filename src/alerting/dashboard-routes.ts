@@ -13,6 +13,7 @@ export const createTestMailRoutes = (dependencies: TestDependencies) =>
     ...defineEndpoint("/test-mail", {
       name: "sendTestMail",
       access: "write",
+      limited: "denied",
       role: "admin",
       timeoutSeconds,
       summary: "Send a test mail, also through a mail server that is not saved yet",
@@ -27,6 +28,7 @@ export const webPushRoutes = createRouter("/web-push").get(
   ...defineEndpoint("/", {
     name: "getWebPushKey",
     access: "read",
+    limited: "unrelated",
     summary: "Get the public key for Web Push",
     data: WebPushKey,
     handle: ({ scope: { vault } }) =>
@@ -41,6 +43,7 @@ export const createTryChannelRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/try", {
         name: "tryAlertChannel",
         access: "write",
+        limited: "denied",
         timeoutSeconds,
         summary: "Send a test alert with the settings of a channel that is not saved",
         body: NewAlertChannel,
@@ -53,6 +56,7 @@ export const createTryChannelRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/:id/try", {
         name: "tryChangedAlertChannel",
         access: "write",
+        limited: "denied",
         timeoutSeconds,
         summary:
           "Send a test alert to a channel as a change would leave it, with the secrets that are stored",

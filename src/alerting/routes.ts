@@ -14,6 +14,7 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/alert-channels/:id/deliveries", {
         name: "listDeliveries",
         access: "read",
+        limited: "denied",
         summary: "List an alert channel's deliveries",
         description: "Newest first, each with its attempts; stored for 90 days.",
         query: PageQuery,
@@ -25,6 +26,7 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/alert-channels/:id/test", {
         name: "testAlertChannel",
         access: "write",
+        limited: "denied",
         timeoutSeconds: 30,
         summary: "Send a test alert",
         description:
@@ -37,6 +39,7 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/monitors/:id/alert-preview", {
         name: "previewAlert",
         access: "read",
+        limited: "monitor",
         summary: "Preview whom an outage would notify, and when",
         description:
           "`at` is the start of the outage. Channels are previewed with their present settings, and schedules with the shifts of each time. Dependencies on other monitors are not considered.",
@@ -49,6 +52,7 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/alerting/replay", {
         name: "replayAlerts",
         access: "read",
+        limited: "denied",
         summary: "Replay the alerts of the past with other settings",
         description:
           "Compares the alerts that the stored checks cause with the saved settings and with the requested ones. Changes nothing.",

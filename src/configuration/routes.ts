@@ -8,6 +8,7 @@ export const configRoutes = createRouter("/api/v1/config")
     ...defineEndpoint("/", {
       name: "exportConfig",
       access: "read",
+      limited: "denied",
       long: true,
       summary: "Get the organization as a configuration",
       description: "Secrets are replaced by their paths. `signalbox export` writes it as YAML.",
@@ -24,6 +25,7 @@ export const configRoutes = createRouter("/api/v1/config")
     ...defineEndpoint("/", {
       name: "applyConfig",
       access: "write",
+      limited: "denied",
       summary: "Apply a configuration to the organization",
       description:
         "Atomic: applies all changes or none. `/api/v1/config.schema.json` is the schema; `signalbox apply` sends it from YAML files. Bodies can have up to 8 MiB.",

@@ -82,6 +82,16 @@ export const organizationBounds = {
   },
 } satisfies Section;
 
+/** Rights of people and API keys. */
+export const accessBounds = {
+  groups: {
+    value: 100,
+    unit: "entries",
+    per: "person, invitation or API key",
+    beyond: `It is limited to these monitor groups. ${validationText}`,
+  },
+} satisfies Section;
+
 /** Deleted records that can be restored. */
 export const deletedBounds = {
   records: {
@@ -1019,6 +1029,7 @@ export const livePageBounds = {
 /** All sections by their heading in docs/limits.md. */
 export const bounds = {
   "What one organization can have": organizationBounds,
+  "Limited rights": accessBounds,
   Requests: requestBounds,
   Configurations: configurationBounds,
   Searches: searchBounds,

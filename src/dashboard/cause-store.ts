@@ -1,5 +1,6 @@
 /** Reads changes before a failure, and monitors that failed at the same time. */
 import { formatTimestamp } from "../core/time/clock.ts";
+import { limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Causes } from "./cause-schema.ts";
 import type { FailingMonitor } from "./cause-rules.ts";
@@ -46,21 +47,23 @@ const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.setti
   from monitor_states s
     join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
   where s.organization_id = ? and s.monitor_id <> ? and s.status in ('down', 'degraded')
-    and not s.paused and s.since >= ? and s.since <= ?
-  order by s.since limit ?`;
+    and not s.paused and s.since >= ? and s.since <= ?`;
 
 /** Reads other monitors that are failing since a time in the span. */
 export async function findFailingSince(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   monitorId: string,
   { from, to, limit }: { from: number; to: number; limit: number },
 ): Promise<FailingMonitor[]> {
   type Row = Omit<FailingMonitor, "checked"> & { type: string; settings: string };
-  const rows = await store.query<Row>(failingText, [
-    organizationId,
+  const visible = limitToGroups(tenant);
+  const text = `${failingText}${visible.text} order by s.since limit ?`;
+  const rows = await tenant.store.query<Row>(text, [
+    tenant.organizationId,
     monitorId,
     formatTimestamp(from),
     formatTimestamp(to),
+    ...visible.parameters,
     limit,
   ]);
   return rows.map(({ type, settings, ...row }) => ({

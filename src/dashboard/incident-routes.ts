@@ -17,6 +17,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incident-preview", {
         name: "previewIncident",
         access: "read",
+        limited: "denied",
         summary: "Preview an incident on a status page",
         body: IncidentDraft,
         data: IncidentPreview,
@@ -29,6 +30,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incident-audience", {
         name: "getIncidentAudience",
         access: "read",
+        limited: "denied",
         summary: "List the channels and status pages that an incident would notify",
         query: IncidentAudienceQuery,
         data: IncidentAudience,
@@ -40,6 +42,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incidents/:id/traces", {
         name: "getIncidentTraces",
         access: "read",
+        limited: "denied",
         summary: "List the authors of an incident's updates, its changes and its recipients",
         data: IncidentTraces,
         handle: ({ scope, params }) => getTraces(scope, params.id),
@@ -49,6 +52,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/maintenance-windows/:id/receipt", {
         name: "getMaintenanceWindowReceipt",
         access: "read",
+        limited: "maintenance-window",
         summary: "List the receivers of the announcement of a maintenance window",
         data: WindowReceipt,
         handle: ({ scope, params }) => getWindowReceipt(scope, params.id),

@@ -1,6 +1,7 @@
 /** Finds the monitors that match the filters of the Monitors page. */
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { buildContains, createWorkCounter, computeStride } from "../database/search.ts";
+import { canSeeGroup } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Parameter } from "../database/store.ts";
 import { notJudgedPrefix } from "../core/text/formatting.ts";
@@ -134,7 +135,7 @@ export async function findMatches(
     }
     total += found.length;
   };
-  for (const groupId of [...groupIds, null])
+  for (const groupId of listFolders(tenant, groupIds))
     for await (const window of iterateWindows(tenant, groupId, stride)) {
       const found = await store.query<Match>(matchText, [...window, ...parameters]);
       if (found.length > 0) addFound(groupId, found);
@@ -157,6 +158,10 @@ export async function findMatches(
   };
 }
 
+/** Limited callers can't see ungrouped monitors, whose folder is null. */
+const listFolders = ({ groupIds: limit }: Tenant, groupIds: readonly string[]) =>
+  limit == null ? [...groupIds, null] : groupIds;
+
 /** Returns the ids of all matching monitors in dashboard order. */
 export async function findAllMatchingIds(
   tenant: Tenant,
@@ -165,7 +170,7 @@ export async function findAllMatchingIds(
 ): Promise<string[]> {
   const all = { from: 0, count: Number.MAX_SAFE_INTEGER };
   const ids: string[] = [];
-  for (const groupId of [...groupIds, null])
+  for (const groupId of listFolders(tenant, groupIds))
     ids.push(...(await findMatchingIds(tenant, filters, groupId, all)));
   return ids;
 }
@@ -181,6 +186,7 @@ export async function findMatchingIds(
   { from, count }: { from: number; count: number },
 ): Promise<string[]> {
   const { store, organizationId } = tenant;
+  if (!canSeeGroup(tenant, groupId)) return [];
   const { text, parameters, stride, cost } = buildFilterCondition(filters, statusSql(tenant));
   const ids: string[] = [];
   if (text === "") {

@@ -3,12 +3,15 @@ import type { Clock } from "../core/time/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
+import { canSeeGroup } from "../database/group-limit.ts";
 import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
 import { findLastSeqOfOrganization, findRemovedSeq } from "../events/log.ts";
 import type { StoredResult } from "../events/signals.ts";
 import { type Listener, encodeMessage, type Reader } from "../http/responses/event-stream.ts";
 import { effectOf, sealPosition, replayable, openPosition } from "./rules.ts";
+import type { CompactMonitor } from "./schema.ts";
 import { readRows } from "./service.ts";
+import { selectVisibleEvents } from "./visible-events-store.ts";
 import {
   findChannelSignatures,
   findEventsAfter,
@@ -34,6 +37,15 @@ type Subscriber = Listener & {
 
 type Dependencies = { store: Store; clock: Clock; vault: Vault; log: Log };
 
+/** Monitor groups to which a page is limited; null for all monitors. */
+type Limit = readonly string[] | null;
+
+/** Creates a message with the rows that a page can see; null without any. */
+function buildRowsMessage(rows: readonly CompactMonitor[], groupIds: Limit, more = {}) {
+  const monitors = rows.filter((row) => canSeeGroup({ groupIds }, row.groupId ?? null));
+  return monitors.length === 0 ? null : encodeMessage("monitors", { monitors, ...more });
+}
+
 /** Changes that the next batch searches for. */
 type Pending = { monitors: boolean; deliveries: boolean };
 
@@ -44,8 +56,11 @@ export class OpenPages {
   readonly #source: { store: Store; clock: Clock; organizationId: string };
   /** Resolves when the initial versions and signatures are loaded, for comparison. */
   readonly #ready: Promise<unknown>;
-  /** Version of each monitor when its row last changed. */
-  readonly #monitors = new Map<string, { version: string; checkedAt: string }>();
+  /** Version and group of each monitor when its row last changed. */
+  readonly #monitors = new Map<
+    string,
+    { version: string; checkedAt: string; groupId: string | null }
+  >();
   /** Signature of the deliveries of each alert channel. */
   readonly #deliveries = new Map<string, string>();
   /** Ids of monitors whose rows must be sent, oldest change first. The value is true if a check changed the row. */
@@ -91,8 +106,8 @@ export class OpenPages {
     // A reader without access must not receive the following events.
     if (effects.has("access")) await this.endUnauthorized();
     const last = events.at(-1)?.seq ?? 0;
-    if (events.length > maxEvents) this.#send(this.#buildMessage("reset", last), last);
-    else for (const event of events) this.#send(this.#buildChangeMessage(event), event.seq);
+    if (events.length > maxEvents) this.#sendReset(last);
+    else await this.#sendChanges(events);
     if (effects.has("rows") || effects.has("overview")) this.planSearch({ monitors: true });
   }
 
@@ -114,26 +129,59 @@ export class OpenPages {
   /** Makes all pages reload everything. */
   async resetPages() {
     const { store } = this.#dependencies;
-    this.#send(
-      this.#buildMessage("reset", await findLastSeqOfOrganization(store, this.organizationId)),
-    );
+    this.#sendReset(await findLastSeqOfOrganization(store, this.organizationId), Infinity);
   }
 
   /** Ends the streams of readers after a sign-out, an expired session or a changed role. */
   async endUnauthorized() {
     const asked = new Map<string, Promise<boolean>>();
-    for (const { sessionId, role, isAuthorized, reader } of this.subscribers) {
-      const key = `${sessionId} ${role}`;
+    for (const { sessionId, role, groupIds, isAuthorized, reader } of this.subscribers) {
+      const key = `${sessionId} ${role} ${JSON.stringify(groupIds)}`;
       const answer = asked.get(key) ?? isAuthorized();
       asked.set(key, answer);
       if (!(await answer)) reader.end();
     }
   }
 
-  #send(message: Uint8Array, seq = Infinity) {
-    for (const { early, caughtUpTo, reader } of this.subscribers)
+  /** Sends a message to all pages. It is built once for all pages with the same limit; null sends none. */
+  #send(build: (limit: Limit) => Uint8Array | null, seq = Infinity) {
+    const built = new Map<string, Uint8Array | null>();
+    for (const { groupIds, early, caughtUpTo, reader } of this.subscribers) {
+      const key = JSON.stringify(groupIds);
+      const message = built.has(key) ? built.get(key) : build(groupIds);
+      built.set(key, message ?? null);
+      if (message == null) continue;
       if (early !== null) early.push({ seq, message });
       else if (seq > caughtUpTo) reader.send(message);
+    }
+  }
+
+  #sendReset(position: number, seq = position) {
+    this.#send((limit) => this.#buildMessage("reset", position, limit), seq);
+  }
+
+  async #sendChanges(events: readonly LiveEvent[]) {
+    const limits = new Map(
+      [...this.subscribers].map(({ groupIds }) => [JSON.stringify(groupIds), groupIds]),
+    );
+    const visible = new Map<string, ReadonlyMap<number, LiveEvent>>();
+    for (const [key, limit] of limits) {
+      if (limit === null) continue;
+      const shown = await this.#selectEvents(events, limit);
+      visible.set(key, new Map(shown.map((event) => [event.seq, event])));
+    }
+    for (const event of events)
+      this.#send((limit) => {
+        const shown = limit === null ? event : visible.get(JSON.stringify(limit))?.get(event.seq);
+        return shown === undefined ? null : this.#buildChangeMessage(shown, limit);
+      }, event.seq);
+  }
+
+  /** Returns the events that a page can receive. */
+  async #selectEvents(events: readonly LiveEvent[], groupIds: Limit): Promise<LiveEvent[]> {
+    if (groupIds === null) return [...events];
+    const tenant = { ...this.#source, groupIds };
+    return selectVisibleEvents(tenant, events, (id) => this.#monitors.get(id)?.groupId ?? null);
   }
 
   async #sendBatch() {
@@ -143,7 +191,11 @@ export class OpenPages {
       if (pending.monitors) await this.#findMonitors();
       await this.#sendRows();
       const channelIds = pending.deliveries ? await this.#findDeliveries() : [];
-      if (channelIds.length > 0) this.#send(encodeMessage("deliveries", { channelIds }));
+      // A limited page refreshes its alerts, but sees no deliveries of channels.
+      if (channelIds.length > 0)
+        this.#send((limit) =>
+          encodeMessage("deliveries", { channelIds: limit === null ? channelIds : [] }),
+        );
     } catch (error) {
       Object.assign(this.#pending, pending);
       this.#dependencies.log.error("changes can't be sent to open pages", {
@@ -160,12 +212,12 @@ export class OpenPages {
 
   async #findMonitors() {
     const found = await findMonitorVersions(this.#source);
-    for (const { id, version, checkedAt } of found) {
+    for (const { id, version, checkedAt, groupId } of found) {
       const known = this.#monitors.get(id);
       if (known?.version === version && known.checkedAt === checkedAt) continue;
       const isChecked = known !== undefined && known.checkedAt !== checkedAt;
       this.#changed.set(id, isChecked || this.#changed.get(id) === true);
-      this.#monitors.set(id, { version, checkedAt });
+      this.#monitors.set(id, { version, checkedAt, groupId });
     }
     if (this.#monitors.size === found.length) return;
     const foundIds = new Set(found.map(({ id }) => id));
@@ -190,43 +242,47 @@ export class OpenPages {
     const rows = await readRows(this.#source, [...isChecked.keys()]);
     const checked = rows.filter(({ id }) => isChecked.get(id) === true);
     const edited = rows.filter(({ id }) => isChecked.get(id) === false);
-    if (checked.length > 0) this.#send(encodeMessage("monitors", { monitors: checked }));
+    this.#send((limit) => buildRowsMessage(checked, limit));
     // The event of an edit makes pages reload all other data of the monitor.
-    if (edited.length > 0)
-      this.#send(encodeMessage("monitors", { monitors: edited, checked: false }));
+    this.#send((limit) => buildRowsMessage(edited, limit, { checked: false }));
   }
 
   /** Creates a message with a log position as its id. After an interruption, a page continues from this position. */
-  #buildMessage(event: string, seq: number, data = {}) {
-    const { vault } = this.#dependencies;
-    return encodeMessage(event, data, sealPosition(vault, this.organizationId, seq));
+  #buildMessage(event: string, seq: number, groupIds: Limit, data = {}) {
+    const { organizationId } = this;
+    const position = sealPosition(this.#dependencies.vault, { organizationId, groupIds }, seq);
+    return encodeMessage(event, data, position);
   }
 
-  #buildChangeMessage({ seq, type, subjectId, at }: LiveEvent) {
-    return this.#buildMessage("change", seq, { type, subjectId, at });
+  #buildChangeMessage({ seq, type, subjectId, at }: LiveEvent, limit: Limit) {
+    return this.#buildMessage("change", seq, limit, { type, subjectId, at });
   }
 
   /** Sends the events since the position of the page, then the messages that were queued meanwhile. */
   async #catchUp(subscriber: Subscriber) {
     const { store, vault } = this.#dependencies;
     const { organizationId } = this;
-    const { reader } = subscriber;
+    const { reader, groupIds } = subscriber;
     const seq = await findLastSeqOfOrganization(store, organizationId);
-    reader.send(this.#buildMessage("hello", seq));
+    reader.send(this.#buildMessage("hello", seq, groupIds));
     const after =
-      subscriber.after === null ? seq : openPosition(vault, organizationId, subscriber.after);
+      subscriber.after === null
+        ? seq
+        : openPosition(vault, { organizationId, groupIds }, subscriber.after);
     const isKnown = after !== null && after <= seq && after >= (await findRemovedSeq(store));
     const missed = isKnown
       ? await findEventsAfter({ store, organizationId }, after, replayable + 1)
       : [];
-    if (!isKnown || missed.length > replayable) reader.send(this.#buildMessage("reset", seq));
+    if (!isKnown || missed.length > replayable)
+      reader.send(this.#buildMessage("reset", seq, groupIds));
     else {
-      for (const event of missed) reader.send(this.#buildChangeMessage(event));
+      const shown = await this.#selectEvents(missed, groupIds);
+      for (const event of shown) reader.send(this.#buildChangeMessage(event, groupIds));
       const changed = new Set(
-        missed.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
+        shown.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
       );
-      const monitors = await readRows(this.#source, [...changed]);
-      if (monitors.length > 0) reader.send(encodeMessage("monitors", { monitors }));
+      const message = buildRowsMessage(await readRows(this.#source, [...changed]), groupIds);
+      if (message !== null) reader.send(message);
     }
     const sent = missed.at(-1)?.seq ?? seq;
     for (const early of subscriber.early ?? []) if (early.seq > sent) reader.send(early.message);

@@ -43,7 +43,7 @@ export async function getPastOverview(
   });
   const rows = await findOverviewMonitors(scope, shown, (keys) => readRecentAt(store, keys, at));
   const monitors = rows.map((row) => showState(row, states.get(row.id) as StateThen));
-  return compactOverview({ groups, monitors, position: sealPosition(vault, organizationId, seq) });
+  return compactOverview({ groups, monitors, position: sealPosition(vault, scope, seq) });
 }
 
 /** Finds the states of monitors at a time. Monitors that did not exist yet have none. */

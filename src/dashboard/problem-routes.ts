@@ -10,6 +10,7 @@ export const problemRoutes = createRouter("")
     ...defineEndpoint("/problems", {
       name: "listProblems",
       access: "read",
+      limited: "filtered",
       summary: "List failing alert channels and problems of the appliance",
       data: Problems,
       handle: ({ scope }) => listProblems(scope),
@@ -19,6 +20,7 @@ export const problemRoutes = createRouter("")
     ...defineEndpoint("/attention", {
       name: "listAttention",
       access: "read",
+      limited: "filtered",
       summary: "List the recipients of alerts about down or degraded monitors",
       data: z.array(Attention),
       handle: ({ scope }) => findAttention(scope),

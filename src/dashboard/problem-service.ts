@@ -11,6 +11,8 @@ export async function listProblems(scope: Scope): Promise<Problems> {
     findFailingChannels(scope, now),
     findProblems(scope, now),
   ]);
+  // Messages about the appliance can name any monitor.
+  if (scope.groupIds !== null) return { channels, appliance: [] };
   const storage = findStorageProblem(scope.store);
   return {
     channels,

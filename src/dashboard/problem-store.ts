@@ -1,5 +1,6 @@
 /** Reads failing alert channels, problems of the appliance, and the recipients of alerts. */
 import { formatTimestamp } from "../core/time/clock.ts";
+import { isVisible } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Attention, Problems } from "./problem-schema.ts";
 
@@ -65,9 +66,9 @@ export function findProblems({ store, organizationId }: Tenant, now: number) {
 const maxMonitors = 500;
 
 // Deliveries queued behind a failing one have had no attempt, so they show the error of the channel.
-const attentionText = `with troubled as (
+const buildAttentionText = (condition: string) => `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
-    where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused
+    where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused${condition}
     order by s.status desc, s.since desc limit ${maxMonitors})
   select t.id as monitorId,
     (select count(*) from monitor_channels x
@@ -105,9 +106,20 @@ type AttentionRow = {
   incident: string | null;
 };
 
-export async function findAttention({ store, organizationId }: Tenant): Promise<Attention[]> {
-  const rows = await store.query<AttentionRow>(attentionText, [organizationId]);
-  return rows.map(({ notified, acknowledgedBy, incident, ...row }) => ({
+/** Condition for the monitors of limited callers. */
+const limitedText = `
+      and (select m.group_id from monitors m where m.organization_id = ?1 and m.id = s.monitor_id)
+        in (select value from json_each(?2))`;
+
+export async function findAttention(tenant: Tenant): Promise<Attention[]> {
+  const { store, organizationId, groupIds = null } = tenant;
+  const rows = await (groupIds === null
+    ? store.query<AttentionRow>(buildAttentionText(""), [organizationId])
+    : store.query<AttentionRow>(buildAttentionText(limitedText), [
+        organizationId,
+        JSON.stringify(groupIds),
+      ]));
+  const attention = rows.map(({ notified, acknowledgedBy, incident, ...row }) => ({
     ...row,
     acknowledgedBy: JSON.parse(acknowledgedBy) as string[],
     notified: (JSON.parse(notified) as Notified[]).map((one) => ({
@@ -116,6 +128,12 @@ export async function findAttention({ store, organizationId }: Tenant): Promise<
     })),
     incident: incident === null ? null : (JSON.parse(incident) as Attention["incident"]),
   }));
+  if (groupIds === null) return attention;
+  // Not every incident that names one of their monitors is visible to them.
+  for (const one of attention)
+    if (one.incident !== null && !(await isVisible(tenant, "incident", one.incident.id)))
+      one.incident = null;
+  return attention;
 }
 
 type Notified = Omit<Attention["notified"][number], "status"> & { status: keyof typeof statuses };

@@ -8,6 +8,7 @@ import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { createEventStream, type Live } from "../http/responses/event-stream.ts";
 import { getSignedInSession } from "../http/access/authentication.ts";
+import { formatLimit } from "../http/access/limited-access.ts";
 import { resolveOrganization } from "../http/access/session.ts";
 import {
   ChannelUse,
@@ -42,6 +43,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/overview", {
         name: "getOverview",
         access: "read",
+        limited: "filtered",
         cached: true,
         long: true,
         summary:
@@ -56,6 +58,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/overview/rows", {
         name: "listOverviewRows",
         access: "read",
+        limited: "filtered",
         cached: true,
         long: true,
         summary: "List further rows of a folder of the Monitors page",
@@ -68,6 +71,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/live", {
         name: "live",
         access: "read",
+        limited: "filtered",
         streams: "text/event-stream",
         summary: "Stream events and changed rows as server-sent events",
         query: LiveQuery,
@@ -86,13 +90,17 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
             });
           const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
           const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
-          const { role } = resolveOrganization(request, session);
+          const { role, groupIds } = resolveOrganization(request, session);
+          const limit = formatLimit({ groupIds });
           const isAuthorized = () =>
             sessions.isStillOpen(session.id, ({ organizations }) =>
-              organizations.some((one) => one.id === organizationId && one.role === role),
+              organizations.some(
+                (one) =>
+                  one.id === organizationId && one.role === role && formatLimit(one) === limit,
+              ),
             );
           return createEventStream(request, extendTimeout, (reader) =>
-            live.join(reader, { ...listener, role, after, isAuthorized }),
+            live.join(reader, { ...listener, role, groupIds, after, isAuthorized }),
           );
         },
       }),
@@ -101,6 +109,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/monitors/:id/states", {
         name: "listStates",
         access: "read",
+        limited: "monitor",
         summary: "List the states of a monitor, newest first",
         query: StatesQuery,
         data: z.array(PastState),
@@ -111,6 +120,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/monitors/:id/timeline", {
         name: "getTimeline",
         access: "read",
+        limited: "monitor",
         long: true,
         summary: "Get the states of a monitor over a period, point by point",
         query: TimelineQuery,
@@ -122,6 +132,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/monitors/:id/figures", {
         name: "getPeriodFigures",
         access: "read",
+        limited: "monitor",
         long: true,
         summary: "Get the uptime and latency of a monitor in any period",
         query: PeriodQuery,
@@ -133,6 +144,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/monitors/:id/causes", {
         name: "findCauses",
         access: "read",
+        limited: "monitor",
         summary: "Get what happened before a monitor failed",
         data: Causes,
         handle: ({ scope, params }) => findCauses(scope, params.id),
@@ -142,6 +154,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/alert-channel-uses", {
         name: "countChannelUses",
         access: "read",
+        limited: "denied",
         cached: true,
         summary: "Count the monitors and groups of each alert channel",
         data: z.array(ChannelUse),
@@ -152,6 +165,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/alert-channels/:id/users", {
         name: "listUsersOfChannel",
         access: "read",
+        limited: "denied",
         cached: true,
         long: true,
         summary: "List the monitors and groups of an alert channel",
@@ -163,6 +177,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/subscriber-counts", {
         name: "countSubscribers",
         access: "read",
+        limited: "denied",
         cached: true,
         summary: "Count the subscribers of each status page",
         data: z.array(SubscriberCount),

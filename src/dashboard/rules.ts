@@ -167,20 +167,25 @@ export const statusBegun = {
   "monitor.resumed": "pending",
 } as const satisfies Record<StateType, PastState["status"]>;
 
-const locationOf = (organizationId: string) => `live/${organizationId}`;
+/** A reader of the live stream: the organization, and the monitor groups to which the reader is limited. */
+type StreamReader = { organizationId: string; groupIds: readonly string[] | null };
 
-/** Seals a position in the event log for pages. Plain numbers would reveal how active other organizations are. */
-export function sealPosition(vault: Vault, organizationId: string, seq: number): string {
-  return vault.sealNumber(seq, locationOf(organizationId));
+const locationOf = ({ organizationId, groupIds }: StreamReader) =>
+  groupIds === null
+    ? `live/${organizationId}`
+    : `live/${organizationId}/${JSON.stringify(groupIds)}`;
+
+/**
+ * Seals a position in the event log for pages. Plain numbers would reveal how active other organizations are. A page
+ * whose limit changed can't continue from its position, and reloads everything.
+ */
+export function sealPosition(vault: Vault, reader: StreamReader, seq: number): string {
+  return vault.sealNumber(seq, locationOf(reader));
 }
 
-/** Opens a sealed position; null if it was not sealed for this organization. */
-export function openPosition(
-  vault: Vault,
-  organizationId: string,
-  position: string,
-): number | null {
-  return vault.openNumber(position, locationOf(organizationId));
+/** Opens a sealed position; null if it was not sealed for such a reader. */
+export function openPosition(vault: Vault, reader: StreamReader, position: string): number | null {
+  return vault.openNumber(position, locationOf(reader));
 }
 
 /**

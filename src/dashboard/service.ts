@@ -2,6 +2,8 @@
 import type { Scope } from "../events/scope.ts";
 import { runInSearchTurn } from "../events/organization-turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
+import { isVisible } from "../database/group-limit.ts";
+import type { Tenant } from "../database/rows.ts";
 import { AppError } from "../core/errors.ts";
 import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
@@ -41,7 +43,7 @@ export async function getOverview(
   const { store, vault, organizationId } = scope;
   // Read first, so that the rows contain everything logged up to this position.
   const seq = await findLastSeqOfOrganization(store, organizationId);
-  const position = sealPosition(vault, organizationId, seq);
+  const position = sealPosition(vault, scope, seq);
   const groups = await findOverviewGroups(scope);
   const groupIds = groups.map(({ id }) => id);
   const readMatches = () =>
@@ -120,6 +122,12 @@ export async function listChannelUsers(scope: Scope, channelId: string): Promise
   return findChannelUsers(scope, channelId);
 }
 
+/** Whether a limited person can see a record. Status pages are not visible to them. */
+const isRecordVisible = async (tenant: Tenant, kind: WhereQuery["kind"], id: string) =>
+  kind === "alert-channel" || kind === "schedule"
+    ? true
+    : kind !== "status-page" && isVisible(tenant, kind, id);
+
 /** Finds the organization of a record among the person's, for links without one. Throws NOT_FOUND. */
 export async function findOrganizationWith(
   { store, session }: SignedInContext,
@@ -127,7 +135,12 @@ export async function findOrganizationWith(
 ): Promise<{ organizationId: string }> {
   const own = session.organizations.map((organization) => organization.id);
   const organizationId = await findOwner(store, own, kind, id);
-  if (organizationId === null)
+  const { groupIds = null } = session.organizations.find((one) => one.id === organizationId) ?? {};
+  const isHidden =
+    organizationId !== null &&
+    groupIds !== null &&
+    !(await isRecordVisible({ store, organizationId, groupIds }, kind, id));
+  if (organizationId === null || isHidden)
     throw new AppError("NOT_FOUND", "None of your organizations has this record.");
   return { organizationId };
 }

@@ -1,6 +1,7 @@
 /** Reads the rows of the Monitors page, and the changes for the live stream. */
 import { mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
+import { limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
@@ -10,21 +11,24 @@ import { adjustToPresent, hasMessage, determineShownStatus, formatTarget } from 
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 
-const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
+const buildGroupText = (
+  condition: string,
+) => `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
       where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds
-  from monitor_groups g where g.organization_id = ? order by g.position, g.id`;
+  from monitor_groups g where g.organization_id = ?${condition} order by g.position, g.id`;
 
 type GroupRow = Record<"tags" | "alertChannelIds", string> &
   Record<"paused" | "muted", number> &
   Omit<OverviewGroup, "tags" | "alertChannelIds" | "paused" | "muted">;
 
 /** Reads the groups in dashboard order. */
-export async function findOverviewGroups({
-  store,
-  organizationId,
-}: Tenant): Promise<OverviewGroup[]> {
-  const rows = await store.query<GroupRow>(groupText, [organizationId]);
+export async function findOverviewGroups(tenant: Tenant): Promise<OverviewGroup[]> {
+  const limit = limitToGroups(tenant, "g.id");
+  const rows = await tenant.store.query<GroupRow>(buildGroupText(limit.text), [
+    tenant.organizationId,
+    ...limit.parameters,
+  ]);
   return rows.map((row) => ({
     ...row,
     tags: JSON.parse(row.tags) as string[],
@@ -103,14 +107,14 @@ export async function findOverviewMonitors(
   });
 }
 
-/** A version that changes with every edit of a row, and the time of the last check. */
-type MonitorVersion = { id: string; version: string; checkedAt: string };
+/** A version that changes with every edit of a row, the time of the last check, and the group. */
+type MonitorVersion = { id: string; version: string; checkedAt: string; groupId: string | null };
 
 /** Versions per query. Other work can run between two queries. */
 const monitorsPerQuery = 5_000;
 
 const versionText = `select m.id, m.version || '/' || s.epoch as version,
-    coalesce(s.last_checked_at, '') as checkedAt
+    coalesce(s.last_checked_at, '') as checkedAt, m.group_id as groupId
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where m.organization_id = ? and m.id > ? order by m.id limit ${monitorsPerQuery}`;

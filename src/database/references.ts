@@ -20,12 +20,14 @@ export function guardExists(
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
   condition = "true",
+  conditionParameters: readonly string[] = [],
 ): Prepared[] {
   if (ids.length === 0) return [];
   const guard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
     select 1 from ${getTableName(table)}
     where organization_id = ? and id = wanted.value and ${condition}))`);
-  return [{ ...guard, parameters: [JSON.stringify(ids), organizationId], otherwise }];
+  const parameters = [JSON.stringify(ids), organizationId, ...conditionParameters];
+  return [{ ...guard, parameters, otherwise }];
 }
 
 /**

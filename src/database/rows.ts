@@ -17,8 +17,15 @@ import { AppError } from "../core/errors.ts";
 import { buildIdTable, guardExists, unknownReferenceError } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
-/** Store, and the organization whose rows are read and written. Every Scope is a Tenant. */
-export type Tenant = { store: Store; organizationId: string };
+/**
+ * Store, and the organization whose rows are read and written. Every Scope is a Tenant. With `groupIds`, only monitors
+ * of these groups exist for the reader.
+ */
+export type Tenant = {
+  store: Store;
+  organizationId: string;
+  groupIds?: readonly string[] | null;
+};
 
 type Owned = SQLiteTable & { organizationId: SQLiteColumn };
 type Keyed = Owned & { id: SQLiteColumn };
@@ -84,21 +91,34 @@ export function assertFound<T>(record: T | null | undefined, noun: string): T {
 export const notFoundError = (noun: string) =>
   new AppError("NOT_FOUND", `There is no such ${noun}.`);
 
-/** Guard that fails with NOT_FOUND unless every ID in a request field exists. */
+/** Columns with the group of a record. Callers limited to groups can't refer to records of other groups. */
+const groupColumns: Readonly<Record<string, string>> = {
+  monitors: "group_id",
+  monitor_groups: "id",
+};
+
+/** Guard that fails with NOT_FOUND unless every ID in a request field exists for the caller. */
 export function guardFieldExists(
-  { organizationId }: Pick<Tenant, "organizationId">,
+  { organizationId, groupIds = null }: Pick<Tenant, "organizationId" | "groupIds">,
   field: string,
   table: Keyed,
   ids: readonly string[] = [],
 ): Prepared[] {
-  return guardExists(
-    table,
-    organizationId,
-    ids,
-    () => unknownReferenceError(field, nounOf(table)),
-    // Fields never refer to contact methods, which are channels of one person.
-    getTableName(table) === "alert_channels" ? "person_id is null" : "true",
-  );
+  const name = getTableName(table);
+  const groupColumn = groupIds === null ? undefined : groupColumns[name];
+  const otherwise = () => unknownReferenceError(field, nounOf(table));
+  if (groupColumn !== undefined)
+    return guardExists(
+      table,
+      organizationId,
+      ids,
+      otherwise,
+      `${groupColumn} in (select value from json_each(?))`,
+      [JSON.stringify(groupIds)],
+    );
+  // Fields never refer to contact methods, which are channels of one person.
+  const condition = name === "alert_channels" ? "person_id is null" : "true";
+  return guardExists(table, organizationId, ids, otherwise, condition);
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */

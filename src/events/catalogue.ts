@@ -38,6 +38,7 @@ export const auditVerbs = {
     "added",
     "removed",
     "role-changed",
+    "groups-changed",
     "updated",
     "password-changed",
     "password-reset",

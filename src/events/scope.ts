@@ -32,6 +32,8 @@ export type Scope = {
   limits: Limits;
   organizationId: string;
   actor: Actor;
+  /** Monitor groups to which the caller is limited; null for all monitors. */
+  groupIds: readonly string[] | null;
   /**
    * Whether the caller can change the organization's data. Other callers don't see secrets that would allow changes.
    */
@@ -72,6 +74,7 @@ export function buildScope(
     limits,
     organizationId,
     actor,
+    groupIds: null,
     mayWrite: true,
     requestId: null,
     tool: null,

@@ -25,6 +25,7 @@ import {
   authorize,
   assertAdministrator,
 } from "./access/authentication.ts";
+import { authorizeLimited, formatLimit, type LimitedAccess } from "./access/limited-access.ts";
 import { type BodyClient, parseMediaType, assertNoBody, parseJson, readBody } from "./body.ts";
 import { holdChange, rehearse } from "./held-changes/service.ts";
 import { getHoldSeconds, HeldChange } from "./held-changes/schema.ts";
@@ -64,6 +65,8 @@ type Declared<
   /** Unique operation ID in the OpenAPI document. */
   name: string;
   access: X;
+  /** Access of callers who are limited to monitor groups. */
+  limited?: LimitedAccess | undefined;
   /** Required role, if it is higher than viewer for reads or member for writes. */
   role?: Role;
   summary: string;
@@ -98,6 +101,11 @@ type Declared<
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
 
+/** Every route of an organization's data declares the access of limited callers. */
+type DeclaresLimit<X extends Access> = X extends "read" | "write"
+  ? { limited: LimitedAccess }
+  : unknown;
+
 /** Schema of the whole response, or of its `data`. It drops undeclared fields, which also protects secrets. */
 type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
@@ -107,6 +115,23 @@ type WithStreamed<T> =
   | T
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
   | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
+
+type Declaration<
+  Path extends string,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  X extends Access,
+  U extends readonly string[],
+  D extends z.ZodType,
+> = Declared<Q, B, X, U> &
+  Returns<R, D> & {
+    handle: (
+      input: Input<Path, Q, B, X>,
+    ) => Promise<
+      [D] extends [never] ? WithStreamed<z.input<R>> | Response : WithStreamed<z.input<D>>
+    >;
+  };
 
 /** Response to a request that is held. */
 const heldShape = { response: dataSchema(HeldChange), status: 202 as const };
@@ -164,22 +189,8 @@ export function defineEndpoint<
   X extends Access = Access,
   U extends readonly string[] = never,
   D extends z.ZodType = never,
->(
-  path: Path,
-  {
-    data,
-    response,
-    handle,
-    ...declared
-  }: Declared<Q, B, X, U> &
-    Returns<R, D> & {
-      handle: (
-        input: Input<Path, Q, B, X>,
-      ) => Promise<
-        [D] extends [never] ? WithStreamed<z.input<R>> | Response : WithStreamed<z.input<D>>
-      >;
-    },
-) {
+>(path: Path, declaration: Declaration<Path, Q, B, R, X, U, D> & DeclaresLimit<X>) {
+  const { data, response, handle, ...declared }: Declaration<Path, Q, B, R, X, U, D> = declaration;
   type Context = HandlerContext<ResolvePath<Path>>;
   type Sent = [D] extends [never] ? z.output<R> : { data: z.output<D> };
   let responseSchema: z.ZodType | undefined;
@@ -223,6 +234,14 @@ class RouteHandler {
     const { services, requestId } = requestContext;
     try {
       const caller = identifyCaller(requestContext, request, this.#spec);
+      // Awaited only for limited callers, so that all others stay as fast.
+      if (caller.principal !== null && caller.principal.groupIds !== null)
+        await authorizeLimited(
+          services.store,
+          caller.principal,
+          this.#spec,
+          context.params as Record<string, string> | undefined,
+        );
       const result = isRead(request)
         ? await this.#read(context, caller)
         : await this.#write(context, caller);
@@ -244,7 +263,7 @@ class RouteHandler {
     const { cached } = this.#spec;
     assertNoBody(request);
     const hour = Math.floor(clock() / hourMs);
-    const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
+    const key = `${caller.principal?.organizationId} ${caller.principal?.scope}${formatLimit(caller.principal)} ${hour} ${request.url}`;
     const tables = cached === true ? undefined : cached;
     const known = cached === undefined ? { revision: null } : responses.get(key, tables);
     if ("body" in known) return known;
@@ -418,11 +437,12 @@ function identifyCaller(
 /** Creates the scope of a use case, in the organization of the principal. */
 function buildRequestScope(
   { services, requestId, tool }: RequestContext,
-  { organizationId, actor, scope }: Principal,
+  { organizationId, actor, scope, groupIds }: Principal,
   request: Request,
 ): Scope {
   return {
     ...buildScope(services, organizationId, actor),
+    groupIds,
     mayWrite: scope === "write",
     requestId,
     tool,

@@ -10,6 +10,7 @@ import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
 import { guard, cachePerStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./responses/api-response.ts";
+import { formatLimit } from "./access/limited-access.ts";
 import type { Principal } from "./access/session.ts";
 import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -90,16 +91,19 @@ class KeyedRequest {
 
   constructor(
     context: RequestContext,
-    { organizationId, actor }: Principal,
+    principal: Principal,
     keyed: Asked,
     responseOf: (data: object) => ApiResponse,
   ) {
+    const { organizationId, actor } = principal;
     const { route, idempotencyKey } = keyed;
     this.claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
     this.#context = context;
     this.#key = { organizationId, actorId: actor.id, route, idempotencyKey };
     this.#keyed = keyed;
-    this.#bodyHash = sha256(keyed.body);
+    // A response is not replayed after the limit of the caller has changed, because it can show other groups.
+    const limit = formatLimit(principal);
+    this.#bodyHash = limit === "" ? sha256(keyed.body) : sha256(limit + sha256(keyed.body));
     this.#now = context.services.clock();
     this.#responseOf = responseOf;
   }
@@ -248,7 +252,7 @@ function buildStoredResponse(
 function keyReusedError() {
   return new AppError(
     "IDEMPOTENCY_KEY_REUSED",
-    "This Idempotency-Key was already used with another body. Use a new key.",
+    "This Idempotency-Key was already used with another body or other rights. Use a new key.",
   );
 }
 

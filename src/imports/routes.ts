@@ -29,6 +29,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/", {
         name: "listImports",
         access: "read",
+        limited: "denied",
         role: "admin",
         summary: "List the imports, newest first",
         data: z.array(ImportRun),
@@ -39,6 +40,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/uploads", {
         name: "beginUpload",
         access: "write",
+        limited: "denied",
         role: "admin",
         summary: "Start the upload of a file to import",
         body: NewUpload,
@@ -53,6 +55,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/uploads/:id", {
         name: "continueUpload",
         access: "write",
+        limited: "denied",
         role: "admin",
         summary: "Send the next part of the file",
         query: UploadPart,
@@ -67,6 +70,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/uploads/:id/preview", {
         name: "previewImport",
         access: "write",
+        limited: "denied",
         role: "admin",
         timeoutSeconds: timeoutSeconds,
         summary: "Preview the import of the file",
@@ -81,6 +85,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/uploads/:id/import", {
         name: "startImport",
         access: "write",
+        limited: "denied",
         role: "admin",
         timeoutSeconds: timeoutSeconds,
         summary: "Import the file, or selected records of it",
@@ -94,6 +99,7 @@ export const createImportRoutes = (dependencies: ImportDependencies) =>
       ...defineEndpoint("/:id/undo", {
         name: "undoImport",
         access: "write",
+        limited: "denied",
         role: "admin",
         summary: "Remove the records that an import created",
         data: ImportRun,

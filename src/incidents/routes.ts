@@ -35,6 +35,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/", {
       name: "listIncidents",
       access: "read",
+      limited: "filtered",
       cached: true,
       summary: "List incidents",
       description: "Newest first; without their timelines.",
@@ -47,6 +48,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/", {
       name: "openIncident",
       access: "write",
+      limited: "filtered",
       summary: "Open an incident",
       description: "Its first update, with status `investigating`, is posted with it.",
       query: HoldQuery,
@@ -61,6 +63,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id", {
       name: "getIncident",
       access: "read",
+      limited: "incident",
       cached: true,
       summary: "Get an incident with its timeline",
       data: Incident,
@@ -71,6 +74,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id", {
       name: "updateIncident",
       access: "write",
+      limited: "incident",
       summary: "Post a status update",
       description:
         "With `status` or `message` it adds one update to the timeline: without `status` the current one is repeated, without `message` a default is used. `title`, `severity` and `public` correct the record and alone add no update.",
@@ -85,6 +89,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id", {
       name: "deleteIncident",
       access: "write",
+      limited: "incident",
       summary: "Delete an incident with its timeline",
       query: HoldQuery,
       response: Deleted,
@@ -96,6 +101,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/updates/:updateId", {
       name: "editIncidentUpdate",
       access: "write",
+      limited: "incident",
       summary: "Edit the text of an update",
       description:
         "Status pages show that it was edited; no one is notified. The earlier text is stored.",
@@ -109,6 +115,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/updates/:updateId/revisions", {
       name: "listIncidentUpdateRevisions",
       access: "read",
+      limited: "incident",
       cached: true,
       summary: "List the earlier texts of an update",
       description: "Oldest first.",
@@ -120,6 +127,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/postmortem", {
       name: "updateIncidentPostmortem",
       access: "write",
+      limited: "incident",
       summary: "Write or publish the postmortem of an incident",
       description:
         "A draft until it is `published`. Publishing before the incident is resolved is a conflict. `notify` notifies the subscribers of status pages.",
@@ -134,6 +142,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/postmortem", {
       name: "deleteIncidentPostmortem",
       access: "write",
+      limited: "incident",
       summary: "Delete the postmortem of an incident",
       query: HoldQuery,
       response: Deleted,
@@ -145,6 +154,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/notes", {
       name: "addIncidentNote",
       access: "write",
+      limited: "incident",
       summary: "Add an internal note to an incident",
       description: "Visible only to people who can read the incident. No one is notified.",
       body: NewIncidentNote,
@@ -158,6 +168,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/notes/:noteId", {
       name: "deleteIncidentNote",
       access: "write",
+      limited: "incident",
       summary: "Delete an internal note",
       query: HoldQuery,
       response: Deleted,
@@ -169,6 +180,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
     ...defineEndpoint("/:id/resolve", {
       name: "resolveIncident",
       access: "write",
+      limited: "incident",
       summary: "Resolve an incident",
       description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
       query: HoldQuery,

@@ -10,6 +10,7 @@ import { deletedBody } from "../core/paging.ts";
 import { type StreamedList, appendEntry, replaceEntry } from "../core/text/streamed-list.ts";
 import { guardExists } from "../database/references.ts";
 import { invalidFieldError } from "../core/validation.ts";
+import { noMonitorError } from "../database/group-limit.ts";
 import { assertFound, matchValues, guardFieldExists, notFoundError } from "../database/rows.ts";
 import { guard, retryOnStaleRead } from "../database/store.ts";
 import { incidentNotes, incidents } from "../database/tables/incidents.ts";
@@ -67,6 +68,7 @@ export async function openIncident(
   { monitorId, monitorIds, ...input }: NewIncident,
 ): Promise<IncidentRecord> {
   const affected = monitorIds ?? (monitorId ? [monitorId] : []);
+  assertNamesMonitor(scope, affected);
   const monitorField = monitorIds === undefined ? "monitorId" : "monitorIds";
   const write = insertIncident(
     scope.organizationId,
@@ -88,6 +90,7 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
     assertOpenerKept(before, patch);
+    assertNamesMonitor(scope, patch.monitorIds);
     const write = patchIncident(scope.organizationId, before, patch, scope.clock());
     const current = guardCurrent(scope, incidents, before);
     const known = guardFieldExists(scope, "monitorIds", monitors, patch.monitorIds);
@@ -96,6 +99,11 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
     const after = { ...before, ...write.after, updates };
     return commit(scope, [...current, ...known, ...write.statements], write.audited, after);
   });
+}
+
+/** Throws FORBIDDEN if a limited caller names no monitor. They could not see such an incident. */
+function assertNamesMonitor({ groupIds }: Scope, monitorIds: readonly string[] | undefined) {
+  if (groupIds !== null && monitorIds?.length === 0) throw noMonitorError("monitorIds");
 }
 
 /**

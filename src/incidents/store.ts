@@ -10,6 +10,7 @@ import {
   findMatchingIds,
   collectPage,
 } from "../database/search.ts";
+import { limitIncidents, selectVisibleMonitors } from "../database/group-limit.ts";
 import { matchValues, type Tenant } from "../database/rows.ts";
 import {
   parseFacts,
@@ -127,8 +128,27 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
   const [row] = await tenant.store.query<Row>(incidentText, [tenant.organizationId, id]);
   if (row === undefined) return null;
   const updates = await listTimeline<UpdateRecord>(tenant, row, "updates");
-  const notes = await listTimeline<IncidentNote>(tenant, row, "notes");
-  return { ...parseHead(row), updates, notes };
+  const [incident] = await hideMonitors(tenant, [parseHead(row)]);
+  if (incident === undefined) return null;
+  // Internal notes are also about the other monitors of an incident, some by these monitors themselves.
+  const isWhole = incident.monitorIds.length === parseMonitorIds(row).length;
+  const notes = isWhole ? await listTimeline<IncidentNote>(tenant, row, "notes") : [];
+  return { ...incident, updates, notes };
+}
+
+/** Removes the monitors that a limited caller can't see. Without any left, the incident does not exist for them. */
+async function hideMonitors<T extends IncidentSummary>(
+  tenant: Tenant,
+  all: readonly T[],
+): Promise<T[]> {
+  if (tenant.groupIds == null) return [...all];
+  const ids = new Set(all.flatMap(({ monitorIds }) => monitorIds));
+  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  return all.flatMap((one) => {
+    const monitorIds = one.monitorIds.filter((id) => shown.has(id));
+    const [monitorId] = monitorIds;
+    return monitorId === undefined ? [] : [{ ...one, monitorId, monitorIds }];
+  });
 }
 
 type TimelineName = keyof typeof furtherEntriesText;
@@ -220,8 +240,9 @@ async function findRevisionsAfter(
 
 /** Returns a page of an organization's incidents, newest first, and the total number of matches. */
 export async function findIncidentPage(tenant: Searching, query: IncidentQuery) {
-  const { store, organizationId } = tenant;
-  if (query.monitorId !== undefined || query.q !== undefined) return searchIncidents(tenant, query);
+  const { store, organizationId, groupIds = null } = tenant;
+  if (query.monitorId !== undefined || query.q !== undefined || groupIds !== null)
+    return searchIncidents(tenant, query);
   const { source, parameters, total } = buildSelection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
@@ -285,6 +306,8 @@ const ofMonitorSql = `incident_monitors l CROSS JOIN incidents i
 async function searchIncidents(tenant: Searching, query: IncidentQuery) {
   const { store, organizationId, signal } = tenant;
   const { monitorId, q } = query;
+  if (monitorId !== undefined && (await selectVisibleMonitors(tenant, [monitorId])).length === 0)
+    return buildPage<IncidentSummary>(query, [], 0);
   const states = parseWantedStates(query);
   const source =
     monitorId === undefined
@@ -296,6 +319,9 @@ async function searchIncidents(tenant: Searching, query: IncidentQuery) {
         };
   const conditions: Condition[] = [];
   if (q !== undefined) conditions.push(buildContains("i.title", q));
+  const limit = limitIncidents(tenant, "i.id");
+  if (limit.text !== "")
+    conditions.push({ ...limit, text: limit.text.replace(/^ and /, ""), cost: 1 });
   if (states !== null)
     conditions.push({
       text: "i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))",
@@ -314,5 +340,5 @@ async function searchIncidents(tenant: Searching, query: IncidentQuery) {
      AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
     [organizationId, JSON.stringify(ids)],
   );
-  return buildPage(query, rows.map(toSummary), total);
+  return buildPage(query, await hideMonitors(tenant, rows.map(toSummary)), total);
 }

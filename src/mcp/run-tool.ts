@@ -81,7 +81,8 @@ async function findNotifiedByTool(
   { audience }: Tool,
   { params, body }: RestRequest,
 ): Promise<Notified | null> {
-  if (audience === undefined) return null;
+  // Limited keys can see neither status pages nor other recipients.
+  if (audience === undefined || scope.groupIds !== null) return null;
   return findNotified(scope, rest, { kind: audience, id: params["id"], values: body ?? {} });
 }
 

@@ -58,7 +58,10 @@ export async function serveMcpRequest(
 function createMcpServer(request: Request, context: McpContext): Server {
   const { services, principal, requestId, operations, handle } = context;
   const { log } = services;
-  const scope = buildScope(services, principal.organizationId, principal.actor);
+  const scope = {
+    ...buildScope(services, principal.organizationId, principal.actor),
+    groupIds: principal.groupIds,
+  };
   const mayWrite = principal.scope === "write";
   const server = new Server(
     { name: "signalbox", title: "Signalbox", version },

@@ -9,6 +9,7 @@ export const reportRoutes = createRouter("/api/v1/reports")
     ...defineEndpoint("/", {
       name: "getReport",
       access: "read",
+      limited: "filtered",
       long: true,
       summary: "Get the report of a month",
       description:
@@ -22,6 +23,7 @@ export const reportRoutes = createRouter("/api/v1/reports")
     ...defineEndpoint("/csv", {
       name: "getReportAsCsv",
       access: "read",
+      limited: "filtered",
       bytes: "text/csv",
       long: true,
       summary: "Get the report of a month as CSV",

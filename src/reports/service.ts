@@ -2,6 +2,7 @@
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { invalidFieldError } from "../core/validation.ts";
+import { unknownReferenceError } from "../database/references.ts";
 import type { Scope } from "../events/scope.ts";
 import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
@@ -58,6 +59,7 @@ async function resolveSubject(scope: Scope, query: ReportQuery): Promise<Subject
     return { type: "group", id, name, wanted: { groupIds: [id], monitorIds: [] } };
   }
   if (statusPageId !== undefined) {
+    if (scope.groupIds !== null) throw unknownReferenceError("statusPageId", "status page");
     const { id, title, sections } = await getStatusPage(scope, statusPageId);
     const groupIds = sections.flatMap((section) => section.groupId ?? []);
     const free = sections.filter((section) => section.groupId === null);
@@ -65,7 +67,8 @@ async function resolveSubject(scope: Scope, query: ReportQuery): Promise<Subject
     return { type: "status-page", id, name: title, wanted: { groupIds, monitorIds } };
   }
   const { id, name } = await getOwnOrganization(scope);
-  return { type: "organization", id, name, wanted: null };
+  const wanted = scope.groupIds === null ? null : { groupIds: scope.groupIds, monitorIds: [] };
+  return { type: "organization", id, name, wanted };
 }
 
 /** Returns the elapsed part of a month. Throws VALIDATION_ERROR for a future month. */

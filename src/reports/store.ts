@@ -2,6 +2,7 @@
 import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
+import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";
@@ -185,27 +186,33 @@ function buildIncidentParameters(organizationId: string, { from, to }: Span) {
 
 /** Reads the incidents that were open in the range: the newest, their number, and the number per monitor. */
 export async function findIncidentsInSpan(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   span: Span,
   /** Null for the whole organization, including incidents without a monitor. */
   monitorIds: readonly string[] | null,
   limit: number,
 ) {
+  const { store, organizationId } = tenant;
+  const visible = limitIncidents(tenant, "i.id");
   const of =
     monitorIds === null
       ? ""
       : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
           and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
   const own = buildIncidentParameters(organizationId, span);
-  const parameters = [...own, ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)])];
+  const parameters = [
+    ...own,
+    ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)]),
+    ...visible.parameters,
+  ];
   const newest = await store.query<ReportedIncident>(
     `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
-      ${incidentText}${of} order by i.id desc limit ?`,
+      ${incidentText}${of}${visible.text} order by i.id desc limit ?`,
     [...parameters, limit],
   );
   await yieldToEventLoop();
   const [count] = await store.query<{ total: number }>(
-    `select count(*) as total ${incidentText}${of}`,
+    `select count(*) as total ${incidentText}${of}${visible.text}`,
     parameters,
   );
   await yieldToEventLoop();

@@ -17,6 +17,7 @@ export const createStatusPageDashboardRoutes = (
       ...defineEndpoint("/:id/preview", {
         name: "previewStatusPage",
         access: "write",
+        limited: "denied",
         long: true,
         summary: "Preview a change to a status page",
         body: StatusPagePatch,
@@ -29,6 +30,7 @@ export const createStatusPageDashboardRoutes = (
       ...defineEndpoint("/:id/host-check", {
         name: "checkStatusPageHost",
         access: "write",
+        limited: "denied",
         summary: "Check one of a status page's host names by DNS, TLS and HTTP",
         body: HostToCheck,
         data: HostCheck,

@@ -19,6 +19,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/", {
       name: "listStatusPages",
       access: "read",
+      limited: "denied",
       cached: true,
       summary: "List all status pages",
       description: "The organization's default page first, then newest first.",
@@ -30,6 +31,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/", {
       name: "createStatusPage",
       access: "write",
+      limited: "denied",
       summary: "Create a status page",
       description: "A slug or host of another page, in any organization, is a conflict.",
       body: NewStatusPage,
@@ -43,6 +45,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id", {
       name: "getStatusPage",
       access: "read",
+      limited: "denied",
       cached: true,
       summary: "Get a status page",
       data: StatusPage,
@@ -53,6 +56,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id", {
       name: "updateStatusPage",
       access: "write",
+      limited: "denied",
       summary: "Update a status page",
       description:
         "Absent fields keep their value; null clears the password. `sections` and `hosts` are replaced as a whole.",
@@ -66,6 +70,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id", {
       name: "deleteStatusPage",
       access: "write",
+      limited: "denied",
       summary: "Delete a status page",
       description: "Deleting the organization's default page is a conflict. Hide it instead.",
       response: Deleted,
@@ -77,6 +82,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/logo", {
       name: "setStatusPageLogo",
       access: "write",
+      limited: "denied",
       summary: "Set the logo of a status page",
       description:
         "The body is the image itself, at most 256 KiB. It is served unchanged, with a policy that blocks scripts and external content. An SVG can have at most 5,000 elements and no entities of its own.",
@@ -90,6 +96,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/logo", {
       name: "removeStatusPageLogo",
       access: "write",
+      limited: "denied",
       summary: "Remove the logo of a status page",
       data: StatusPage,
       errors: ["PRECONDITION_FAILED"],

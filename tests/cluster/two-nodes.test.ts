@@ -118,7 +118,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         });
       const invite = { email: "new@team.example", role: "viewer" };
       expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(201);
-      await changeMember(a.ours.scope, who.id, "viewer");
+      await changeMember(a.ours.scope, who.id, { role: "viewer" });
       expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(403);
       expect((await there("GET", "/dashboard/overview")).status).toBe(200);
       const reset = { password: "another long password", withoutTwoFactor: true };
@@ -318,8 +318,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       ];
       const [one, other] = owners.map(({ id }) => id) as [string, string];
       const changed = await Promise.allSettled([
-        changeMember(a.ours.scope, one, "member"),
-        changeMember({ ...b.ours.scope, store: b.store }, other, "member"),
+        changeMember(a.ours.scope, one, { role: "member" }),
+        changeMember({ ...b.ours.scope, store: b.store }, other, { role: "member" }),
       ]);
       expect(changed.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     });

@@ -137,6 +137,7 @@ const commandLine = {
   requestId: null,
   tool: null,
   origin: "",
+  groupIds: null,
   ifMatch: null,
   signal: null,
   remember: null,

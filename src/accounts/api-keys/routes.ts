@@ -10,6 +10,7 @@ export const apiKeyRoutes = createRouter("/api-keys")
     ...defineEndpoint("/", {
       name: "listApiKeys",
       access: "read",
+      limited: "denied",
       role: "admin",
       summary: "List the API keys, without the keys themselves",
       data: z.array(ApiKey),
@@ -20,6 +21,7 @@ export const apiKeyRoutes = createRouter("/api-keys")
     ...defineEndpoint("/", {
       name: "createApiKey",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Create an API key, which is shown only once",
       body: NewApiKey,
@@ -27,9 +29,9 @@ export const apiKeyRoutes = createRouter("/api-keys")
       data: MadeApiKey,
       status: 201,
       isLocated: false,
-      handle: async ({ scope, body: { name, scope: may, mcp, expiresInDays } }) => {
+      handle: async ({ scope, body: { scope: may, expiresInDays, ...body } }) => {
         const expiresInMs = expiresInDays === null ? null : expiresInDays * dayMs;
-        return createApiKey(scope, { name, scope: may, mcp, expiresInMs });
+        return createApiKey(scope, { ...body, scope: may, expiresInMs });
       },
     }),
   )
@@ -37,6 +39,7 @@ export const apiKeyRoutes = createRouter("/api-keys")
     ...defineEndpoint("/:id/revoke", {
       name: "revokeApiKey",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Revoke an API key",
       data: ApiKey,

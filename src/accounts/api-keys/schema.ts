@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id, integer, line, Timestamp } from "../../core/fields.ts";
+import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 
 export const KeyName = line(255);
 const KeyScope = z.enum(["read", "write"]);
@@ -11,6 +12,7 @@ export const ApiKey = z.object({
   scope: KeyScope,
   /** Whether the key can be used at `/mcp`. */
   mcp: z.boolean(),
+  groupIds: GroupIds,
   /** The person who created the key; null for the command line. */
   createdById: Id.nullable(),
   createdAt: Timestamp,
@@ -26,6 +28,7 @@ export const NewApiKey = z.strictObject({
   name: KeyName,
   scope: KeyScope.default("write"),
   mcp: z.boolean().default(false),
+  groupIds: GroupLimit.default(null),
   expiresInDays: integer(1, 3650).nullable().default(null),
 });
 

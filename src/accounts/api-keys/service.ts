@@ -14,6 +14,7 @@ import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/access/session.ts";
 import type { Keys } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
+import { guardGroups, listLimit } from "../group-limit/service.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 
 /** Roles that can create API keys. */
@@ -25,7 +26,13 @@ const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
  */
 export async function createApiKey(
   context: Scope,
-  input: { name: string; scope: "read" | "write"; mcp?: boolean; expiresInMs: number | null },
+  input: {
+    name: string;
+    scope: "read" | "write";
+    mcp?: boolean;
+    groupIds?: string[] | null;
+    expiresInMs: number | null;
+  },
 ): Promise<ApiKey & { key: string }> {
   parse(KeyName, input.name, "name");
   const { store, organizationId, actor } = context;
@@ -38,6 +45,7 @@ export async function createApiKey(
     name: input.name,
     scope: input.scope,
     mcp: input.mcp ?? false,
+    groupIds: input.groupIds ?? null,
     createdById,
     createdAt: formatTimestamp(now),
     expiresAt: input.expiresInMs === null ? null : formatTimestamp(now + input.expiresInMs),
@@ -49,10 +57,11 @@ export async function createApiKey(
     context,
     [
       ...(createdById === null ? [] : [guardKeyMaker(organizationId, createdById)]),
+      ...guardGroups(context, newKey.groupIds),
       store.db.insert(apiKeys).values(row),
       guardLimit(context, "api-keys", apiKeys, "revoked_at is null"),
     ],
-    { action: "api-key.created", subjectId: id },
+    { action: "api-key.created", subjectId: id, ...listLimit(newKey.groupIds) },
     { ...newKey, key },
   );
 }
@@ -125,10 +134,10 @@ const maxTrusted = 10_000;
 type Row = Pick<
   typeof apiKeys.$inferSelect,
   "organizationId" | "id" | "name" | "scope" | "expiresAt"
-> & { mcp: 0 | 1 };
+> & { mcp: 0 | 1; groupIds: string | null };
 
 const unrevoked = `SELECT organization_id AS "organizationId", id, name, scope, mcp,
-  expires_at AS "expiresAt" FROM api_keys WHERE revoked_at IS NULL`;
+  group_ids AS "groupIds", expires_at AS "expiresAt" FROM api_keys WHERE revoked_at IS NULL`;
 const byHash = `${unrevoked} AND hash = ?`;
 const byId = `${unrevoked} AND organization_id = ? AND id = ?`;
 
@@ -137,10 +146,18 @@ async function readHolder(store: Store, text: string, parameters: string[], now:
   const [row] = await store.query<Row>(text, parameters);
   if (row === undefined) return null;
   const { organizationId, id, name, scope, mcp, expiresAt } = row;
+  const groupIds = row.groupIds === null ? null : (JSON.parse(row.groupIds) as string[]);
   const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
   if (expires <= now) return null;
   const actor = { type: "api-key" as const, id, name };
-  const principal: Principal = { organizationId, actor, scope, mcp: mcp === 1, role: null };
+  const principal: Principal = {
+    organizationId,
+    actor,
+    scope,
+    mcp: mcp === 1,
+    role: null,
+    groupIds,
+  };
   return { principal, expires };
 }
 

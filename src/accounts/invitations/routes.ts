@@ -35,6 +35,7 @@ export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDep
       ...defineEndpoint("/", {
         name: "listInvitations",
         access: "read",
+        limited: "denied",
         role: "admin",
         summary: "List the open invitations",
         description: "Newest first; without their links.",
@@ -46,6 +47,7 @@ export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDep
       ...defineEndpoint("/", {
         name: "invite",
         access: "write",
+        limited: "denied",
         role: "admin",
         timeoutSeconds: 30,
         summary: "Invite a person by a link",
@@ -67,6 +69,7 @@ export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDep
       ...defineEndpoint("/:id", {
         name: "revokeInvitation",
         access: "write",
+        limited: "denied",
         role: "admin",
         summary: "Revoke an invitation",
         query: HoldQuery,

@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { EmailAddress, Id, Timestamp } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
+import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 import { NewPassword, Password, PersonName } from "../people/schema.ts";
 import { Token } from "../sign-in/schema.ts";
 
-export const NewInvitation = z.strictObject({ email: EmailAddress, role: Role });
+export const NewInvitation = z.strictObject({
+  email: EmailAddress,
+  role: Role,
+  groupIds: GroupLimit.default(null),
+});
 export type NewInvitation = z.output<typeof NewInvitation>;
 
 /** An invitation that was not accepted yet. */
@@ -12,6 +17,7 @@ export const Invitation = z.object({
   id: Id,
   email: z.string(),
   role: Role,
+  groupIds: GroupIds,
   invitedBy: z.string(),
   createdAt: Timestamp,
   expiresAt: Timestamp,

@@ -28,6 +28,7 @@ import {
   buildNewPerson,
   type PersonRow,
 } from "../people/store.ts";
+import { chooseLimit, guardGroups, listLimit } from "../group-limit/service.ts";
 import { emailKeyOf, canManage } from "../people/rules.ts";
 import { guardManaging } from "../people/service.ts";
 import type { Stage } from "../sign-in/schema.ts";
@@ -70,8 +71,13 @@ export async function inviteMember(
   return { ...invitation, mail: await mailInvitation(scope, invitation) };
 }
 
-async function storeInvitation(scope: Scope, { email, role }: NewInvitation, origin: string) {
+async function storeInvitation(
+  scope: Scope,
+  { email, role, groupIds: given }: NewInvitation,
+  origin: string,
+) {
   const { store, organizationId, actor } = scope;
+  const groupIds = chooseLimit(role, given, null);
   const now = scope.clock();
   const token = createToken(43);
   return retryOnStaleRead(async () => {
@@ -84,6 +90,7 @@ async function storeInvitation(scope: Scope, { email, role }: NewInvitation, ori
       email,
       emailKey,
       role,
+      groupIds,
       tokenHash: sha256(token),
       invitedBy: actor.name,
       invitedById: actor.id,
@@ -94,12 +101,13 @@ async function storeInvitation(scope: Scope, { email, role }: NewInvitation, ori
       scope,
       [
         ...allowed,
+        ...guardGroups(scope, groupIds),
         // A new invitation replaces an earlier one to the same address.
         store.db.delete(invitations).where(matchValues(invitations, { organizationId, emailKey })),
         store.db.insert(invitations).values(row),
         guardMemberLimit(scope),
       ],
-      { action: "invitation.created", subjectId: row.id },
+      { action: "invitation.created", subjectId: row.id, ...listLimit(groupIds) },
       { ...row, link: `${origin}/invitation#${token}`, mail: null },
     );
   });
@@ -230,12 +238,18 @@ function buildJoinStatements(
   person: Pick<PersonRow, "id" | "name">,
 ): Statement[] {
   const { store, clock, requestId } = context;
-  const { organizationId, role } = invitation;
+  const { organizationId, role, groupIds } = invitation;
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = formatTimestamp(clock());
   return [
     ...buildInvitationRemoval(store, invitation, createExpiredError, isEntitled),
-    ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
+    ...addMembership(store, {
+      organizationId,
+      personId: person.id,
+      role,
+      groupIds,
+      createdAt: at,
+    }),
     ...buildAuditAndEvent(
       { organizationId, actor, requestId },
       { action: "invitation.accepted", subjectId: person.id },

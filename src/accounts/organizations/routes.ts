@@ -8,6 +8,7 @@ export const organizationRoutes = createRouter("/organization")
     ...defineEndpoint("/", {
       name: "getOrganization",
       access: "read",
+      limited: "unrelated",
       cached: true,
       summary: "Get the organization",
       data: OrganizationRecord,
@@ -18,6 +19,7 @@ export const organizationRoutes = createRouter("/organization")
     ...defineEndpoint("/", {
       name: "updateOrganization",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Rename the organization, or set its time zone and uptime target",
       body: OrganizationPatch,

@@ -2,11 +2,10 @@
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
-import { listMembers } from "./store.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { Member, MemberPatch, PasswordChange, Person, Profile, ProfilePatch } from "./schema.ts";
-import { changeMember, getMember, removeMember } from "./service.ts";
+import { changeMember, getMember, listVisibleMembers, removeMember } from "./service.ts";
 
 /** REST routes of people. Changes are only in the admin page. */
 export const peopleApiRoutes = createRouter("/api/v1/people")
@@ -14,15 +13,17 @@ export const peopleApiRoutes = createRouter("/api/v1/people")
     ...defineEndpoint("/", {
       name: "listPeople",
       access: "read",
+      limited: "filtered",
       summary: "List the organization's people by name",
       data: z.array(Person),
-      handle: ({ scope }) => listMembers(scope),
+      handle: ({ scope }) => listVisibleMembers(scope),
     }),
   )
   .get(
     ...defineEndpoint("/:id", {
       name: "getPerson",
       access: "read",
+      limited: "filtered",
       summary: "Get a person of the organization",
       data: Person,
       handle: ({ scope, params }) => getMember(scope, params.id),
@@ -34,29 +35,32 @@ export const peopleRoutes = createRouter("/people")
     ...defineEndpoint("/", {
       name: "listMembers",
       access: "read",
+      limited: "filtered",
       summary: "List the organization's people by name",
       data: z.array(Member),
-      handle: ({ scope }) => listMembers(scope),
+      handle: ({ scope }) => listVisibleMembers(scope),
     }),
   )
   .patch(
     ...defineEndpoint("/:id", {
       name: "changeMember",
       access: "write",
+      limited: "denied",
       role: "admin",
-      summary: "Change a person's role",
+      summary: "Change a person's role, or the monitor groups to which they are limited",
       description:
         "Only an owner can add or change an owner. Rights of the earlier role end: open pages of the organization close, and invitations and keys that the new role can't create are revoked.",
       body: MemberPatch,
       data: Member,
       errors: ["CONFLICT"],
-      handle: ({ scope, params, body }) => changeMember(scope, params.id, body.role),
+      handle: ({ scope, params, body }) => changeMember(scope, params.id, body),
     }),
   )
   .delete(
     ...defineEndpoint("/:id", {
       name: "removeMember",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Remove a person from the organization",
       description:

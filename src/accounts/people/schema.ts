@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { bodySchema, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
+import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 
 export const PersonName = line(100).meta({ example: "Ada Lovelace" });
 
@@ -49,6 +50,7 @@ export type PasswordChange = z.output<typeof PasswordChange>;
 /** A member of an organization. */
 export const Member = Profile.omit({ timeZone: true, hourCycle: true }).extend({
   role: Role,
+  groupIds: GroupIds,
   /** Time of the last request in any session; null without a session. */
   lastSeenAt: Timestamp.nullable(),
 });
@@ -67,8 +69,9 @@ export const Person = z.object({ id: Id, name: z.string(), role: Role }).meta({
 
 export const MemberPatch = bodySchema(
   ["id", "name", "email", "twoFactor", "administrator", "lastSeenAt"],
-  z.strictObject({ role: Role }),
+  z.strictObject({ role: Role.optional(), groupIds: GroupLimit.optional() }),
 );
+export type MemberPatch = z.output<typeof MemberPatch>;
 
 /** The signed-in person's role in one organization. */
 export const OwnMembership = z.object({
@@ -77,4 +80,5 @@ export const OwnMembership = z.object({
   name: z.string(),
   timeZone: z.string(),
   role: Role,
+  groupIds: GroupIds,
 });

@@ -11,6 +11,7 @@ import { deletedBody } from "../../core/paging.ts";
 import { hashPassword } from "../../core/security/passwords.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
+import { canSeeGroup } from "../../database/group-limit.ts";
 import { assertFound, matchValues } from "../../database/rows.ts";
 import { invitations } from "../../database/tables/accounts.ts";
 import { findScheduleUses, guardNoScheduleUse } from "../../database/schedule-uses.ts";
@@ -24,7 +25,7 @@ import {
   addMembership,
   createAlreadyMemberError,
   changePerson,
-  changeRole,
+  changeRights,
   findMemberByEmail,
   findMembership,
   findPeopleByEmail,
@@ -45,12 +46,22 @@ import {
   removePasskeys,
 } from "./store.ts";
 import { emailKeyOf, canManage } from "./rules.ts";
-import type { Member } from "./schema.ts";
+import { chooseLimit, guardGroups } from "../group-limit/service.ts";
+import type { Member, MemberPatch } from "./schema.ts";
 
 /** Reads a member. Throws NOT_FOUND. */
 export async function getMember(scope: Scope, personId: string): Promise<Member> {
-  const [member] = await listMembers(scope, personId);
+  const [member] = await listVisibleMembers(scope, personId);
   return assertFound(member, "person");
+}
+
+/** Lists the members by name. Limited callers don't see to which other groups people are limited. */
+export async function listVisibleMembers(scope: Scope, personId?: string): Promise<Member[]> {
+  const members = await listMembers(scope, personId);
+  return members.map((member) => ({
+    ...member,
+    groupIds: member.groupIds?.filter((id) => canSeeGroup(scope, id)) ?? null,
+  }));
 }
 
 async function getMembership(scope: Scope, personId: string) {
@@ -108,28 +119,32 @@ async function revokeInvitationsOf(scope: Scope, invitedById: string, role: read
 }
 
 /**
- * Changes a member's role, and revokes invitations and API keys that the new role can't create.
- * Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner.
+ * Changes a member's role or limit to monitor groups, and revokes invitations and API keys that the new role can't
+ * create. Throws NOT_FOUND, FORBIDDEN, VALIDATION_ERROR for a limited admin, and CONFLICT for the last owner.
  */
-export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
+export function changeMember(scope: Scope, personId: string, patch: MemberPatch): Promise<Member> {
   return retryOnStaleRead(async () => {
     const before = await getMembership(scope, personId);
+    const { role = before.role } = patch;
+    const groupIds = chooseLimit(role, patch.groupIds, before.groupIds);
     const allowed = await guardManaging(scope, [before.role, role]);
     const [member] = await listMembers(scope, personId);
-    const after = { ...(member as Member), role };
-    if (before.role === role) return after;
+    const after = { ...(member as Member), role, groupIds };
+    const fields = listChangedFields(before, after, ["role", "groupIds"]);
+    if (fields.length === 0) return after;
     return commit(
       scope,
       [
         ...allowed,
         guardMembershipUnchanged(before),
-        changeRole(scope, personId, role),
-        ...(await buildRevocations(scope, before, role)),
+        ...guardGroups(scope, groupIds, before.groupIds),
+        changeRights(scope, personId, { role, groupIds }),
+        ...(before.role === role ? [] : await buildRevocations(scope, before, role)),
       ],
       {
-        action: "person.role-changed",
+        action: before.role === role ? "person.groups-changed" : "person.role-changed",
         subjectId: personId,
-        fields: listChangedFields(before, after, ["role"]),
+        fields,
       },
       after,
     );
@@ -217,7 +232,7 @@ export async function summarizePerson(
 function buildMembership(scope: Scope, personId: string, role: Role): Statement[] {
   const { store, organizationId } = scope;
   const createdAt = formatTimestamp(scope.clock());
-  return addMembership(store, { organizationId, personId, role, createdAt });
+  return addMembership(store, { organizationId, personId, role, groupIds: null, createdAt });
 }
 
 /**
@@ -312,12 +327,17 @@ export async function buildFoundation(
   });
   const { id, slug } = organization;
   const createdAt = formatTimestamp(context.clock());
-  const role = "owner" as const;
+  const rights = { role: "owner" as const, groupIds: null };
   return {
-    organization: { id, slug, name, timeZone, role },
+    organization: { id, slug, name, timeZone, ...rights },
     statements: [
       ...statements,
-      ...addMembership(context.store, { organizationId: id, personId: owner.id, role, createdAt }),
+      ...addMembership(context.store, {
+        organizationId: id,
+        personId: owner.id,
+        ...rights,
+        createdAt,
+      }),
     ],
   };
 }

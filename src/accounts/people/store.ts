@@ -2,7 +2,6 @@
 import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import type { Role } from "../../core/roles.ts";
 import { matchValues, type Tenant, buildFirstVersion } from "../../database/rows.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import {
@@ -205,9 +204,13 @@ export function createAlreadyMemberError(): AppError {
   return new AppError("CONFLICT", "This person already belongs to the organization.");
 }
 
-export function changeRole({ store, organizationId }: Tenant, personId: string, role: Role) {
+export function changeRights(
+  { store, organizationId }: Tenant,
+  personId: string,
+  rights: Pick<MembershipRow, "role" | "groupIds">,
+) {
   const where = matchValues(memberships, { organizationId, personId });
-  return store.db.update(memberships).set({ role }).where(where);
+  return store.db.update(memberships).set(rights).where(where);
 }
 
 /** Removes a member with their contact methods and the unfinished deliveries to these. */
@@ -226,10 +229,12 @@ export function guardMembershipUnchanged({
   organizationId,
   personId,
   role,
+  groupIds,
 }: MembershipRow): Prepared {
+  const limit = groupIds === null ? null : JSON.stringify(groupIds);
   return guard(
-    sql`exists (select 1 from ${memberships}
-      where organization_id = ${organizationId} and person_id = ${personId} and role = ${role})`,
+    sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
+      and person_id = ${personId} and role = ${role} and group_ids is ${limit})`,
     () => new StaleRead(),
   );
 }
@@ -280,6 +285,7 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
       name: people.name,
       email: people.email,
       role: memberships.role,
+      groupIds: memberships.groupIds,
       administrator: people.administrator,
       totpSecret: people.totpSecret,
       passkeyFactor: people.passkeyFactor,

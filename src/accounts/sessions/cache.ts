@@ -33,12 +33,15 @@ type StoredSession = Pick<
   > &
   Record<"byPassword" | "twoFactor" | "administrator", number>;
 
-const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
+const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role,
+    m.group_ids AS "groupIds" FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
   JOIN organization_settings t ON t.organization_id = m.organization_id
   WHERE m.person_id = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM identity_provider_organizations
     WHERE provider_id = ?2 AND organization_id = m.organization_id))
   ORDER BY m.created_at, o.id`;
+
+type StoredMembership = Omit<Membership, "groupIds"> & { groupIds: string | null };
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
 
@@ -50,8 +53,16 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  const listMemberships = (personId: string, providerId: string | null = null) =>
-    store.query<Membership>(membershipsOf, [personId, providerId]);
+  async function listMemberships(
+    personId: string,
+    providerId: string | null = null,
+  ): Promise<Membership[]> {
+    const rows = await store.query<StoredMembership>(membershipsOf, [personId, providerId]);
+    return rows.map(({ groupIds, ...row }) => ({
+      ...row,
+      groupIds: groupIds === null ? null : (JSON.parse(groupIds) as string[]),
+    }));
+  }
 
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);

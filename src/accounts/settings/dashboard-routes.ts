@@ -9,6 +9,7 @@ export const settingsDashboardRoutes = createRouter("/settings").get(
   ...defineEndpoint("/certificate-authorities", {
     name: "listAuthorities",
     access: "read",
+    limited: "denied",
     role: "admin",
     summary: "List the certificate authorities in the settings, with their expiry",
     data: z.array(TrustedAuthority),

@@ -8,6 +8,7 @@ export const settingsRoutes = createRouter("/api/v1/settings")
     ...defineEndpoint("/", {
       name: "getSettings",
       access: "read",
+      limited: "denied",
       role: "admin",
       summary: "Get the organization's settings",
       data: Settings,
@@ -18,6 +19,7 @@ export const settingsRoutes = createRouter("/api/v1/settings")
     ...defineEndpoint("/", {
       name: "updateSettings",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Update the organization's settings",
       description:

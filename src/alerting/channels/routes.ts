@@ -17,6 +17,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
     ...defineEndpoint("/", {
       name: "listAlertChannels",
       access: "read",
+      limited: "unrelated",
       cached: true,
       summary: "List all alert channels",
       description: "Newest first.",
@@ -28,6 +29,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
     ...defineEndpoint("/", {
       name: "createAlertChannel",
       access: "write",
+      limited: "denied",
       summary: "Create an alert channel",
       body: NewAlertChannel,
       errors: ["CONFLICT"],
@@ -40,6 +42,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
     ...defineEndpoint("/:id", {
       name: "getAlertChannel",
       access: "read",
+      limited: "unrelated",
       cached: true,
       summary: "Get an alert channel",
       data: AlertChannel,
@@ -50,6 +53,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
     ...defineEndpoint("/:id", {
       name: "updateAlertChannel",
       access: "write",
+      limited: "denied",
       summary: "Update an alert channel",
       description:
         "Absent fields keep their value; for a secret, null clears it. A secret belongs to its address. A change of the address must send the secret again.",
@@ -63,6 +67,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
     ...defineEndpoint("/:id", {
       name: "deleteAlertChannel",
       access: "write",
+      limited: "denied",
       summary: "Delete an alert channel",
       description: "It is detached from every monitor and group.",
       response: Deleted,

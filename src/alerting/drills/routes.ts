@@ -19,6 +19,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
       ...defineEndpoint("/escalation-policies/:id/drill-preview", {
         name: "previewEscalationPolicyDrill",
         access: "read",
+        limited: "denied",
         summary: "Preview whom a drill of an escalation policy would notify, and when",
         query: DrillQuery,
         data: DrillPreview,
@@ -31,6 +32,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         ...started,
         name: "drillEscalationPolicy",
         access: "write",
+        limited: "denied",
         role: "admin",
         summary: "Start a drill of an escalation policy",
         description:
@@ -43,6 +45,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
       ...defineEndpoint("/people/:id/drill-preview", {
         name: "previewPersonDrill",
         access: "read",
+        limited: "unrelated",
         summary: "Preview how a drill of a person would notify them, and when",
         query: DrillQuery,
         data: DrillPreview,
@@ -54,6 +57,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         ...started,
         name: "drillPerson",
         access: "write",
+        limited: "unrelated",
         role: "viewer",
         summary: "Start a drill of a person",
         description:

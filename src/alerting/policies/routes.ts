@@ -13,6 +13,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
     ...defineEndpoint("/", {
       name: "listEscalationPolicies",
       access: "read",
+      limited: "unrelated",
       cached,
       long: true,
       summary: "List all escalation policies",
@@ -25,6 +26,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
     ...defineEndpoint("/", {
       name: "createEscalationPolicy",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Create an escalation policy",
       body: NewEscalationPolicy,
@@ -38,6 +40,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
     ...defineEndpoint("/:id", {
       name: "getEscalationPolicy",
       access: "read",
+      limited: "unrelated",
       cached,
       summary: "Get an escalation policy",
       data: EscalationPolicy,
@@ -48,6 +51,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
     ...defineEndpoint("/:id", {
       name: "updateEscalationPolicy",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Update an escalation policy",
       description: "Absent fields keep their value. `steps` is the complete list.",
@@ -61,6 +65,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
     ...defineEndpoint("/:id", {
       name: "deleteEscalationPolicy",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Delete an escalation policy",
       description: "Fails while a monitor or group uses it; the error lists them.",

@@ -34,6 +34,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("", {
       name: "listAlerts",
       access: "read",
+      limited: "filtered",
       summary: "List alerts",
       description:
         "Problems that people are notified of, newest first. An alert is stored for 90 days after its end.",
@@ -46,6 +47,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id", {
       name: "getAlert",
       access: "read",
+      limited: "alert",
       summary: "Get an alert with its timeline and deliveries",
       description: "Also accepts the id of a message about it, such as `alertId` in a webhook.",
       data: AlertWithDeliveries,
@@ -56,6 +58,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/acknowledge", {
       name: "acknowledgeAlert",
       access: "write",
+      limited: "alert",
       role: "viewer",
       summary: "Acknowledge an alert",
       description:
@@ -69,6 +72,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/unacknowledge", {
       name: "unacknowledgeAlert",
       access: "write",
+      limited: "alert",
       summary: "Remove all acknowledgments and the snooze of an alert",
       description: "Reminders and escalation continue.",
       data: AlertSummary,
@@ -80,6 +84,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/snooze", {
       name: "snoozeAlert",
       access: "write",
+      limited: "alert",
       summary: "Snooze an alert",
       description:
         "No reminders and no escalation until then. If the problem still exists, the alert is then sent again, without its acknowledgments.",
@@ -93,6 +98,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/revoke-links", {
       name: "revokeAlertLinks",
       access: "write",
+      limited: "alert",
       summary: "Revoke the acknowledge links in all messages about an alert",
       description: "Links that were sent stop working at once. Later messages have new ones.",
       data: AlertSummary,
@@ -104,6 +110,7 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/notes", {
       name: "addAlertNote",
       access: "write",
+      limited: "alert",
       summary: "Add a note to an alert",
       description:
         "Visible only in the organization. An open incident of the monitor gets it, too.",

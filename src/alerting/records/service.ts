@@ -220,7 +220,14 @@ function listDeliveryEntries({ delivery, message, channelName }: Sent): Timeline
 const sortByTime = (entries: readonly TimelineEntry[]) =>
   entries.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 
-function toDeliveries(tenant: Tenant, sent: readonly Sent[]): Promise<Delivery[]> {
+async function toDeliveries(tenant: Tenant, sent: readonly Sent[]): Promise<Delivery[]> {
   const rows = new Map(sent.map(({ delivery }) => [delivery.id, delivery]));
-  return addAttempts(tenant, [...rows.values()]);
+  const deliveries = await addAttempts(tenant, [...rows.values()]);
+  if (tenant.groupIds == null) return deliveries;
+  // A digest is also about other alerts.
+  const own = new Set(sent.map(({ message }) => message.id));
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    alertIds: delivery.alertIds.filter((id) => own.has(id)),
+  }));
 }

@@ -1,8 +1,10 @@
 /** Reads alerts with their timelines, and creates the statements that write them. */
 import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { Fields } from "../../core/collections/objects.ts";
 import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
+import { isPersonDrill } from "../../database/group-limit.ts";
 import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,
@@ -322,12 +324,14 @@ const statusConditions: Record<AlertStatus, SQL | undefined> = {
 };
 
 /** Returns a page of alerts, newest first. */
-export async function findRecordPage({ store, organizationId }: Tenant, query: AlertQuery) {
+export async function findRecordPage(tenant: Tenant, query: AlertQuery) {
+  const { store, organizationId } = tenant;
   const { status, monitorId, incidentId, type, priority } = query;
   const where = and(
     matchValues(alertRecords, { organizationId, type, priority }),
     matchSubject(["state", "certificate"], monitorId),
     matchSubject(["incident"], incidentId),
+    limitRecords(tenant),
     // Required by the index of open alerts.
     status === undefined || status.includes("resolved") ? undefined : isOpen,
     status && or(...status.map((one) => statusConditions[one])),
@@ -342,7 +346,31 @@ export async function findRecordPage({ store, organizationId }: Tenant, query: A
       .limit(query.per_page)
       .offset(computeOffset(query)),
   ]);
-  return buildPage(query, rows, total);
+  return buildPage(
+    query,
+    rows.map((row) => hideJoined(tenant, row)),
+    total,
+  );
+}
+
+/** Condition that an alert is visible to a limited caller, as in `limitedNouns`; undefined for others. */
+function limitRecords({ groupIds = null }: Tenant): SQL | undefined {
+  if (groupIds === null) return undefined;
+  const { organizationId, subjectId, family } = alertRecords;
+  const isOwn = sql`m.group_id in (select value from json_each(${JSON.stringify(groupIds)}))`;
+  return sql`case when ${family} in ('state', 'certificate') then exists (select 1 from monitors m
+      where m.organization_id = ${organizationId} and m.id = ${subjectId} and ${isOwn})
+    when ${family} = 'incident' then (select min(coalesce(${isOwn}, 0)) from incident_monitors l
+      join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
+      where l.organization_id = ${organizationId} and l.incident_id = ${subjectId})
+    else ${sql.raw(isPersonDrill("alert_records"))} end`;
+}
+
+/** Removes other monitors from the data of an alert, such as those with the same cause, for a limited caller. */
+function hideJoined<T extends { data: string }>({ groupIds = null }: Tenant, content: T): T {
+  if (groupIds === null) return content;
+  const { joined: _joined, behind: _behind, ...data } = JSON.parse(content.data) as Fields;
+  return { ...content, data: JSON.stringify(data) };
 }
 
 function matchSubject(families: readonly RecordRow["family"][], subjectId: string | undefined) {
@@ -351,10 +379,10 @@ function matchSubject(families: readonly RecordRow["family"][], subjectId: strin
     : matchValues(alertRecords, { family: families, subjectId });
 }
 
-export async function findRecordRow({ store, organizationId }: Tenant, id: string) {
-  const where = matchValues(alertRecords, { organizationId, id });
-  const [row] = await store.db.select().from(alertRecords).where(where);
-  return row ?? null;
+export async function findRecordRow(tenant: Tenant, id: string) {
+  const where = matchValues(alertRecords, { organizationId: tenant.organizationId, id });
+  const [row] = await tenant.store.db.select().from(alertRecords).where(where);
+  return row === undefined ? null : hideJoined(tenant, row);
 }
 
 /**
@@ -387,12 +415,12 @@ export const changeLinkKey = (organizationId: string, id: string, linkKey: strin
   parameters: [linkKey, organizationId, id],
 });
 
-export async function findMessage({ store, organizationId }: Tenant, id: string) {
-  const [row] = await store.db
+export async function findMessage(tenant: Tenant, id: string) {
+  const [row] = await tenant.store.db
     .select()
     .from(alerts)
-    .where(matchValues(alerts, { organizationId, id }));
-  return row ?? null;
+    .where(matchValues(alerts, { organizationId: tenant.organizationId, id }));
+  return row === undefined ? null : hideJoined(tenant, row);
 }
 
 /** Returns the acknowledgments of alerts, oldest first. */
@@ -422,13 +450,14 @@ export function findNotifiedPeople({ store, organizationId }: Tenant, recordId: 
 
 /** Returns the open alerts that cover those of these monitors, because both have the same cause. */
 export async function findCovering(
-  { store, organizationId }: Tenant,
+  { store, organizationId, groupIds = null }: Tenant,
   records: readonly Pick<RecordRow, "family" | "subjectId" | "resolvedAt">[],
 ): Promise<Map<string, string>> {
   const open = records.filter(
     ({ family, resolvedAt }) => family === "state" && resolvedAt === null,
   );
-  if (open.length === 0) return new Map();
+  // The covering alert is about another monitor.
+  if (open.length === 0 || groupIds !== null) return new Map();
   const rows = await store.query<{ monitorId: string; id: string }>(
     `select a.monitor_id as monitorId, r.id from json_each(?) w
        cross join alert_memory a on a.organization_id = ? and a.monitor_id = w.value
@@ -440,21 +469,33 @@ export async function findCovering(
   return new Map(rows.map(({ monitorId, id }) => [monitorId, id]));
 }
 
-export const findEntries = ({ store, organizationId }: Tenant, recordId: string) =>
-  store.db
+/** Entries whose texts can name other monitors. */
+const entriesAboutOthers: readonly string[] = ["held", "joined"];
+
+export async function findEntries(
+  { store, organizationId, groupIds = null }: Tenant,
+  recordId: string,
+) {
+  const entries = await store.db
     .select()
     .from(alertTimeline)
     .where(matchValues(alertTimeline, { organizationId, recordId }))
     .orderBy(alertTimeline.seq);
+  if (groupIds === null) return entries;
+  return entries.map((entry) =>
+    entriesAboutOthers.includes(entry.type) ? { ...entry, message: null } : entry,
+  );
+}
 
 /**
  * Returns the newest deliveries of messages about an alert, each with its message and channel, oldest first. Dropped
  * messages are left out, except for the one with this ID, which has no other timeline.
  */
 export async function findSentMessages(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   about: { recordId: string } | { id: string },
 ) {
+  const { store, organizationId } = tenant;
   const rows = await store.db
     .select({ delivery: deliveries, message: alerts, channelName: alertChannels.name })
     .from(alerts)
@@ -471,5 +512,5 @@ export async function findSentMessages(
     .where(matchValues(alerts, { organizationId, ...about }))
     .orderBy(desc(deliveries.seq), desc(deliveryAlerts.position))
     .limit(alertBounds.shownDeliveries.value);
-  return rows.toReversed();
+  return rows.toReversed().map((row) => ({ ...row, message: hideJoined(tenant, row.message) }));
 }

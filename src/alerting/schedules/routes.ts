@@ -42,6 +42,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/", {
       name: "listSchedules",
       access: "read",
+      limited: "unrelated",
       long: true,
       summary: "List on-call schedules",
       description: "All of them, by name.",
@@ -53,6 +54,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/", {
       name: "createSchedule",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Create an on-call schedule",
       body: NewSchedule,
@@ -66,6 +68,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id", {
       name: "getSchedule",
       access: "read",
+      limited: "unrelated",
       summary: "Get an on-call schedule",
       data: Schedule,
       handle: ({ scope, params }) => getSchedule(scope, params.id),
@@ -75,6 +78,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id", {
       name: "updateSchedule",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Change an on-call schedule",
       description: "Absent fields keep their value. `layers` is the complete list.",
@@ -88,6 +92,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id", {
       name: "deleteSchedule",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Delete an on-call schedule",
       description:
@@ -102,6 +107,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/on-call", {
       name: "getOnCall",
       access: "read",
+      limited: "unrelated",
       summary: "Get who is on call in a schedule, now or at a time",
       query: OnCallQuery,
       data: OnCall,
@@ -112,6 +118,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/shifts", {
       name: "listShifts",
       access: "read",
+      limited: "unrelated",
       long: true,
       summary: "List the shifts of a span, with its gaps",
       query: ShiftsQuery,
@@ -123,6 +130,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/overrides", {
       name: "listScheduleOverrides",
       access: "read",
+      limited: "unrelated",
       long: true,
       summary: "List the overrides of a span",
       query: ShiftsQuery,
@@ -134,6 +142,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/overrides", {
       name: "createScheduleOverride",
       access: "write",
+      limited: "denied",
       summary: "Put a person on call for a time",
       description:
         "It replaces the people in the layers. Of several overrides, the latest decides.",
@@ -149,6 +158,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/overrides/:overrideId", {
       name: "deleteScheduleOverride",
       access: "write",
+      limited: "denied",
       summary: "Remove an override",
       response: Deleted,
       handle: ({ scope, params }) => deleteOverride(scope, params.id, params.overrideId),
@@ -158,6 +168,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/swaps", {
       name: "swapShifts",
       access: "write",
+      limited: "denied",
       summary: "Exchange the people of two times",
       description: "Creates two overrides. Each time must have one person on call.",
       body: ScheduleSwap,
@@ -172,6 +183,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     ...defineEndpoint("/:id/calendar/renew", {
       name: "renewScheduleCalendar",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Replace the address of a schedule's calendar",
       description: "The previous address stops working at once.",
@@ -186,6 +198,7 @@ export const onCallRoutes = createRouter("/api/v1/on-call")
     ...defineEndpoint("/", {
       name: "listOnCall",
       access: "read",
+      limited: "unrelated",
       long: true,
       summary: "List who is on call in every schedule, now or at a time",
       query: OnCallQuery,
@@ -197,6 +210,7 @@ export const onCallRoutes = createRouter("/api/v1/on-call")
     ...defineEndpoint("/readiness", {
       name: "getReadiness",
       access: "read",
+      limited: "denied",
       long: true,
       summary: "Get whether alerts reach people",
       description:
@@ -211,6 +225,7 @@ export const scheduleDashboardRoutes = createRouter("/schedules").post(
   ...defineEndpoint("/preview", {
     name: "previewSchedule",
     access: "write",
+    limited: "unrelated",
     summary: "List the shifts of layers that are not saved",
     body: SchedulePreview,
     data: z.array(Shift),

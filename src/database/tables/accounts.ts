@@ -101,12 +101,16 @@ const personId = () =>
 
 const role = () => text("role", { enum: roles }).notNull();
 
+/** IDs of the monitor groups to which the rights are limited; null for all monitors. */
+const groupIds = () => text("group_ids", { mode: "json" }).$type<string[]>();
+
 export const memberships = sqliteTable(
   "memberships",
   {
     organizationId: organizationId(),
     personId: personId(),
     role: role(),
+    groupIds: groupIds(),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
@@ -266,6 +270,7 @@ export const invitations = sqliteTable(
     email: text("email").notNull(),
     emailKey: text("email_key").notNull(),
     role: role(),
+    groupIds: groupIds(),
     /** SHA-256 of the link's token, hexadecimal. */
     tokenHash: text("token_hash").notNull().unique(),
     invitedBy: text("invited_by").notNull(),
@@ -290,6 +295,7 @@ export const apiKeys = sqliteTable(
     scope: text("scope", { enum: ["read", "write"] }).notNull(),
     /** Whether programs with AI can use the key at `/mcp`. */
     mcp: flag("mcp").notNull().default(false),
+    groupIds: groupIds(),
     /** SHA-256 of the key, hexadecimal. The key itself is never stored. */
     hash: text("hash").notNull().unique(),
     /** ID of the person who created the key; null for the command line. */

@@ -84,13 +84,14 @@ export function resolvePrincipal(requestContext: RequestContext, request: Reques
 
 const buildPersonPrincipal = (
   { id, name }: { id: string; name: string },
-  { id: organizationId, role }: Membership,
+  { id: organizationId, role, groupIds }: Membership,
 ): Principal => ({
   organizationId,
   actor: { type: "person", id, name },
   scope: isAtLeast(role, "member") ? "write" : "read",
   mcp: false,
   role,
+  groupIds,
 });
 
 /** Finds the author of an earlier request with the current rights; null if the access was revoked. */

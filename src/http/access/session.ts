@@ -44,7 +44,15 @@ type SignedInPerson = {
   wrongCodes: { count: number; since: string; lastAt: string; lastFrom: string | null } | null;
 };
 
-export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
+export type Membership = {
+  id: string;
+  slug: string;
+  name: string;
+  timeZone: string;
+  role: Role;
+  /** Monitor groups to which the person is limited; null for all monitors. */
+  groupIds: string[] | null;
+};
 
 /** A caller in one organization: an API key, or a signed-in person. */
 export type Principal = {
@@ -55,6 +63,8 @@ export type Principal = {
   mcp: boolean;
   /** Role of a person; null for an API key. */
   role: Role | null;
+  /** Monitor groups to which the caller is limited; null for all monitors. */
+  groupIds: readonly string[] | null;
 };
 
 export type Sessions = {

@@ -10,6 +10,7 @@ export const heldChangeRoutes = createRouter("/api/v1/held-changes")
     ...defineEndpoint("/", {
       name: "listHeldChanges",
       access: "read",
+      limited: "filtered",
       summary: "List held changes",
       description: "Waiting changes and the outcomes of the last 24 hours, newest first.",
       query: HeldChangeQuery,
@@ -21,6 +22,7 @@ export const heldChangeRoutes = createRouter("/api/v1/held-changes")
     ...defineEndpoint("/:id", {
       name: "getHeldChange",
       access: "read",
+      limited: "filtered",
       summary: "Get a held change",
       data: HeldChange,
       handle: ({ scope, params }) => getHeldChange(scope, params.id),
@@ -30,6 +32,7 @@ export const heldChangeRoutes = createRouter("/api/v1/held-changes")
     ...defineEndpoint("/:id", {
       name: "undoHeldChange",
       access: "write",
+      limited: "filtered",
       summary: "Undo a held change",
       description: "Possible until the change is sent. An undone change leaves no trace.",
       response: Deleted,
@@ -41,6 +44,7 @@ export const heldChangeRoutes = createRouter("/api/v1/held-changes")
     ...defineEndpoint("/:id/send", {
       name: "sendHeldChange",
       access: "write",
+      limited: "filtered",
       summary: "Send a held change now",
       description: "Ends the hold. The change is sent right after the response.",
       data: HeldChange,

@@ -8,6 +8,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
 import { findPrincipal, isPermitted } from "../access/authentication.ts";
+import { authorizeLimited } from "../access/limited-access.ts";
 import type { Principal } from "../access/session.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Route } from "../openapi.ts";
@@ -134,6 +135,7 @@ export class HeldChangeSender {
     if (principal === null || !isPermitted(principal, "write", endpoint.role))
       throw new AppError("FORBIDDEN", "Its author no longer has the right to make this change.");
     const { params, ifMatch, tool } = parseHeldRequest(row);
+    await authorizeLimited(this.#on.store, principal, endpoint, params as Record<string, string>);
     const settle = (answer: object) => {
       const now = clock();
       const { id = null, version } = answer as { id?: string; version?: number };
@@ -147,6 +149,7 @@ export class HeldChangeSender {
     };
     const scope: Scope = {
       ...buildScope(this.#on, row.organizationId, actor),
+      groupIds: principal.groupIds,
       requestId: row.requestId,
       tool,
       ifMatch,

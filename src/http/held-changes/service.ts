@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { buildPage, deletedBody } from "../../core/paging.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { assertFound } from "../../database/rows.ts";
+import { assertFound, notFoundError } from "../../database/rows.ts";
 import { RehearsalPassed } from "../../database/store.ts";
 import { commitUnaudited, guardUnconditional } from "../../events/commit.ts";
 import { appendEvent } from "../../events/log.ts";
@@ -115,7 +115,10 @@ export async function sendHeldChange(scope: Scope, id: string): Promise<HeldChan
 }
 
 async function getRow(scope: Scope, id: string): Promise<HeldRow> {
-  return assertFound(await findHeldChange(scope, id), "held change");
+  const row = assertFound(await findHeldChange(scope, id), "held change");
+  // Callers limited to monitor groups see only their own changes.
+  if (scope.groupIds !== null && row.actorId !== scope.actor.id) throw notFoundError("held change");
+  return row;
 }
 
 const sentError = () => new AppError("CONFLICT", "This change was already sent.");

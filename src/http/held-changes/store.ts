@@ -8,6 +8,7 @@ import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
 import { createInsert, guardText, type Prepared, type Store } from "../../database/store.ts";
 import { heldChanges } from "../../database/tables/events.ts";
+import type { Actor } from "../../events/scope.ts";
 import type { HeldChangeQuery } from "./schema.ts";
 
 export type HeldRow = typeof heldChanges.$inferSelect;
@@ -50,11 +51,15 @@ export const guardUnsent = (
   otherwise,
 });
 
+/** Callers limited to monitor groups see only their own changes. */
+type Reading = Tenant & { actor: Actor };
+
 export async function listHeldChangePage(
-  { store, organizationId }: Tenant,
+  { store, organizationId, groupIds, actor }: Reading,
   { state, ...page }: HeldChangeQuery,
 ): Promise<{ rows: HeldRow[]; total: number }> {
-  const matches = matchValues(heldChanges, { organizationId, state });
+  const actorId = groupIds == null ? undefined : (actor.id ?? "");
+  const matches = matchValues(heldChanges, { organizationId, state, actorId });
   const [rows, total] = await Promise.all([
     store.db
       .select()

@@ -16,10 +16,12 @@ export type Listener = {
   /** ID of the last message that the page received; null for a new page. */
   after: string | null;
   personId: string;
-  /** Session ID. Readers of the same session and role are authorized together. */
+  /** Session ID. Readers of the same session, role and limit are authorized together. */
   sessionId: string;
   /** Role in the organization when the stream started. */
   role: string;
+  /** Monitor groups to which the reader was limited when the stream started; null for all monitors. */
+  groupIds: readonly string[] | null;
   /** Whether the reader is still authorized. */
   isAuthorized: () => Promise<boolean>;
 };

@@ -18,6 +18,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
     ...defineEndpoint("/", {
       name: "listIncidentTemplates",
       access: "read",
+      limited: "unrelated",
       cached: ["incident_templates"],
       long: true,
       summary: "List incident templates",
@@ -30,6 +31,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
     ...defineEndpoint("/", {
       name: "createIncidentTemplate",
       access: "write",
+      limited: "denied",
       summary: "Create an incident template",
       body: NewIncidentTemplate,
       data: IncidentTemplate,
@@ -42,6 +44,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
     ...defineEndpoint("/:id", {
       name: "getIncidentTemplate",
       access: "read",
+      limited: "unrelated",
       cached: ["incident_templates"],
       summary: "Get an incident template",
       data: IncidentTemplate,
@@ -52,6 +55,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
     ...defineEndpoint("/:id", {
       name: "updateIncidentTemplate",
       access: "write",
+      limited: "denied",
       summary: "Change an incident template",
       body: IncidentTemplatePatch,
       data: IncidentTemplate,
@@ -63,6 +67,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
     ...defineEndpoint("/:id", {
       name: "deleteIncidentTemplate",
       access: "write",
+      limited: "denied",
       summary: "Delete an incident template",
       query: HoldQuery,
       response: Deleted,

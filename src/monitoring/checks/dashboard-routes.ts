@@ -12,6 +12,7 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
       ...defineEndpoint("/try", {
         name: "tryMonitor",
         access: "write",
+        limited: "unrelated",
         timeoutSeconds,
         summary: "Check an unsaved monitor",
         body: NewMonitor,
@@ -23,6 +24,7 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
       ...defineEndpoint("/:id/try", {
         name: "tryChangedMonitor",
         access: "write",
+        limited: "monitor",
         timeoutSeconds,
         summary: "Check a monitor with unsaved changes and its stored secrets",
         body: MonitorPatch,

@@ -8,6 +8,7 @@ export const checkRoutes = ({ checkNow: run }: Pick<CheckOnDemand, "checkNow">) 
     ...defineEndpoint("/:id/check", {
       name: "checkNow",
       access: "write",
+      limited: "monitor",
       timeoutSeconds,
       summary: "Check a monitor now",
       description:

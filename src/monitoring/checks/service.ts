@@ -3,6 +3,8 @@ import type { CheckResult } from "./check.ts";
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
+import { selectVisibleMonitors } from "../../database/group-limit.ts";
+import { unknownReferenceError } from "../../database/references.ts";
 import type { NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, assertCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
@@ -52,7 +54,10 @@ export async function tryMonitor(
   input: NewMonitor,
 ): Promise<TestCheck> {
   await assertCheckable(scope, input);
-  const { type } = input;
+  const { type, dependsOn } = input;
+  // A composite monitor shows the states of others.
+  if ((await selectVisibleMonitors(scope, dependsOn)).length < dependsOn.length)
+    throw unknownReferenceError("dependsOn", "monitor");
   if (type === "push")
     throw invalidFieldError(
       "type",

@@ -1,6 +1,7 @@
 /** Sets on which monitors a monitor or a group depends. */
 import type { Scope } from "../../events/scope.ts";
 import { invalidFieldError } from "../../core/validation.ts";
+import { limitToGroups } from "../../database/group-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import { guardFieldExists } from "../../database/rows.ts";
 import { StaleRead, type Statement } from "../../database/store.ts";
@@ -9,6 +10,7 @@ import { findCycle } from "./rules.ts";
 import {
   guardNoCycle,
   listDependencies,
+  listHiddenParentIds,
   replaceGroupDependencies,
   replaceMonitorDependencies,
 } from "./store.ts";
@@ -34,25 +36,29 @@ export async function replaceDependencies(
     const cycle = findCycle(parentId, [...stored, ...added]);
     if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
   }
+  const hiddenIds = await listHiddenParentIds(scope, table, id);
   return [
     ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
-    ...replacers[table](scope, id, parentIds),
+    ...replacers[table](scope, id, [...parentIds, ...hiddenIds]),
     guardNoCycle(scope.organizationId, parentIds, () => new StaleRead()),
   ];
 }
 
 async function createCycleError(
-  { store, organizationId }: Scope,
+  { store, organizationId, groupIds }: Scope,
   cycle: readonly string[],
   parentIds: readonly string[],
 ) {
+  const limit = limitToGroups({ groupIds }, "group_id");
   const rows = await store.query<{ id: string; name: string }>(
     `select id, name from monitors
-      where organization_id = ? and id in (select value from json_each(?))`,
-    [organizationId, JSON.stringify([...cycle, ...parentIds])],
+      where organization_id = ? and id in (select value from json_each(?))${limit.text}`,
+    [organizationId, JSON.stringify([...cycle, ...parentIds]), ...limit.parameters],
   );
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
   if (parentIds.some((id) => !nameOf.has(id))) return unknownReferenceError("dependsOn", "monitor");
-  const names = cycle.map((id) => nameOf.get(id) ?? "this monitor");
+  const names = cycle.map(
+    (id) => nameOf.get(id) ?? (groupIds === null ? "this monitor" : "another monitor"),
+  );
   return invalidFieldError("dependsOn", `makes a cycle: ${names.join(" → ")}`);
 }

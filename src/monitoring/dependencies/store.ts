@@ -20,6 +20,29 @@ export const replaceGroupDependencies = (
 ): Statement[] =>
   replaceLinks(store, monitorGroupDependencies, { organizationId, groupId }, "parentId", parentIds);
 
+const linkColumns = {
+  monitors: { table: "monitor_dependencies", column: "monitor_id" },
+  groups: { table: "monitor_group_dependencies", column: "group_id" },
+} as const;
+
+/** Lists the monitors on which a monitor or group depends, and which a limited caller can't see. */
+export async function listHiddenParentIds(
+  { store, organizationId, groupIds }: Tenant,
+  of: keyof typeof linkColumns,
+  id: string,
+): Promise<string[]> {
+  if (groupIds == null) return [];
+  const { table, column } = linkColumns[of];
+  const rows = await store.query<{ id: string }>(
+    `select d.parent_id as id from ${table} d
+       join monitors m on m.organization_id = d.organization_id and m.id = d.parent_id
+     where d.organization_id = ? and d.${column} = ? and (m.group_id is null
+       or m.group_id not in (select value from json_each(?))) order by d.position`,
+    [organizationId, id, JSON.stringify(groupIds)],
+  );
+  return rows.map((row) => row.id);
+}
+
 /**
  * SQL for all monitors on which the monitors of the JSON list `?1` depend, directly (`id` is the
  * dependent) or over others; `start` is the monitor of the list. `?2` is the organization.

@@ -5,7 +5,7 @@ import { reorderGroups, switchGroup } from "./service.ts";
 
 /** Options of an action without a body that returns the group. */
 const describeGroupAction = (name: string, summary: string) =>
-  ({ name, access: "write", summary, data: MonitorGroup }) as const;
+  ({ name, access: "write", limited: "group", summary, data: MonitorGroup }) as const;
 
 /** Routes for groups that only the admin page uses. */
 export const groupDashboardRoutes = createRouter("/monitor-groups")
@@ -13,6 +13,7 @@ export const groupDashboardRoutes = createRouter("/monitor-groups")
     ...defineEndpoint("/order", {
       name: "reorderMonitorGroups",
       access: "write",
+      limited: "denied",
       summary: "Set the dashboard order",
       body: GroupOrder,
       data: GroupOrder,

@@ -11,6 +11,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
     ...defineEndpoint("/", {
       name: "listMonitorGroups",
       access: "read",
+      limited: "filtered",
       cached: true,
       long: true,
       summary: "List all monitor groups",
@@ -23,6 +24,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
     ...defineEndpoint("/", {
       name: "createMonitorGroup",
       access: "write",
+      limited: "denied",
       summary: "Create a monitor group",
       body: NewMonitorGroup,
       data: MonitorGroup,
@@ -35,6 +37,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
     ...defineEndpoint("/:id", {
       name: "getMonitorGroup",
       access: "read",
+      limited: "group",
       cached: true,
       summary: "Get a monitor group",
       data: MonitorGroup,
@@ -45,6 +48,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
     ...defineEndpoint("/:id", {
       name: "updateMonitorGroup",
       access: "write",
+      limited: "denied",
       summary: "Update a monitor group",
       description:
         "Absent fields keep their value. `monitorIds` is the complete membership; an empty list empties the group.",
@@ -58,6 +62,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
     ...defineEndpoint("/:id", {
       name: "deleteMonitorGroup",
       access: "write",
+      limited: "denied",
       summary: "Delete a monitor group",
       description: "Removes only the group. Its monitors return to the ungrouped list.",
       response: Deleted,

@@ -2,6 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { afterAllIds } from "../../database/search.ts";
+import { limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { buildIdTable, overLimitError } from "../../database/references.ts";
 import { copyToDeleted, type Remover } from "../../database/deleted-records.ts";
 import { matchValues, removeRow, replaceLinks, type Tenant } from "../../database/rows.ts";
@@ -35,25 +36,36 @@ const groupsText = `select id, name, description, color, tags, paused, muted, ve
     (select json_group_array(m.id order by m.position, m.id) from monitors m
       where m.organization_id = g.organization_id and m.group_id = g.id) as monitorIds
   from monitor_groups g where organization_id = ?`;
-const allText = `${groupsText} order by position, id`;
-const oneText = `${groupsText} and id = ?`;
+const orderText = " order by position, id";
 
 /** Lists all groups of an organization in dashboard order, or only the group with the given ID. */
-export async function listGroups(
-  { store, organizationId }: Tenant,
-  id?: string,
-): Promise<GroupRecord[]> {
-  const rows = await (id === undefined
-    ? store.query<Row>(allText, [organizationId])
-    : store.query<Row>(oneText, [organizationId, id]));
-  return rows.map(({ tags, alertChannelIds, dependsOn, monitorIds, paused, muted, ...row }) => ({
-    ...row,
-    tags: JSON.parse(tags) as string[],
-    alertChannelIds: JSON.parse(alertChannelIds) as string[],
-    dependsOn: JSON.parse(dependsOn) as string[],
-    monitorIds: JSON.parse(monitorIds) as string[],
-    paused: paused === 1,
-    muted: muted === 1,
+export async function listGroups(tenant: Tenant, id?: string): Promise<GroupRecord[]> {
+  const { store, organizationId } = tenant;
+  const limit = limitToGroups(tenant, "id");
+  const one =
+    id === undefined ? { text: "", parameters: [] } : { text: " and id = ?", parameters: [id] };
+  const rows = await store.query<Row>(`${groupsText}${limit.text}${one.text}${orderText}`, [
+    organizationId,
+    ...limit.parameters,
+    ...one.parameters,
+  ]);
+  const groups = rows.map(
+    ({ tags, alertChannelIds, dependsOn, monitorIds, paused, muted, ...row }) => ({
+      ...row,
+      tags: JSON.parse(tags) as string[],
+      alertChannelIds: JSON.parse(alertChannelIds) as string[],
+      dependsOn: JSON.parse(dependsOn) as string[],
+      monitorIds: JSON.parse(monitorIds) as string[],
+      paused: paused === 1,
+      muted: muted === 1,
+    }),
+  );
+  if (tenant.groupIds == null) return groups;
+  const parentIds = [...new Set(groups.flatMap(({ dependsOn }) => dependsOn))];
+  const shown = await selectVisibleMonitors(tenant, parentIds);
+  return groups.map((group) => ({
+    ...group,
+    dependsOn: group.dependsOn.filter((parentId) => shown.includes(parentId)),
   }));
 }
 

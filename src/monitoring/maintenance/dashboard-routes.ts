@@ -9,6 +9,7 @@ export const maintenanceDashboardRoutes = createRouter("/maintenance-windows")
     ...defineEndpoint("/preview", {
       name: "previewMaintenance",
       access: "read",
+      limited: "unrelated",
       summary: "List the next occurrences of times that are not saved",
       query: PreviewQuery,
       data: MaintenancePreview,
@@ -19,6 +20,7 @@ export const maintenanceDashboardRoutes = createRouter("/maintenance-windows")
     ...defineEndpoint("/calendar", {
       name: "getMaintenanceCalendar",
       access: "read",
+      limited: "filtered",
       summary: "List all occurrences in a span of time",
       query: CalendarQuery,
       data: MaintenanceCalendar,

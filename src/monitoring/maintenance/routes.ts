@@ -16,6 +16,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
     ...defineEndpoint("/", {
       name: "listMaintenanceWindows",
       access: "read",
+      limited: "filtered",
       summary: "List maintenance windows",
       description: "Newest first.",
       query: MaintenanceQuery,
@@ -27,6 +28,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
     ...defineEndpoint("/", {
       name: "createMaintenanceWindow",
       access: "write",
+      limited: "filtered",
       summary: "Schedule maintenance",
       description:
         "During the window its monitors are in the state `maintenance` and send no alerts. Monitors that are still down at its end are alerted then.",
@@ -42,6 +44,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
     ...defineEndpoint("/:id", {
       name: "getMaintenanceWindow",
       access: "read",
+      limited: "maintenance-window",
       summary: "Get a maintenance window",
       data: MaintenanceWindow,
       handle: ({ scope, params }) => getWindow(scope, params.id),
@@ -51,6 +54,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
     ...defineEndpoint("/:id", {
       name: "updateMaintenanceWindow",
       access: "write",
+      limited: "maintenance-window",
       summary: "Change a maintenance window",
       description:
         "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. Changes of the current occurrence apply at once.",
@@ -65,6 +69,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
     ...defineEndpoint("/:id", {
       name: "deleteMaintenanceWindow",
       access: "write",
+      limited: "maintenance-window",
       summary: "Delete a maintenance window",
       description: "A window in progress ends at once.",
       query: HoldQuery,

@@ -11,6 +11,7 @@ import { maintenanceBounds } from "../../core/limits.ts";
 import { createId } from "../../core/ids.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { invalidFieldError } from "../../core/validation.ts";
+import { noMonitorError } from "../../database/group-limit.ts";
 import { guardLimit } from "../../database/references.ts";
 import {
   assertFound,
@@ -77,6 +78,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
 export async function createWindow(scope: Scope, { notify, ...input }: NewMaintenanceWindow) {
   const { organizationId } = scope;
   await assertTimesPossible(scope, input);
+  assertNamesMonitor(scope, input);
   const now = scope.clock();
   const at = formatTimestamp(now);
   const id = createId(now);
@@ -113,6 +115,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
       ...buildNextVersion(before, formatTimestamp(now)),
     };
     await assertTimesPossible(scope, after);
+    assertNamesMonitor(scope, after);
     return commit(
       scope,
       [
@@ -130,6 +133,15 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
       toRecord(after, now),
     );
   });
+}
+
+/** Throws FORBIDDEN if a limited caller names neither a monitor nor a group. They could not see such a window. */
+function assertNamesMonitor(
+  scope: Scope,
+  { monitorIds, groupIds }: Pick<StoredWindow, "monitorIds" | "groupIds">,
+) {
+  if (scope.groupIds !== null && monitorIds.length + groupIds.length === 0)
+    throw noMonitorError("monitorIds");
 }
 
 /** Deletes a window. A running occurrence ends immediately. Throws NOT_FOUND, PRECONDITION_FAILED. */

@@ -1,6 +1,7 @@
 /** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
 import { computeOffset } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
+import { canSeeGroup, limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,
@@ -55,17 +56,38 @@ async function selectWindows(store: Store, condition: string, parameters: readon
   }));
 }
 
-export async function findWindow({ store, organizationId }: Tenant, id: string) {
-  const [found] = await selectWindows(store, "w.organization_id = ? and w.id = ?", [
+export async function findWindow(tenant: Tenant, id: string) {
+  const { store, organizationId } = tenant;
+  const found = await selectWindows(store, "w.organization_id = ? and w.id = ?", [
     organizationId,
     id,
   ]);
-  return found ?? null;
+  const [window] = await hideMembers(tenant, found);
+  return window ?? null;
+}
+
+/**
+ * Removes the monitors and groups that a limited caller can't see. Without any left, the window does not exist for
+ * them.
+ */
+async function hideMembers(tenant: Tenant, all: StoredWindow[]): Promise<StoredWindow[]> {
+  if (tenant.groupIds == null) return all;
+  const ids = new Set(all.flatMap(({ monitorIds }) => monitorIds));
+  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  return all
+    .map((window) => ({
+      ...window,
+      monitorIds: window.monitorIds.filter((id) => shown.has(id)),
+      groupIds: window.groupIds.filter((id) => canSeeGroup(tenant, id)),
+    }))
+    .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0);
 }
 
 /** Lists all windows of the organization, oldest first. */
-export function listAllWindows({ store, organizationId }: Tenant) {
-  return selectWindows(store, "w.organization_id = ? order by w.id", [organizationId]);
+export async function listAllWindows(tenant: Tenant) {
+  const { store, organizationId } = tenant;
+  const all = await selectWindows(store, "w.organization_id = ? order by w.id", [organizationId]);
+  return hideMembers(tenant, all);
 }
 
 const appliesToMonitorText = `(
@@ -75,15 +97,37 @@ const appliesToMonitorText = `(
     on its.organization_id = m.organization_id and its.group_id = m.group_id
     where m.organization_id = w.organization_id and m.id = ? and its.window_id = w.id))`;
 
+/** SQL condition that a window is visible: a monitor or group of it is. */
+function limitWindows(tenant: Tenant) {
+  const [monitor, group] = [limitToGroups(tenant), limitToGroups(tenant, "its.group_id")];
+  if (monitor.text === "") return monitor;
+  return {
+    text: ` and (exists (select 1 from maintenance_monitors its
+        join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
+        where its.organization_id = w.organization_id and its.window_id = w.id${monitor.text})
+      or exists (select 1 from maintenance_groups its
+        where its.organization_id = w.organization_id and its.window_id = w.id${group.text}))`,
+    parameters: [...monitor.parameters, ...group.parameters],
+  };
+}
+
 /** Returns one page of an organization's windows, newest first, and the total. */
 export async function listWindowPage(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   query: MaintenanceQuery,
   now: number,
 ): Promise<{ windows: StoredWindow[]; total: number }> {
+  const { store, organizationId } = tenant;
   const { state, monitorId } = query;
-  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorText}`}`;
-  const named = [organizationId, ...(monitorId === undefined ? [] : [monitorId, monitorId])];
+  if (monitorId !== undefined && (await selectVisibleMonitors(tenant, [monitorId])).length === 0)
+    return { windows: [], total: 0 };
+  const limit = limitWindows(tenant);
+  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorText}`}${limit.text}`;
+  const named = [
+    organizationId,
+    ...(monitorId === undefined ? [] : [monitorId, monitorId]),
+    ...limit.parameters,
+  ];
   const times = await store.query<Times & { id: string }>(
     `select id, starts_at as startsAt, ends_at as endsAt, time_zone as timeZone, rrule
      from maintenance_windows w where ${where} order by id desc`,
@@ -100,7 +144,7 @@ export async function listWindowPage(
     "w.organization_id = ? and w.id in (select value from json_each(?)) order by w.id desc",
     [organizationId, JSON.stringify(ids)],
   );
-  return { windows: windowsOfPage, total: found.length };
+  return { windows: await hideMembers(tenant, windowsOfPage), total: found.length };
 }
 
 /** Lists public windows. Omits windows without a rule that ended by `endedBefore`, RFC 3339. */

@@ -6,6 +6,7 @@ import { forEachYielding } from "../../core/time/event-loop.ts";
 import { AppError } from "../../core/errors.ts";
 import { requestBounds } from "../../core/limits.ts";
 import { validationError } from "../../core/validation.ts";
+import { ungroupedError } from "../../database/group-limit.ts";
 import {
   guardExists,
   guardVersion,
@@ -97,6 +98,9 @@ async function prepare(scope: Scope, many: ManyMonitors): Promise<Prepared> {
 }
 
 async function findGroups(scope: Scope, parts: readonly Part[]) {
+  const leaving = parts.find(({ change }) => change.groupId === null);
+  if (leaving !== undefined && scope.groupIds !== null)
+    throw ungroupedError(`${leaving.path}.groupId`);
   const wanted = parts.flatMap(({ change: { groupId }, path }) =>
     typeof groupId === "string" ? [{ groupId, path }] : [],
   );

@@ -5,6 +5,7 @@ import type { Severity } from "../../core/fields.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { buildIdTable } from "../../database/references.ts";
 import { guardText, splitIntoPortions, StaleRead, type Prepared } from "../../database/store.ts";
+import { limitToGroups } from "../../database/group-limit.ts";
 import { configurationPrefix } from "../../database/tables/imports.ts";
 import { monitorGroups } from "../../database/tables/monitoring.ts";
 import { circleError, guardNoCycle } from "../dependencies/store.ts";
@@ -32,16 +33,22 @@ type Row = Omit<BulkMonitor, "paused" | "muted" | "tags" | "alertChannelIds" | "
 
 /** Finds the monitors with these IDs, by ID. */
 export async function findBulkMonitors(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   ids: readonly string[],
 ): Promise<Map<string, BulkMonitor>> {
+  const { store, organizationId } = tenant;
+  const limit = limitToGroups(tenant);
   const found = new Map<string, BulkMonitor>();
   const links = await store.query<{ id: string; source: string }>(managedText, [organizationId]);
   const sources = new Map(links.map(({ id, source }) => [id, source]));
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await yieldToEventLoop();
     const some = JSON.stringify(ids.slice(from, from + stride));
-    for (const row of await store.query<Row>(monitorsText, [some, organizationId]))
+    for (const row of await store.query<Row>(`${monitorsText}${limit.text}`, [
+      some,
+      organizationId,
+      ...limit.parameters,
+    ]))
       found.set(row.id, {
         ...row,
         paused: row.paused === 1,

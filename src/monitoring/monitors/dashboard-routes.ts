@@ -8,6 +8,7 @@ export const monitorDashboardRoutes = createRouter("/monitors").put(
   ...defineEndpoint("/order", {
     name: "orderMonitors",
     access: "write",
+    limited: "filtered",
     summary: "Set the order of a group's monitors, or of the ungrouped list",
     body: MonitorOrder,
     data: MonitorOrder,

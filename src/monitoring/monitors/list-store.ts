@@ -9,6 +9,7 @@ import {
   findMatchingIds,
   collectPage,
 } from "../../database/search.ts";
+import { limitToGroups } from "../../database/group-limit.ts";
 import type { Parameter } from "../../database/store.ts";
 import type { MonitorQuery } from "./schema.ts";
 import {
@@ -38,10 +39,15 @@ export async function listMonitorPage(
   const conditions = buildConditions(query);
   if (conditions.length > 0) return listFilteredPage(reading, combineConditions(conditions), query);
   const { store, organizationId } = reading;
-  const place = [organizationId, query.per_page, computeOffset(query)];
+  const limit = limitToGroups(reading);
+  const own = [organizationId, ...limit.parameters];
   const [found, [count]] = await Promise.all([
-    store.query<Sized>(pageText, place),
-    store.query<{ total: number }>(countText, [organizationId]),
+    store.query<Sized>(`${sizedText}${limit.text} ${orderText}`, [
+      ...own,
+      query.per_page,
+      computeOffset(query),
+    ]),
+    store.query<{ total: number }>(`${countText}${limit.text}`, own),
   ]);
   return { monitors: await listSized(reading, found), total: count?.total ?? 0 };
 }
@@ -52,7 +58,7 @@ const portionBytes = 512 * 1024;
 
 type Sized = { id: string; bytes: number };
 const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.organization_id = ?`;
-const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
+const orderText = "order by m.id desc limit ? offset ?";
 const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
 /** Returns these monitors, newest first. Reads pages above `listedBytes` in portions. */
@@ -92,7 +98,12 @@ const foundText = `${sizedText} and m.id in (select value from json_each(?)) ord
 
 async function listFilteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
   const { store, organizationId, signal } = reading;
-  const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
+  const limit = limitToGroups(reading);
+  const where = {
+    text: `m.organization_id = ?${limit.text}`,
+    parameters: [organizationId, ...limit.parameters],
+    cost: 0,
+  };
   const source = { store, from: withStates, id: "m.id", where };
   const portions = findMatchingIds(source, matching, signal);
   const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);

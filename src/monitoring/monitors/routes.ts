@@ -20,6 +20,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/", {
       name: "listMonitors",
       access: "read",
+      limited: "filtered",
       cached: monitorTables,
       summary: "List monitors",
       description: "Newest first.",
@@ -32,6 +33,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/", {
       name: "createMonitor",
       access: "write",
+      limited: "filtered",
       summary: "Create a monitor",
       body: NewMonitor,
       data: Monitor,
@@ -44,6 +46,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/bulk", {
       name: "changeMonitors",
       access: "write",
+      limited: "filtered",
       summary: "Change or delete many monitors",
       description:
         "All of them or none, in one atomic write. Monitors that have the new values already stay unchanged. Monitors of a configuration can only be paused and muted.",
@@ -58,6 +61,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/bulk/preview", {
       name: "previewChangeOfMonitors",
       access: "write",
+      limited: "filtered",
       summary: "Preview a change of many monitors",
       description:
         "Returns which value changes to which, for how many monitors, and which monitors stay unchanged and why. Nothing is changed.",
@@ -71,6 +75,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id", {
       name: "getMonitor",
       access: "read",
+      limited: "monitor",
       cached: monitorTables,
       summary: "Get a monitor",
       data: Monitor,
@@ -81,6 +86,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id", {
       name: "updateMonitor",
       access: "write",
+      limited: "monitor",
       summary: "Update a monitor",
       description:
         "Absent fields keep their value; for a secret, null clears it. A secret belongs to its address. A change of the address must send the secret again.",
@@ -94,6 +100,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id", {
       name: "deleteMonitor",
       access: "write",
+      limited: "monitor",
       summary: "Delete a monitor",
       description:
         "Its incidents stay and no longer name it: `monitorId` becomes the next of their monitors, or null. Open incidents that it opened automatically are resolved.",

@@ -8,6 +8,7 @@ import { listChangedFields } from "../../core/field-changes.ts";
 import { createId } from "../../core/ids.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { mapListed } from "../../core/text/streamed-list.ts";
+import { ungroupedError } from "../../database/group-limit.ts";
 import {
   guardVersion,
   guardLimit,
@@ -201,9 +202,12 @@ export async function previewMonitorPatch(scope: Scope, id: string, patch: Monit
   return applyMonitorPatch(scope, monitor, patch);
 }
 
-/** Reads the group to join; null for the ungrouped list. Throws NOT_FOUND. */
+/** Reads the group to join; null for the ungrouped list. Throws NOT_FOUND, and FORBIDDEN for a limited caller. */
 async function getGroupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
-  if (groupId === null) return null;
+  if (groupId === null) {
+    if (scope.groupIds !== null) throw ungroupedError("groupId");
+    return null;
+  }
   const [group] = await listGroups(scope, groupId);
   if (group === undefined) throw unknownReferenceError("groupId", "monitor group");
   return group;

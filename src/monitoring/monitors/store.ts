@@ -5,6 +5,7 @@ import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { AppError } from "../../core/errors.ts";
 import { formatBound, monitorBounds } from "../../core/limits.ts";
 import { guardRoom } from "../../database/file/usage.ts";
+import { limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { buildIdTable } from "../../database/references.ts";
 import {
   prepareColumns,
@@ -93,10 +94,11 @@ type Row = Record<"alertChannelIds" | "dependsOn", string> & {
 
 /** Lists monitors that match the conditions, newest first. */
 export async function selectMonitors(
-  { store, clock }: Reading,
+  reading: Reading,
   conditions: string,
   parameters: readonly Parameter[],
 ): Promise<StoredMonitor[]> {
+  const { store, clock } = reading;
   const rows = await store.query<Row>(
     `${rowsText} where ${conditions} order by m.id desc limit ? offset ?`,
     parameters,
@@ -114,13 +116,31 @@ export async function selectMonitors(
     found.map(({ state }) => state.key),
     clock(),
   );
-  return found.map((one) => ({ ...one, uptime24h: uptime24h(one.state.key) }));
+  const isShown = await findVisibleParents(reading, found);
+  return found.map((one) => ({
+    ...one,
+    dependsOn: one.dependsOn.filter(isShown),
+    uptime24h: uptime24h(one.state.key),
+  }));
+}
+
+/** Returns whether a monitor on which these depend is visible to the reader. */
+export async function findVisibleParents(
+  tenant: Tenant,
+  dependents: readonly { dependsOn: readonly string[] }[],
+): Promise<(id: string) => boolean> {
+  if (tenant.groupIds == null) return () => true;
+  const ids = new Set(dependents.flatMap(({ dependsOn }) => dependsOn));
+  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  return (id) => shown.has(id);
 }
 
 export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
   const { organizationId } = reading;
-  const parameters = [organizationId, id, 1, 0];
-  const [found] = await selectMonitors(reading, "m.organization_id = ? and m.id = ?", parameters);
+  const limit = limitToGroups(reading);
+  const parameters = [organizationId, id, ...limit.parameters, 1, 0];
+  const conditions = `m.organization_id = ? and m.id = ?${limit.text}`;
+  const [found] = await selectMonitors(reading, conditions, parameters);
   return found ?? null;
 }
 

@@ -16,6 +16,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id/heartbeats", {
       name: "listHeartbeats",
       access: "read",
+      limited: "monitor",
       summary: "List a monitor's heartbeats",
       description: "Newest first. Stored for 14 days, unless configured otherwise.",
       query: HeartbeatQuery,
@@ -27,6 +28,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id/screenshot", {
       name: "getScreenshot",
       access: "read",
+      limited: "monitor",
       bytes: "image/jpeg",
       summary: "Get what the browser showed when a monitor failed last",
       description:
@@ -40,6 +42,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id/uptime", {
       name: "getUptime",
       access: "read",
+      limited: "monitor",
       summary: "Get a monitor's uptime",
       data: Uptime,
       handle: ({ scope, params }) => getUptime(scope, params.id),
@@ -49,6 +52,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
     ...defineEndpoint("/:id/latency", {
       name: "getLatency",
       access: "read",
+      limited: "monitor",
       summary: "Get a monitor's latency over time",
       description:
         "The last 24 hours by default, oldest first, without times that were not measured. Long spans use hourly or daily sums, which start on the hour or day.",

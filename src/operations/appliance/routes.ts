@@ -32,6 +32,7 @@ export const createApplianceRoutes = (dependencies: FigureDependencies) =>
       ...defineEndpoint("/about", {
         name: "getAbout",
         access: "read",
+        limited: "denied",
         summary: "Get the version, how long it has been running, and what the organization has",
         data: About,
         handle: ({ scope }) => getAbout(scope),

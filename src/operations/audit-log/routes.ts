@@ -33,6 +33,7 @@ export const auditLogRoutes = createRouter("/audit-log")
     ...defineEndpoint("/", {
       name: "listAuditEntries",
       access: "read",
+      limited: "denied",
       role: "admin",
       summary: "List the audit log",
       description: "Newest first.",
@@ -45,6 +46,7 @@ export const auditLogRoutes = createRouter("/audit-log")
     ...defineEndpoint("/export.csv", {
       name: "exportAuditLogAsCsv",
       access: "read",
+      limited: "denied",
       role: "admin",
       streams: exportFormats.csv,
       query: AuditFilters,
@@ -58,6 +60,7 @@ export const auditLogRoutes = createRouter("/audit-log")
     ...defineEndpoint("/export.jsonl", {
       name: "exportAuditLogAsJsonLines",
       access: "read",
+      limited: "denied",
       role: "admin",
       streams: exportFormats.jsonl,
       query: AuditFilters,

@@ -38,6 +38,7 @@ const fixedPhrases = {
   "person.added": "added #",
   "person.removed": "removed #",
   "person.role-changed": "changed the role of #",
+  "person.groups-changed": "changed the monitor groups of #",
   "person.code-refused": "entered a wrong two-factor code for #",
   "person.administrator-granted": "made # an administrator of the appliance",
   "person.administrator-revoked": "removed # as administrator of the appliance",

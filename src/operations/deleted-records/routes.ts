@@ -20,6 +20,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/deleted-records", {
       name: "listDeletedRecords",
       access: "read",
+      limited: "denied",
       summary: "List deleted records",
       description:
         "Monitors, groups, channels, status pages, incidents and maintenance windows that can be restored, the last deleted first. The setting `keepDeletedDays` determines how long.",
@@ -32,6 +33,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/deleted-records/:id", {
       name: "removeDeletedRecord",
       access: "write",
+      limited: "denied",
       role: "admin",
       summary: "Remove a deleted record for good",
       response: Deleted,
@@ -43,6 +45,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/monitors/:id/restore", {
       name: "restoreMonitor",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted monitor",
       description: `${named} It is checked at once.`,
       body: Restoration,
@@ -55,6 +58,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/monitor-groups/:id/restore", {
       name: "restoreMonitorGroup",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted monitor group",
       description: `${named} Its monitors return if they are in no other group.`,
       body: Restoration,
@@ -67,6 +71,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/alert-channels/:id/restore", {
       name: "restoreAlertChannel",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted alert channel",
       description: named,
       body: Restoration,
@@ -80,6 +85,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/status-pages/:id/restore", {
       name: "restoreStatusPage",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted status page",
       description: `${description} If another page has its slug, the response is 409: choose a \`slug\`. The same status for one of its hosts: remove the host from the other page first.`,
       body: PageRestoration,
@@ -93,6 +99,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/incidents/:id/restore", {
       name: "restoreIncident",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted incident",
       description,
       data: Restored,
@@ -104,6 +111,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/maintenance-windows/:id/restore", {
       name: "restoreMaintenanceWindow",
       access: "write",
+      limited: "denied",
       summary: "Restore a deleted maintenance window",
       description: `${description} It is not announced again.`,
       data: Restored,

@@ -6,6 +6,7 @@ import { createFamily, type Family, formatMetrics, type Sample } from "../../cor
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createOrganizationTurns } from "../../events/organization-turns.ts";
 import { hoursOf } from "../../dashboard/recent-sums.ts";
+import { matchGroups } from "../../database/group-limit.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
 import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";
@@ -19,7 +20,13 @@ import type { MonitorStatus } from "../../core/statuses.ts";
 import { buildStorageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
 
-export type Caller = { store: Store; clock: Clock; organizationId: string };
+export type Caller = {
+  store: Store;
+  clock: Clock;
+  organizationId: string;
+  /** Monitor groups to which the API key is limited; null for all monitors. */
+  groupIds: readonly string[] | null;
+};
 
 /**
  * Renders metrics of one organization in Prometheus' text format 0.0.4. Process metrics are
@@ -31,27 +38,35 @@ export const renderMetrics = (caller: Caller): Promise<string> =>
 export const runInMetricsTurn = createOrganizationTurns();
 
 async function createMetrics(caller: Caller): Promise<string> {
-  const { store, organizationId } = caller;
-  const incidents = await store.db
-    .select({
-      status: incidentCounts.status,
-      severity: incidentCounts.severity,
-      value: incidentCounts.count,
-    })
-    .from(incidentCounts)
-    .where(eq(incidentCounts.organizationId, organizationId));
+  const { store, organizationId, groupIds } = caller;
+  // The counts are of all incidents.
+  const incidents =
+    groupIds !== null
+      ? []
+      : await store.db
+          .select({
+            status: incidentCounts.status,
+            severity: incidentCounts.severity,
+            value: incidentCounts.count,
+          })
+          .from(incidentCounts)
+          .where(eq(incidentCounts.organizationId, organizationId));
   const rows = await readShownMonitors(caller);
-  const isAlone = (await store.db.$count(organizations)) === 1;
+  const isAlone = groupIds === null && (await store.db.$count(organizations)) === 1;
   return formatMetrics([
     createFamily("signalbox_build_info", "gauge", "Version of the executable.", [
       { labels: { version }, value: 1 },
     ]),
-    createFamily(
-      "signalbox_incidents",
-      "gauge",
-      "Incidents by status and severity.",
-      incidents.map(({ value, ...labels }) => ({ labels, value })),
-    ),
+    ...(groupIds === null
+      ? [
+          createFamily(
+            "signalbox_incidents",
+            "gauge",
+            "Incidents by status and severity.",
+            incidents.map(({ value, ...labels }) => ({ labels, value })),
+          ),
+        ]
+      : []),
     createFamily(
       "signalbox_monitors",
       "gauge",
@@ -72,7 +87,7 @@ async function createMetrics(caller: Caller): Promise<string> {
 /** Monitors read per event-loop turn. */
 const monitorsPerQuery = 1_000;
 
-async function readMonitors({ store, organizationId }: Caller) {
+async function readMonitors({ store, organizationId, groupIds }: Caller) {
   const readAfter = async (id: string) =>
     store.db
       .select({
@@ -91,7 +106,13 @@ async function readMonitors({ store, organizationId }: Caller) {
       .from(monitors)
       .innerJoin(monitorStates, ofMonitor)
       .leftJoin(monitorGroups, inGroup)
-      .where(and(eq(monitors.organizationId, organizationId), gt(monitors.id, id)))
+      .where(
+        and(
+          eq(monitors.organizationId, organizationId),
+          gt(monitors.id, id),
+          matchGroups({ groupIds }, sql`${monitors.groupId}`),
+        ),
+      )
       .orderBy(monitors.id)
       .limit(monitorsPerQuery);
   const rows: Awaited<ReturnType<typeof readAfter>> = [];

@@ -18,6 +18,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/subscribers", {
       name: "listSubscribers",
       access: "read",
+      limited: "denied",
       cached: true,
       summary: "List the subscribers of a status page",
       description: "Newest first.",
@@ -30,6 +31,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/subscribers", {
       name: "addSubscriber",
       access: "write",
+      limited: "denied",
       summary: "Add a subscriber to a status page",
       description:
         "A mailbox first gets only a confirmation link, unless you set `confirmed`. A webhook needs no confirmation. A subscribed address is a conflict, and so is an unconfirmed mailbox without a mail server.",
@@ -44,6 +46,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/subscribers-export", {
       name: "exportSubscribers",
       access: "read",
+      limited: "denied",
       long: true,
       summary: "Export the subscribers of a status page",
       description: "All subscribers at once, oldest first.",
@@ -55,6 +58,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/subscribers/:subscriberId", {
       name: "getSubscriber",
       access: "read",
+      limited: "denied",
       cached: true,
       summary: "Get a subscriber",
       data: Subscriber,
@@ -65,6 +69,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/subscribers/:subscriberId", {
       name: "deleteSubscriber",
       access: "write",
+      limited: "denied",
       summary: "Delete a subscriber",
       description: "The subscriber gets no more updates, and can subscribe again.",
       query: HoldQuery,

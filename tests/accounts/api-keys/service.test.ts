@@ -20,6 +20,7 @@ test("a key has 43 random characters and is shown once: only its SHA-256 is stor
     name: "Deploy",
     scope: "read",
     mcp: false,
+    groupIds: null,
     createdById: null,
     createdAt: "2026-11-20T10:00:00.000Z",
     expiresAt: null,
