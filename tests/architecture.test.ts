@@ -16,6 +16,7 @@ const folders = [
   "http",
   "accounts/organizations",
   "accounts/settings",
+  "accounts/group-limit",
   "accounts/api-keys",
   "accounts/sessions",
   "accounts/people",

@@ -1,4 +1,5 @@
 import { formatTimestamp } from "../core/time/clock.ts";
+import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import { stateTypeList } from "../events/catalogue.ts";
 import type { Timeline } from "./timeline-schema.ts";
@@ -35,19 +36,21 @@ const incidentText = `select i.id, i.title, i.severity, i.created_at as createdA
   from incident_monitors its cross join incidents i
     on i.organization_id = its.organization_id and i.id = its.incident_id
   where its.organization_id = ? and its.monitor_id = ? and i.created_at < ?
-    and (i.resolved_at is null or i.resolved_at > ?)
-  order by its.incident_id desc limit 50`;
+    and (i.resolved_at is null or i.resolved_at > ?)`;
 
 export function findIncidentsBetween(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   monitorId: string,
   from: number,
   to: number,
 ): Promise<Timeline["incidents"]> {
-  return store.query(incidentText, [
-    organizationId,
+  const limit = limitIncidents(tenant, "i.id");
+  const text = `${incidentText}${limit.text} order by its.incident_id desc limit 50`;
+  return tenant.store.query(text, [
+    tenant.organizationId,
     monitorId,
     formatTimestamp(to),
     formatTimestamp(from),
+    ...limit.parameters,
   ]);
 }

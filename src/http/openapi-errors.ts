@@ -7,7 +7,7 @@ const errorTexts: Record<ErrorCode, string> = {
   BAD_REQUEST: "The request is malformed, such as one with two Host headers.",
   INVALID_JSON: "The body is unreadable JSON, invalid UTF-8, nested deeper than 32, or empty.",
   UNAUTHORIZED: "The API key is missing, malformed, wrong, revoked or expired.",
-  FORBIDDEN: "The key can only read.",
+  FORBIDDEN: "The key can only read, or is limited to monitor groups.",
   NOT_FOUND: "The path, or a record it or the body names, does not exist in the organization.",
   METHOD_NOT_ALLOWED: "The path does not accept this method; `Allow` lists the accepted ones.",
   CONFLICT: "The state of the record, or a request still in flight, does not allow it.",

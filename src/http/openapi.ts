@@ -27,10 +27,11 @@ export type Route = { method: string; path: string; hooks: { detail?: { endpoint
 function listErrorCodes(
   method: string,
   path: string,
-  { access, body, errors = [] }: Endpoint,
+  { access, limited, body, errors = [] }: Endpoint,
 ): ErrorCode[] {
   const codes: ErrorCode[] = ["BAD_REQUEST", "UNAUTHORIZED", "VALIDATION_ERROR", "RATE_LIMITED"];
-  if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
+  if (access === "write" || limited === "denied") codes.push("FORBIDDEN");
+  if (access === "write") codes.push("UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
   if (acceptsIdempotencyKey(method, access)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");

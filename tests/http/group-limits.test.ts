@@ -1,0 +1,305 @@
+/** A person or API key that is limited to monitor groups finds and changes nothing of other groups. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { createApiKey } from "../../src/accounts/api-keys/service.ts";
+import { changeMember } from "../../src/accounts/people/service.ts";
+import type { z } from "zod";
+import type { Route } from "../../src/http/openapi.ts";
+import { type Client, unknownId } from "../support/appliance.ts";
+import { openStream } from "../support/live.ts";
+import { createPager } from "../support/pager.ts";
+import { signInMember } from "../support/people.ts";
+import { buildInput, buildRouteQuery, fillIds, nounOf } from "../support/records.ts";
+import { api, dashboard } from "../support/routes.ts";
+
+/** In every name, title and text about the group that the limited callers can't see. */
+const canary = "Canary";
+
+/** Routes with their caller: a key for the REST API, a session for the admin page. */
+const apiRoutes = api.routes as unknown as Route[];
+const dashboardRoutes = (dashboard.routes as unknown as Route[]).filter(({ hooks }) =>
+  ["read", "write", "person"].includes(hooks.detail?.endpoint?.access ?? ""),
+);
+const isStream = ({ hooks }: Route) => hooks.detail?.endpoint?.streams === "text/event-stream";
+
+type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** Two groups with every kind of record about them, and callers who are limited to the first group. */
+async function createWorld() {
+  const pager = await createPager();
+  const { group, createWatchedJob, later, time } = pager;
+  const admin = pager.api;
+  const post = async (path: string, body: object) => {
+    const { json, status, text } = await admin("POST", `/api/v1/${path}`, { body });
+    if (status !== 201) throw new Error(`${path}: ${text}`);
+    return json.data.id as string;
+  };
+  const inbox = await pager.inbox();
+  const own = await group({ name: "Shop" });
+  const foreign = await group({ name: `${canary} group`, tags: [canary] });
+  const incident = { autoIncidentSeverity: "major", tags: ["shared"] };
+  const hidden = await createWatchedJob([inbox], {
+    name: `${canary} job`,
+    description: canary,
+    groupId: foreign.id,
+    ...incident,
+  });
+  // No incident of a person names it, so it opens one when it goes down.
+  const opener = await createWatchedJob([inbox], {
+    name: `${canary} opener`,
+    groupId: foreign.id,
+    ...incident,
+  });
+  const checkout = await createWatchedJob([inbox], {
+    name: "Checkout",
+    groupId: own.id,
+    ...incident,
+  });
+  const cart = await createWatchedJob([inbox], {
+    name: "Cart",
+    groupId: own.id,
+    dependsOn: [hidden.id],
+  });
+  const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };
+  const incidents = {
+    own: await post("incidents", { title: "Checkout is slow", monitorIds: [checkout.id] }),
+    both: await post("incidents", { title: "Both", monitorIds: [checkout.id, hidden.id] }),
+    foreign: await post("incidents", { title: `${canary} is slow`, monitorIds: [hidden.id] }),
+    none: await post("incidents", { title: `${canary} of no monitor` }),
+  };
+  const windows = {
+    own: await post("maintenance-windows", { ...window, title: "Own", groupIds: [own.id] }),
+    both: await post("maintenance-windows", {
+      ...window,
+      title: "Both",
+      monitorIds: [checkout.id, hidden.id],
+      groupIds: [foreign.id],
+    }),
+    foreign: await post("maintenance-windows", {
+      ...window,
+      title: canary,
+      groupIds: [foreign.id],
+    }),
+    none: await post("maintenance-windows", { ...window, title: `${canary} of no monitor` }),
+  };
+  for (const job of [hidden, opener, checkout, cart]) await job.changeState("down");
+  await pager.engine.runOnce();
+  await later();
+  time.now += 60_000;
+  const opened = (await admin("GET", "/api/v1/incidents?open=true")).json.data as {
+    id: string;
+    title: string;
+  }[];
+  const automatic = opened.find(({ title }) => title === `${canary} opener is down`);
+  if (automatic === undefined) throw new Error("No incident was opened automatically.");
+  await admin("PATCH", `/api/v1/incidents/${automatic.id}`, {
+    body: { monitorIds: [opener.id, checkout.id] },
+  });
+  const alerts = (await pager.readAlerts()) as { id: string; data: object }[];
+  const about = (text: string) =>
+    alerts.filter(({ data }) => JSON.stringify(data).includes(text)).map(({ id }) => id);
+  const person = await signInMember(pager, "member");
+  await changeMember(pager.ours.scope, person.id, { groupIds: [own.id] });
+  const other = await signInMember(pager, "member", { name: "Other" });
+  await changeMember(pager.ours.scope, other.id, { groupIds: [foreign.id] });
+  const owner = await signInMember(pager, "owner");
+  const held = await admin("POST", "/api/v1/incidents?hold=60", { body: { title: canary } });
+  const input = { name: "Limited", scope: "write" as const, expiresInMs: null };
+  const { key } = await createApiKey(pager.ours.scope, { ...input, groupIds: [own.id] });
+  return {
+    ...pager,
+    admin,
+    owner,
+    person,
+    limited: pager.client(key),
+    own: {
+      "monitor-groups": own.id as string,
+      monitors: checkout.id,
+      incidents: incidents.own,
+      "maintenance-windows": windows.own,
+      alerts: about("Checkout")[0] ?? "",
+      cart: cart.id,
+    },
+    both: { incidents: incidents.both, "maintenance-windows": windows.both },
+    /** IDs that no response to a limited caller contains. */
+    foreignIds: [
+      foreign.id as string,
+      hidden.id,
+      opener.id,
+      incidents.foreign,
+      incidents.none,
+      automatic.id,
+      windows.foreign,
+      windows.none,
+      ...about(`${canary} job`).filter((id) => !about('"name":"Checkout"').includes(id)),
+      held.json.data.id as string,
+    ],
+    foreign: {
+      "monitor-groups": foreign.id as string,
+      monitors: hidden.id,
+      incidents: incidents.foreign,
+      "maintenance-windows": windows.foreign,
+    },
+  };
+}
+
+/** Rows of all tables that contain an ID or a text of the foreign group. */
+function readForeignRows({ database, foreignIds }: World): string[] {
+  const tables = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all();
+  return tables
+    .flatMap(({ name }) =>
+      database
+        .query(`SELECT * FROM "${name}"`)
+        .values()
+        .map((row) => `${name} ${JSON.stringify(row)}`),
+    )
+    .filter((row) => [canary, ...foreignIds].some((text) => row.includes(text)))
+    .filter((row) => !/^(audit_entries|events|idempotent_answers) /.test(row));
+}
+
+const listLeaks = ({ foreignIds }: World, text: string) =>
+  [canary, ...foreignIds].filter((one) => text.includes(one));
+
+/** Queries that select records of a foreign monitor or group. */
+const listQueries = ({ foreign }: World) => [
+  "",
+  `monitorId=${foreign.monitors}`,
+  `groupId=${foreign["monitor-groups"]}`,
+  `incidentId=${foreign.incidents}`,
+  `monitorIds=${foreign.monitors}`,
+  `q=${canary}`,
+  `tag=${canary}`,
+  `kind=monitor&id=${foreign.monitors}`,
+  `kind=incident&id=${foreign.incidents}`,
+  "per_page=100",
+  "section=monitors",
+  "at=2026-11-20T10:00:01.000Z",
+];
+
+/** Both callers with their routes. */
+const listCallers = ({ limited, person }: World): [string, Client, readonly Route[]][] => [
+  ["key", limited, apiRoutes],
+  ["session", person.page, dashboardRoutes],
+];
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+describe("a limited API key and a limited person", () => {
+  test("see their own records, without the monitors of other groups", async () => {
+    const { limited, own, both, person } = world;
+    const read = async (path: string) => (await limited("GET", `/api/v1/${path}`)).json;
+    const names = (list: { data: { name: string }[] }) => list.data.map(({ name }) => name);
+    expect(names(await read("monitors"))).toEqual(["Cart", "Checkout"]);
+    expect((await read("monitors?q=c")).meta.total).toBe(2);
+    expect((await read(`monitors/${own.cart}`)).data.dependsOn).toEqual([]);
+    expect(names(await read("monitor-groups"))).toEqual(["Shop"]);
+    const shared = (await read(`incidents/${both.incidents}`)).data;
+    expect(shared).toMatchObject({ monitorIds: [own.monitors], notes: [] });
+    const window = (await read(`maintenance-windows/${both["maintenance-windows"]}`)).data;
+    expect(window).toMatchObject({ monitorIds: [own.monitors], groupIds: [] });
+    const { json } = await person.page("GET", "/dashboard/overview");
+    expect(json.data.ungrouped).toEqual([]);
+    expect(names({ data: json.data.groups })).toEqual(["Shop"]);
+    expect((await read("reports")).data.monitorCount).toBe(2);
+  });
+
+  test("find no record, count or name of another group on any route that reads", async () => {
+    const { admin, owner, foreign, own, both } = world;
+    const ids = [foreign.monitors, ...Object.values(own), ...Object.values(both)];
+    const statuses = new Map<number, number>();
+    for (const [caller, client, routes] of listCallers(world))
+      for (const route of routes.filter((one) => one.method === "GET" && !isStream(one))) {
+        const fixed = buildRouteQuery(route.path);
+        const accepted = Object.keys(
+          (route.hooks.detail?.endpoint?.query as z.ZodObject)?.shape ?? {},
+        );
+        const queries = route.path.includes(":id")
+          ? [""]
+          : listQueries(world).filter(
+              (one) => one === "" || accepted.includes(one.split("=")[0] ?? ""),
+            );
+        const paths = route.path.includes(":id")
+          ? ids.map((id) => fillIds(route.path, id))
+          : [route.path];
+        for (const path of paths)
+          for (const query of queries) {
+            const url = `${path}${fixed}${query && (fixed === "" ? "?" : "&") + query}`;
+            // An unlimited caller asks first, so that the response is cached.
+            await (caller === "key" ? admin : owner.page)("GET", url);
+            for (const _ of ["rendered", "cached"]) {
+              const { status, text, headers } = await client("GET", url);
+              statuses.set(status, (statuses.get(status) ?? 0) + 1);
+              const said = text + JSON.stringify([...headers]);
+              expect([caller, url, listLeaks(world, said)]).toEqual([caller, url, []]);
+              expect([url, status < 500]).toEqual([url, true]);
+            }
+          }
+      }
+    for (const status of [200, 403, 404]) expect(statuses.get(status)).toBeGreaterThan(20);
+  }, 60_000);
+
+  test("get the response of an unknown record for every record of another group", async () => {
+    const { foreignIds } = world;
+    for (const [caller, client, routes] of listCallers(world))
+      for (const route of routes.filter((one) => one.path.includes(":id") && !isStream(one))) {
+        const limited = route.hooks.detail?.endpoint?.limited;
+        if (limited === "unrelated" || limited === undefined) continue;
+        const ask = async (id: string) => {
+          const path = fillIds(route.path, id) + buildRouteQuery(route.path);
+          const { status, text, headers } = await client(route.method, path, buildInput(route));
+          return [
+            caller,
+            route.path,
+            status,
+            text.replaceAll(headers.get("x-request-id") ?? "", ""),
+          ];
+        };
+        const unknown = await ask(unknownId);
+        expect([route.method, route.path, limited === "denied" ? 403 : 404]).toEqual([
+          route.method,
+          route.path,
+          unknown[2] as number,
+        ]);
+        for (const id of foreignIds) expect(await ask(id)).toEqual(unknown);
+      }
+  }, 60_000);
+
+  test("change no row of another group by any route that writes", async () => {
+    const { own, both, foreign } = world;
+    const before = readForeignRows(world);
+    expect(before.length).toBeGreaterThan(20);
+    for (const [caller, client, routes] of listCallers(world))
+      for (const route of routes.filter((one) => one.method !== "GET")) {
+        const ids = { ...own, ...both };
+        const noun = nounOf(route.path);
+        const input = buildInput(route);
+        const bodies = [
+          { monitorId: foreign.monitors },
+          { monitorIds: [foreign.monitors] },
+          { groupId: foreign["monitor-groups"] },
+          { groupId: null },
+          { groupIds: [foreign["monitor-groups"]] },
+          { dependsOn: [foreign.monitors] },
+        ].map((fields) => ({ body: { ...input.body, ...fields } }));
+        // With a record that also concerns the other group, no change is allowed.
+        const path = fillIds(route.path, ids[noun as "incidents"] ?? foreign.monitors);
+        const isWhole = path !== route.path && !(noun in both) && route.method === "DELETE";
+        for (const options of isWhole || route.path.endsWith("/sign-out")
+          ? []
+          : [...bodies, input]) {
+          const { text } = await client(route.method, path, options);
+          expect([caller, route.method, path, listLeaks(world, text)]).toEqual([
+            caller,
+            route.method,
+            path,
+            [],
+          ]);
+        }
+      }
+    expect(readForeignRows(world)).toEqual(before);
+  }, 60_000);
+});
