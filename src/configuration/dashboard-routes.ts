@@ -7,7 +7,7 @@ export const configDashboardRoutes = createRouter("/configuration").get(
   ...defineEndpoint("/records", {
     name: "listManagedRecords",
     access: "read",
-    limited: "denied",
+    limited: "filtered",
     long: true,
     summary: "List the records that configurations manage, and their drift",
     query: ManagedQuery,

@@ -1,4 +1,5 @@
 import { forEachYielding } from "../core/time/event-loop.ts";
+import { isVisible, type LimitedNoun } from "../database/group-limit.ts";
 import type { Scope } from "../events/scope.ts";
 import {
   configurationPrefix,
@@ -15,7 +16,32 @@ export const listManagedRecords = (
   scope: Scope,
   query: ManagedQuery = {},
 ): Promise<ManagedRecord[]> =>
-  runInConfigurationTurn(scope, () => findManagedRecords(scope, query));
+  runInConfigurationTurn(scope, async () =>
+    selectVisible(scope, await findManagedRecords(scope, query)),
+  );
+
+/** Sections that limited callers can see as a whole. */
+const readableSections: readonly string[] = ["alertChannels", "escalationPolicies", "schedules"];
+
+/** Returns the records that a limited caller can see. Deleted ones are not among them. */
+async function selectVisible(scope: Scope, all: ManagedRecord[]): Promise<ManagedRecord[]> {
+  if (scope.groupIds === null) return all;
+  const visible: ManagedRecord[] = [];
+  for (const record of all) {
+    const { section, id, name } = record;
+    const noun = limitedSections[section];
+    if (name === null) continue;
+    if (noun === undefined ? readableSections.includes(section) : await isVisible(scope, noun, id))
+      visible.push(record);
+  }
+  return visible;
+}
+
+const limitedSections: Readonly<Record<string, LimitedNoun>> = {
+  monitors: "monitor",
+  groups: "group",
+  maintenanceWindows: "maintenance-window",
+};
 
 async function findManagedRecords(
   scope: Scope,

@@ -17,7 +17,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incident-preview", {
         name: "previewIncident",
         access: "read",
-        limited: "denied",
+        limited: "filtered",
         summary: "Preview an incident on a status page",
         body: IncidentDraft,
         data: IncidentPreview,
@@ -30,7 +30,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incident-audience", {
         name: "getIncidentAudience",
         access: "read",
-        limited: "denied",
+        limited: "filtered",
         summary: "List the channels and status pages that an incident would notify",
         query: IncidentAudienceQuery,
         data: IncidentAudience,
@@ -42,7 +42,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incidents/:id/traces", {
         name: "getIncidentTraces",
         access: "read",
-        limited: "denied",
+        limited: "incident",
         summary: "List the authors of an incident's updates, its changes and its recipients",
         data: IncidentTraces,
         handle: ({ scope, params }) => getTraces(scope, params.id),

@@ -33,6 +33,8 @@ export async function previewIncident(
   { incidentId, statusPageId, ...draft }: IncidentDraft,
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
+  // Limited callers can't see status pages.
+  if (scope.groupIds !== null) return { html: null, accent: null };
   const now = scope.clock();
   const before = incidentId === null ? null : await getIncident(scope, incidentId);
   const { after, posted } =
@@ -94,7 +96,8 @@ export async function findAudience(
   return {
     updates: selectChannels("updated"),
     resolution: selectChannels("resolved"),
-    pages: await findPagesShowing(scope, subject),
+    // Limited callers can't see status pages.
+    pages: scope.groupIds === null ? await findPagesShowing(scope, subject) : [],
   };
 }
 

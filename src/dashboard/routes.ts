@@ -154,7 +154,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/alert-channel-uses", {
         name: "countChannelUses",
         access: "read",
-        limited: "denied",
+        limited: "filtered",
         cached: true,
         summary: "Count the monitors and groups of each alert channel",
         data: z.array(ChannelUse),
@@ -165,7 +165,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/alert-channels/:id/users", {
         name: "listUsersOfChannel",
         access: "read",
-        limited: "denied",
+        limited: "filtered",
         cached: true,
         long: true,
         summary: "List the monitors and groups of an alert channel",
@@ -177,7 +177,7 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
       ...defineEndpoint("/subscriber-counts", {
         name: "countSubscribers",
         access: "read",
-        limited: "denied",
+        limited: "filtered",
         cached: true,
         summary: "Count the subscribers of each status page",
         data: z.array(SubscriberCount),

@@ -1,7 +1,7 @@
 /** Reads the rows of the Monitors page, and the changes for the live stream. */
 import { mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
-import { limitToGroups } from "../database/group-limit.ts";
+import { limitMonitors, limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
@@ -215,27 +215,44 @@ export function findChannelSignatures({ store, organizationId }: Tenant): Promis
   return store.query<Signature>(signatureText, [organizationId]);
 }
 
-const usesText = `select channel_id as channelId, sum(monitor) as monitors, sum(1 - monitor) as groups
+const buildUsesText = (
+  monitors: string,
+  groups: string,
+) => `select channel_id as channelId, sum(monitor) as monitors, sum(1 - monitor) as groups
   from (
-    select channel_id, 1 as monitor from monitor_channels where organization_id = ?
+    select channel_id, 1 as monitor from monitor_channels where organization_id = ?${monitors}
     union all
-    select channel_id, 0 from monitor_group_channels where organization_id = ?)
+    select channel_id, 0 from monitor_group_channels where organization_id = ?${groups})
   group by channel_id`;
 
 /** Counts the monitors and groups of each channel; unused channels are omitted. */
-export function countChannelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
-  return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
+export function countChannelUses(tenant: Tenant): Promise<ChannelUse[]> {
+  const { store, organizationId } = tenant;
+  const monitors = limitMonitors(tenant, "monitor_id");
+  const groups = limitToGroups(tenant, "group_id");
+  return store.query<ChannelUse>(buildUsesText(monitors.text, groups.text), [
+    organizationId,
+    ...monitors.parameters,
+    organizationId,
+    ...groups.parameters,
+  ]);
 }
 
-export async function findChannelUsers({ store, organizationId }: Tenant, channelId: string) {
-  const queryIds = async (text: string) =>
-    (await store.query<{ id: string }>(text, [organizationId, channelId])).map(({ id }) => id);
+export async function findChannelUsers(tenant: Tenant, channelId: string) {
+  const { store, organizationId } = tenant;
+  const queryIds = async (text: string, limit: ReturnType<typeof limitToGroups>) => {
+    const parameters = [organizationId, channelId, ...limit.parameters];
+    const rows = await store.query<{ id: string }>(`${text}${limit.text}`, parameters);
+    return rows.map(({ id }) => id);
+  };
   const [monitorIds, groupIds] = await Promise.all([
     queryIds(
       "select monitor_id as id from monitor_channels where organization_id = ? and channel_id = ?",
+      limitMonitors(tenant, "monitor_id"),
     ),
     queryIds(
       "select group_id as id from monitor_group_channels where organization_id = ? and channel_id = ?",
+      limitToGroups(tenant, "group_id"),
     ),
   ]);
   return { monitorIds, groupIds };
@@ -246,6 +263,8 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
   from subscribers where organization_id = ? group by page_id`;
 
 /** Counts the subscribers of each status page; pages without subscribers are omitted. */
-export function countSubscribers({ store, organizationId }: Tenant) {
+export async function countSubscribers({ store, organizationId, groupIds = null }: Tenant) {
+  // Callers limited to monitor groups can't see status pages.
+  if (groupIds !== null) return [];
   return store.query<SubscriberCount>(countsText, [organizationId]);
 }

@@ -21,7 +21,17 @@ export const limitToGroups = (
         parameters: [JSON.stringify(groupIds)],
       };
 
-/** The same as part of a query builder's condition; undefined for an unlimited caller. */
+/** SQL condition, starting with ` and `, that a monitor is visible; `column` is the column of its ID. */
+export function limitMonitors(tenant: Pick<Tenant, "organizationId" | "groupIds">, column: string) {
+  const own = limitToGroups(tenant);
+  if (own.text === "") return own;
+  return {
+    text: ` and ${column} in (select m.id from monitors m where m.organization_id = ?${own.text})`,
+    parameters: [tenant.organizationId, ...own.parameters],
+  };
+}
+
+/** `limitToGroups` for a query builder; undefined for an unlimited caller. */
 export const matchGroups = ({ groupIds }: Limit, column: SQL): SQL | undefined =>
   groupIds == null
     ? undefined

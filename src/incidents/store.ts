@@ -147,7 +147,9 @@ async function hideMonitors<T extends IncidentSummary>(
   return all.flatMap((one) => {
     const monitorIds = one.monitorIds.filter((id) => shown.has(id));
     const [monitorId] = monitorIds;
-    return monitorId === undefined ? [] : [{ ...one, monitorId, monitorIds }];
+    // An incident that a monitor opened is about this monitor.
+    const isAboutOther = one.origin === "monitor" && monitorId !== one.monitorId;
+    return monitorId === undefined || isAboutOther ? [] : [{ ...one, monitorId, monitorIds }];
   });
 }
 

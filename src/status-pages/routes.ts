@@ -19,7 +19,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/", {
       name: "listStatusPages",
       access: "read",
-      limited: "denied",
+      limited: "filtered",
       cached: true,
       summary: "List all status pages",
       description: "The organization's default page first, then newest first.",

@@ -22,6 +22,8 @@ type StatusPageRecord = StatusPage & { version: number };
 
 /** Lists all pages of the organization, the default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
+  // Callers limited to monitor groups can't see status pages.
+  if (scope.groupIds !== null) return [];
   return (await findPages(scope)).map((page) => toStatusPageRecord(scope, page));
 }
 

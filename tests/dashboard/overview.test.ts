@@ -312,10 +312,10 @@ test("a record is found in any of the person's organizations, and in no other", 
     expect((await ask(unknownId)).status).toBe(404);
   }
   const theirMonitor = await makeRecord(theirs.api, "monitors");
-  database.run("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')", [
-    theirs.id,
-    id,
-  ]);
+  database.run(
+    "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)",
+    [theirs.id, id],
+  );
   const again = await signInVisitor(made, id);
   const { json } = await again.page("GET", `/dashboard/where?kind=monitor&id=${theirMonitor}`);
   expect(json.data).toEqual({ organizationId: theirs.id });

@@ -1,5 +1,5 @@
 /** A person or API key that is limited to monitor groups finds and changes nothing of other groups. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
 import { changeMember } from "../../src/accounts/people/service.ts";
 import type { z } from "zod";
@@ -7,7 +7,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { openStream } from "../support/live.ts";
 import { createPager } from "../support/pager.ts";
-import { signInMember } from "../support/people.ts";
+import { createBrowser, password, signInMember } from "../support/people.ts";
 import { buildInput, buildRouteQuery, fillIds, nounOf } from "../support/records.ts";
 import { api, dashboard } from "../support/routes.ts";
 
@@ -20,6 +20,8 @@ const dashboardRoutes = (dashboard.routes as unknown as Route[]).filter(({ hooks
   ["read", "write", "person"].includes(hooks.detail?.endpoint?.access ?? ""),
 );
 const isStream = ({ hooks }: Route) => hooks.detail?.endpoint?.streams === "text/event-stream";
+
+const keyInput = { name: "Limited", scope: "write" as const, expiresInMs: null };
 
 type World = Awaited<ReturnType<typeof createWorld>>;
 
@@ -103,8 +105,7 @@ async function createWorld() {
   await changeMember(pager.ours.scope, other.id, { groupIds: [foreign.id] });
   const owner = await signInMember(pager, "owner");
   const held = await admin("POST", "/api/v1/incidents?hold=60", { body: { title: canary } });
-  const input = { name: "Limited", scope: "write" as const, expiresInMs: null };
-  const { key } = await createApiKey(pager.ours.scope, { ...input, groupIds: [own.id] });
+  const { key } = await createApiKey(pager.ours.scope, { ...keyInput, groupIds: [own.id] });
   return {
     ...pager,
     admin,
@@ -186,7 +187,9 @@ const listCallers = ({ limited, person }: World): [string, Client, readonly Rout
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
+  await world.live.start();
 });
+afterAll(() => world.live.stop());
 
 describe("a limited API key and a limited person", () => {
   test("see their own records, without the monitors of other groups", async () => {
@@ -284,7 +287,7 @@ describe("a limited API key and a limited person", () => {
           { groupId: null },
           { groupIds: [foreign["monitor-groups"]] },
           { dependsOn: [foreign.monitors] },
-        ].map((fields) => ({ body: { ...input.body, ...fields } }));
+        ].map((fields) => ({ body: { ...(input.body as object | undefined), ...fields } }));
         // With a record that also concerns the other group, no change is allowed.
         const path = fillIds(route.path, ids[noun as "incidents"] ?? foreign.monitors);
         const isWhole = path !== route.path && !(noun in both) && route.method === "DELETE";
@@ -302,4 +305,148 @@ describe("a limited API key and a limited person", () => {
       }
     expect(readForeignRows(world)).toEqual(before);
   }, 60_000);
+
+  test("get metrics of their own monitors", async () => {
+    const { limited, client, ours } = world;
+    const { key } = await createApiKey(ours.scope, {
+      ...keyInput,
+      groupIds: [world.own["monitor-groups"]],
+    });
+    const basic = { Authorization: `Basic ${Buffer.from(`:${key}`).toString("base64")}` };
+    for (const { text } of [
+      await limited("GET", "/metrics"),
+      await client(null)("GET", "/metrics", { headers: basic }),
+    ]) {
+      expect(listLeaks(world, text)).toEqual([]);
+      expect(text).toContain('"Cart"');
+    }
+  });
+
+  test("receive no event of another group on an open page", async () => {
+    const { owner, person, own, foreign, admin } = world;
+    const pages = [await openStream(world, person.cookie), await openStream(world, owner.cookie)];
+    for (const page of pages) await page.readUntil(({ event }) => event === "hello");
+    const rename = (id: string, path = "monitors") =>
+      admin("PATCH", `/api/v1/${path}/${id}`, { body: { tags: ["renamed"] } });
+    await rename(foreign.monitors);
+    await rename(foreign["monitor-groups"], "monitor-groups");
+    await admin("PATCH", `/api/v1/incidents/${foreign.incidents}`, { body: { message: canary } });
+    await admin("DELETE", `/api/v1/maintenance-windows/${foreign["maintenance-windows"]}`);
+    await rename(own.cart);
+    const [seen = [], all = []] = await Promise.all(
+      pages.map((page) =>
+        page.readUntil(
+          ({ event, data }) => event === "monitors" && JSON.stringify(data).includes(own.cart),
+        ),
+      ),
+    );
+    for (const page of pages) await page.leave();
+    const subjects = seen.flatMap(({ event, data }) =>
+      event === "change" ? [data.subjectId] : [],
+    );
+    expect(subjects).toEqual(["", own.cart]);
+    expect(listLeaks(world, JSON.stringify(seen))).toEqual([]);
+    expect(listLeaks(world, JSON.stringify(all))).not.toEqual([]);
+  });
+
+  test("lose their groups on open pages, keys and repeated requests when the limit changes", async () => {
+    const { owner, person, own, foreign, ours } = world;
+    const page = await openStream(world, person.cookie);
+    await page.readUntil(({ event }) => event === "hello");
+    const headers = { "Idempotency-Key": "once" };
+    const create = () =>
+      person.page("POST", "/dashboard/api/v1/incidents", {
+        body: { title: "Once", monitorIds: [own.cart] },
+        headers,
+      });
+    const { position } = (await person.page("GET", "/dashboard/overview")).json.data;
+    expect((await create()).status).toBe(201);
+    expect((await create()).headers.get("idempotency-replayed")).toBe("true");
+
+    const groupIds = [foreign["monitor-groups"]];
+    const { json } = await owner.page("PATCH", `/dashboard/people/${person.id}`, {
+      body: { groupIds },
+    });
+    expect(json.data).toMatchObject({ role: "member", groupIds });
+    await expect(page.readUntil(() => false)).rejects.toThrow("The stream is over.");
+    expect((await create()).status).toBe(422);
+    expect((await person.page("GET", `/dashboard/api/v1/monitors/${own.cart}`)).status).toBe(404);
+    const again = await openStream(world, person.cookie, { query: `?after=${position}` });
+    const first = await again.readUntil(({ event }) => event === "reset");
+    await again.leave();
+    expect(first.map(({ event }) => event)).toEqual(["hello", "reset"]);
+    const log = await owner.page("GET", `/dashboard/audit-log?subjectId=${person.id}`);
+    expect(log.json.data[0]).toMatchObject({
+      action: "person.groups-changed",
+      changes: [{ field: "groupIds", before: [own["monitor-groups"]], after: groupIds }],
+    });
+    await changeMember(ours.scope, person.id, { groupIds: [own["monitor-groups"]] });
+  });
+
+  test("see nothing of a deleted group, and see it again after its restore", async () => {
+    const { admin, limited, own } = world;
+    const count = async () => (await limited("GET", "/api/v1/monitors")).json.meta.total as number;
+    const before = await count();
+    const path = `/api/v1/monitor-groups/${own["monitor-groups"]}`;
+    await admin("DELETE", path);
+    expect([await count(), (await limited("GET", path)).status]).toEqual([0, 404]);
+    const restored = await admin("POST", `${path}/restore`);
+    expect([restored.status, await count()]).toEqual([200, before]);
+  });
+
+  test("can't have a change sent that they may no longer make", async () => {
+    const { owner, person, own, foreign, ours, held, time } = world;
+    const path = `/dashboard/api/v1/incidents/${own.incidents}?hold=10`;
+    const { json, status } = await person.page("PATCH", path, { body: { message: "Later." } });
+    expect(status).toBe(202);
+    await changeMember(ours.scope, person.id, { groupIds: [foreign["monitor-groups"]] });
+    time.now += 11_000;
+    await held.runOnce();
+    const sent = await owner.page("GET", `/dashboard/api/v1/held-changes/${json.data.id}`);
+    expect(sent.json.data).toMatchObject({ state: "failed", error: "There is no such incident." });
+    await changeMember(ours.scope, person.id, { groupIds: [own["monitor-groups"]] });
+  });
+});
+
+describe("a limit", () => {
+  const body = { email: "new@team.example", role: "member" };
+
+  test("is only for viewers and members, and names existing groups", async () => {
+    const { owner, person, own } = world;
+    const groupIds = [own["monitor-groups"]];
+    const patch = async (change: object) =>
+      (await owner.page("PATCH", `/dashboard/people/${person.id}`, { body: change })).status;
+    expect(await patch({ groupIds: [] })).toBe(422);
+    expect(await patch({ groupIds: [unknownId] })).toBe(404);
+    expect(await patch({ groupIds: Array.from({ length: 101 }, () => crypto.randomUUID()) })).toBe(
+      422,
+    );
+    expect(await patch({ role: "admin", groupIds })).toBe(422);
+    const invite = async (fields: object) =>
+      (await owner.page("POST", "/dashboard/invitations", { body: { ...body, ...fields } })).status;
+    expect(await invite({ role: "owner", groupIds })).toBe(422);
+    expect(await invite({ groupIds: [unknownId] })).toBe(404);
+    expect(await patch({ role: "admin" })).toBe(200);
+    const { json } = await owner.page("GET", "/dashboard/people");
+    const found = json.data.find(({ id }: { id: string }) => id === person.id);
+    expect(found).toMatchObject({ role: "admin", groupIds: null });
+    expect(await patch({ role: "member", groupIds })).toBe(200);
+    const foreign = { name: "Limited", groupIds: [unknownId] };
+    expect((await owner.page("POST", "/dashboard/api-keys", { body: foreign })).status).toBe(404);
+  });
+
+  test("of an invitation becomes that of the person who accepts it", async () => {
+    const { owner, own } = world;
+    const groupIds = [own["monitor-groups"]];
+    const { json } = await owner.page("POST", "/dashboard/invitations", {
+      body: { ...body, groupIds },
+    });
+    expect(json.data.groupIds).toEqual(groupIds);
+    const browser = createBrowser(world);
+    const token = String(json.data.link).split("#")[1];
+    const accepted = await browser.post("/invitations/accept", { token, name: "New", password });
+    expect(accepted.status).toBe(200);
+    const { data } = (await browser.page("GET", "/session")).json;
+    expect(data.organizations).toMatchObject([{ role: "member", groupIds }]);
+  });
 });

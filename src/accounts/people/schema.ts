@@ -70,7 +70,7 @@ export const Person = z.object({ id: Id, name: z.string(), role: Role }).meta({
 export const MemberPatch = bodySchema(
   ["id", "name", "email", "twoFactor", "administrator", "lastSeenAt"],
   z.strictObject({ role: Role.optional(), groupIds: GroupLimit.optional() }),
-);
+).refine((patch) => Object.keys(patch).length > 0, "must have the role or the groupIds");
 export type MemberPatch = z.output<typeof MemberPatch>;
 
 /** The signed-in person's role in one organization. */

@@ -17,6 +17,7 @@ test("an admin creates a key, which works at once and is shown only once", async
       name: "Deploy",
       scope: "read",
       mcp: false,
+      groupIds: null,
       createdById: id,
       createdAt: "2026-11-20T10:00:00.000Z",
       expiresAt: "2026-12-20T10:00:00.000Z",

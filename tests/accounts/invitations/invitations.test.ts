@@ -41,6 +41,7 @@ describe("an invitation", () => {
         id: expect.any(String),
         email: "bea@team.example",
         role: "member",
+        groupIds: null,
         invitedBy: "Olga",
         createdAt: "2026-11-20T10:00:00.000Z",
         expiresAt: "2026-11-27T10:00:00.000Z",

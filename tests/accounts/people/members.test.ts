@@ -27,6 +27,7 @@ test("all members are listed by name, also for viewers", async () => {
       name: "Cleo",
       email: "c@team.example",
       role: "owner",
+      groupIds: null,
       twoFactor: false,
       administrator: false,
       lastSeenAt: null,

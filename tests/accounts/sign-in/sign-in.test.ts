@@ -40,7 +40,14 @@ describe("signing in", () => {
         wrongCodes: null,
       },
       organizations: [
-        { id: appliance.ours.id, slug: "ours", name: "Ours", timeZone: "UTC", role: "admin" },
+        {
+          id: appliance.ours.id,
+          slug: "ours",
+          name: "Ours",
+          timeZone: "UTC",
+          role: "admin",
+          groupIds: null,
+        },
       ],
       ways: null,
     });
@@ -137,7 +144,7 @@ describe("signing in", () => {
     const { ours, theirs, database } = appliance;
     const { email, id } = await createPerson(appliance, ours.id, "owner");
     database
-      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
+      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)")
       .run(theirs.id, id);
     await createBrowser(appliance).signIn(email);
     const rows = database.query(
