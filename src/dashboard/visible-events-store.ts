@@ -33,6 +33,7 @@ const effects: Record<EventNoun, LimitedNoun | "sent" | "anonymous" | "dropped">
   subscriber: "dropped",
   invitation: "dropped",
   "api-key": "dropped",
+  "identity-provider": "dropped",
   settings: "dropped",
   backup: "dropped",
   appliance: "dropped",

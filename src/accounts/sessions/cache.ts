@@ -1,5 +1,6 @@
 /** Finds the session of a cookie, and caches it until the next write. */
 import { and, eq } from "drizzle-orm";
+import { isAtLeast } from "../../core/roles.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
@@ -60,7 +61,11 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
     const rows = await store.query<StoredMembership>(membershipsOf, [personId, providerId]);
     return rows.map(({ groupIds, ...row }) => ({
       ...row,
-      groupIds: groupIds === null ? null : (JSON.parse(groupIds) as string[]),
+      // Owners and admins are never limited, also if their role was changed elsewhere.
+      groupIds:
+        groupIds === null || isAtLeast(row.role, "admin")
+          ? null
+          : (JSON.parse(groupIds) as string[]),
     }));
   }
 
