@@ -54,20 +54,8 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  async function listMemberships(
-    personId: string,
-    providerId: string | null = null,
-  ): Promise<Membership[]> {
-    const rows = await store.query<StoredMembership>(membershipsOf, [personId, providerId]);
-    return rows.map(({ groupIds, ...row }) => ({
-      ...row,
-      // Owners and admins are never limited, also if their role was changed elsewhere.
-      groupIds:
-        groupIds === null || isAtLeast(row.role, "admin")
-          ? null
-          : (JSON.parse(groupIds) as string[]),
-    }));
-  }
+  const listMemberships = async (personId: string, providerId: string | null = null) =>
+    (await store.query<StoredMembership>(membershipsOf, [personId, providerId])).map(toMembership);
 
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
@@ -114,6 +102,13 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
     },
   };
 }
+
+/** Owners and admins are never limited, also if their role was changed elsewhere. */
+const toMembership = ({ groupIds, ...row }: StoredMembership): Membership => ({
+  ...row,
+  groupIds:
+    groupIds === null || isAtLeast(row.role, "admin") ? null : (JSON.parse(groupIds) as string[]),
+});
 
 function toSession(row: StoredSession, organizations: Membership[]): Session {
   const { wrongCodes: count, wrongCodeAt: lastAt, wrongCodeFrom: lastFrom } = row;
