@@ -62,7 +62,7 @@ async function setRole(
   try {
     if (after === null) await removeOrDemote(scope, personId);
     else if (before === null) await addMember(scope, personId, after);
-    else await changeMember(scope, personId, after);
+    else await changeMember(scope, personId, { role: after });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "CONFLICT") throw error;
     // The last owner stays, and so does an organization that is full or has the address already.
@@ -80,7 +80,7 @@ async function removeOrDemote(scope: Scope, personId: string) {
     await removeMember(scope, personId);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "CONFLICT") throw error;
-    await changeMember(scope, personId, "viewer");
+    await changeMember(scope, personId, { role: "viewer" });
   }
 }
 
@@ -99,6 +99,7 @@ function buildMembership(scope: Scope, personId: string, role: Role): Statement[
       organizationId,
       personId,
       role,
+      groupIds: null,
       createdAt: formatTimestamp(clock()),
     }),
     guardLimit(scope, "people", memberships),
