@@ -56,6 +56,7 @@ import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { passkeyRoutes } from "./accounts/passkeys/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
+import { jobDashboardRoutes, jobRoutes } from "./monitoring/pings/routes.ts";
 import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 
 /** Dependencies of all routes, which are declared by their features. */
@@ -103,6 +104,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(monitorGroupRoutes)
     .use(monitorRoutes)
     .use(uptimeRoutes)
+    .use(jobRoutes)
     .use(checkRoutes(dependencies))
     .use(alertChannelRoutes)
     .use(recordRoutes)
@@ -127,6 +129,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(scheduleDashboardRoutes)
     .use(monitorDashboardRoutes)
     .use(checkDashboardRoutes(dependencies))
+    .use(jobDashboardRoutes)
     .use(createStatusPageDashboardRoutes(dependencies))
     .use(settingsDashboardRoutes)
     .use(createDashboardRoutes(dependencies))

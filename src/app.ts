@@ -358,6 +358,7 @@ async function createWeb(parts: Parts, folder: string) {
     lackedNow: parts.checks.lackedNow,
     push: {
       report: parts.checks.report,
+      reportTo: parts.checks.reportTo,
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
     ...secretAddresses,

@@ -31,10 +31,12 @@ const folders = [
   "monitoring/dependencies",
   "monitoring/groups",
   "monitoring/uptime",
+  "monitoring/jobs",
   "monitoring/monitors",
   "monitoring/maintenance",
   "monitoring/checks",
   "monitoring/checks/kinds",
+  "monitoring/pings",
   "alerting/hours",
   "alerting/channels",
   "alerting",
@@ -79,7 +81,7 @@ const together: Record<string, string> = {
 const layers: [name: RegExp, imports: RegExp][] = [
   [
     /(^|-)(schema|rules)\.ts$/,
-    /^(zod|rrule-temporal|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
+    /^(zod|croner|rrule-temporal|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
   ],
   [
     /(^|-)store\.ts$/,

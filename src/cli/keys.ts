@@ -1,7 +1,9 @@
 /** `signalbox keys`: creates, lists and revokes API keys in the data directory. */
 import { type Command, Option } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
+import type { ApiKey } from "../accounts/api-keys/schema.ts";
 import { AppError } from "../core/errors.ts";
+import { keyScopes } from "../core/statuses.ts";
 import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { parseDurationMs } from "./support/input.ts";
@@ -14,7 +16,7 @@ import {
   withData,
 } from "./support/with-data.ts";
 
-type Created = { org: string; name: string; scope: "read" | "write"; mcp?: true; expires?: string };
+type Created = { org: string; name: string; scope: ApiKey["scope"]; mcp?: true; expires?: string };
 
 export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");
@@ -22,9 +24,7 @@ export function addKeys(program: Command) {
     .description("create an API key and print it (shown only once)")
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--name <name>", "purpose of the key")
-    .addOption(
-      new Option("--scope <scope>", "permission").choices(["read", "write"]).default("write"),
-    )
+    .addOption(new Option("--scope <scope>", "permission").choices(keyScopes).default("write"))
     .option("--mcp", "allow programs with AI to use the key at /mcp")
     .option("--expires <duration>", "lifetime, such as 12h, 30d or 8w (default: unlimited)")
     .action(createKey);

@@ -367,6 +367,7 @@ export const reservedSlugs: ReadonlySet<string> = new Set([
   "docs",
   "healthz",
   "metrics",
+  "ping",
   "push",
   "status",
 ]);

@@ -378,6 +378,30 @@ export const searchBounds = {
 } satisfies Section;
 
 /** Monitors and their checks. */
+/** Limits of the jobs of push monitors. */
+export const jobBounds = {
+  reports: {
+    value: 100,
+    unit: "rows",
+    per: "push monitor",
+    beyond: "The oldest reports of its jobs are deleted; its results stay.",
+  },
+  body: {
+    value: 10_000,
+    unit: "bytes",
+    per: "ping",
+    beyond:
+      "The rest is neither stored nor searched for keywords. `Ping-Body-Limit` names this limit.",
+  },
+  openRuns: {
+    value: 20,
+    unit: "entries",
+    per: "push monitor",
+    beyond: "The oldest unfinished runs have no duration.",
+  },
+  keywords: { value: 20, unit: "entries", per: "list of keywords", beyond: validationText },
+} satisfies Section;
+
 export const monitorBounds = {
   dependencies: {
     value: 100,
@@ -1037,6 +1061,7 @@ export const bounds = {
   "Audit log": auditBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,
+  "Jobs of push monitors": jobBounds,
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
   "Text messages and calls": smsBounds,

@@ -9,6 +9,13 @@ export const severities = ["minor", "major", "critical"] as const;
 export const priorities = ["low", "normal", "critical"] as const;
 export type Priority = (typeof priorities)[number];
 
+/** Permissions of API keys. A key with `ping` can only report to push monitors, in an address that contains it. */
+export const keyScopes = ["read", "write", "ping"] as const;
+
+/** Kinds of a job's reports to a push monitor. `start` and `log` have no outcome. */
+export const reportKinds = ["success", "failure", "start", "log"] as const;
+export type ReportKind = (typeof reportKinds)[number];
+
 export const incidentStatuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 
 /**

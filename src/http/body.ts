@@ -16,7 +16,7 @@ const maxBytes = requestBounds.body.value;
 const maxBytesOfPeople = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
 /** Paths that accept longer bodies, which are read after authentication. */
-const longBodies = /\/api\/v1\/config\/?$/;
+const longBodies = /\/api\/v1\/config\/?$|^\/ping\//;
 const maxEntries = requestBounds.listInBody.value;
 
 const jsonType = "application/json";
@@ -96,6 +96,36 @@ function reserveBytes(client: BodyClient, bytes: number): () => void {
   if ("organizationId" in client) return budgets.known.take(client.organizationId, bytes);
   const budget = client.isKnown ? budgets.known : budgets.strangers;
   return budget.take(networkOf(client.address), bytes);
+}
+
+/** Reads the start of a body of any type, and discards the rest. Throws RATE_LIMITED if too many bodies arrive at once. */
+export async function readStart(
+  request: Request,
+  client: BodyClient,
+  maxLength: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunked = request.headers.has("transfer-encoding");
+  if (!chunked && lengthOf(request) === 0) return new Uint8Array();
+  const arrived = reserveBytes(client, maxLength);
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  try {
+    const reader = getOriginalRequest(request).body?.getReader();
+    while (reader !== undefined) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      total += value.length;
+      if (total < maxLength) continue;
+      await reader.cancel();
+      break;
+    }
+    return Buffer.concat(parts).subarray(0, maxLength);
+  } catch {
+    throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
+  } finally {
+    arrived();
+  }
 }
 
 /** Length of `{}`, which some clients send with every request. */

@@ -24,6 +24,8 @@ export type Keys = {
    * use of the key.
    */
   find(hash: string): Promise<Principal | null>;
+  /** Finds the principal of a key with the scope `ping`, which `find` does not return. Counts as a use of the key. */
+  findPing(hash: string): Promise<Principal | null>;
   /** Reads the principal of a valid key by its ID. Does not count as a use of the key. */
   findById(organizationId: string, id: string): Promise<Principal | null>;
   /** Statements that store the uses of keys since the previous call. */

@@ -8,7 +8,7 @@ type Bounds = { entries: number; characters: number };
 const maxResponseCharacters = mcpBounds.response.value;
 
 /** Addresses that work like a password. */
-const secretFields = new Set(["pushUrl", "calendarUrl", "acknowledgeUrl"]);
+const secretFields = new Set(["pushUrl", "pingUrl", "calendarUrl", "acknowledgeUrl"]);
 
 /** Lists that are oldest first, of which the newest entries count. */
 const oldestFirst = new Set(["updates", "notes", "timeline", "deliveries", "days"]);

@@ -9,6 +9,7 @@ import {
   type Bound,
   importBounds,
   incidentBounds,
+  jobBounds,
   maintenanceBounds,
   monitorBounds,
   organizationBounds,
@@ -171,6 +172,15 @@ export const growing: readonly Growing[] = [
     daily: 1_440_000,
     kept: keepResults,
     option: "keep-results",
+  },
+  {
+    what: "Last reports of jobs",
+    bounds: [ofOrganization.monitors, jobBounds.reports, jobBounds.body],
+    tables: ["push_reports"],
+    bytes: rowBytes.pushReport,
+    each: "per report, and its body",
+    daily: 0,
+    kept: `the last ${jobBounds.reports.value} of each push monitor`,
   },
   {
     what: "Screenshots",

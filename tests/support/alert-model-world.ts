@@ -1,4 +1,5 @@
 /** An appliance with a recorded history of actions, for comparison with the alert model. */
+import { createReport } from "../../src/monitoring/jobs/report-rules.ts";
 import { expect } from "bun:test";
 import { createAlertsEngine } from "./appliance.ts";
 import { sha256 } from "../../src/core/ids.ts";
@@ -118,8 +119,8 @@ export async function createAlertedWorld(server: Target) {
     const maintenanceOf = ({ id }: { id: string }) => (inMaintenance.has(id) ? held : null);
     const engine = new CheckEngine({ ...appliance, monotonic: () => time.now, maintenanceOf });
     const latencyMs = status === "slow" ? 500 : 1;
-    const found = status === "down" ? "down" : "up";
-    await engine.report(jobAt(index).token, { status: found, message: null, latencyMs });
+    const kind = status === "down" ? "failure" : "success";
+    await engine.report(jobAt(index).token, createReport(kind, { latencyMs }));
     await readLog();
   }
 

@@ -286,7 +286,11 @@ export function createAppliance(
       text: () => renderApplianceMetrics({ store, directory: null, pageQueue, collectors }),
     },
     addressOf: proxies.addressOf,
-    push: { report: engine.report, wrongTokens: createNetworkLimit(60, clock) },
+    push: {
+      report: engine.report,
+      reportTo: engine.reportTo,
+      wrongTokens: createNetworkLimit(60, clock),
+    },
     calendars: {
       wrongTokens: createNetworkLimit(60, clock),
       reads: createRateLimit(6_000, clock),

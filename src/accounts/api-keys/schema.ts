@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { keyScopes } from "../../core/statuses.ts";
 import { Id, integer, line, Timestamp } from "../../core/fields.ts";
 import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 
 export const KeyName = line(255);
-const KeyScope = z.enum(["read", "write"]);
+const KeyScope = z.enum(keyScopes);
 
 /** An API key as the API shows it, without its secret. */
 export const ApiKey = z.object({

@@ -5,7 +5,7 @@ import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
-import { parse } from "../../core/validation.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable, guardLimit } from "../../database/references.ts";
 import { isLaterThan, matchValues } from "../../database/rows.ts";
@@ -28,13 +28,17 @@ export async function createApiKey(
   context: Scope,
   input: {
     name: string;
-    scope: "read" | "write";
+    scope: ApiKey["scope"];
     mcp?: boolean;
     groupIds?: string[] | null;
     expiresInMs: number | null;
   },
 ): Promise<ApiKey & { key: string }> {
   parse(KeyName, input.name, "name");
+  if (input.scope === "ping" && input.mcp === true)
+    throw invalidFieldError("mcp", "needs a key that can read");
+  if (input.scope === "ping" && (input.groupIds ?? null) !== null)
+    throw invalidFieldError("groupIds", "does not apply to a key that can only ping");
   const { store, organizationId, actor } = context;
   const now = context.clock();
   const id = createId(now);
@@ -147,23 +151,24 @@ async function readHolder(store: Store, text: string, parameters: string[], now:
   if (row === undefined) return null;
   const { organizationId, id, name, scope, mcp, expiresAt } = row;
   const groupIds = row.groupIds === null ? null : (JSON.parse(row.groupIds) as string[]);
+  const mayPing = scope === "ping";
   const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
   if (expires <= now) return null;
   const actor = { type: "api-key" as const, id, name };
   const principal: Principal = {
     organizationId,
     actor,
-    scope,
+    scope: mayPing ? "read" : scope,
     mcp: mcp === 1,
     role: null,
     groupIds,
   };
-  return { principal, expires };
+  return { principal, mayPing, expires };
 }
 
 /** Caches the principal of each API key. */
 export function createApiKeyCache(store: Store, clock: Clock): Keys {
-  const trusted = new Map<string, { principal: Principal; until: number }>();
+  const trusted = new Map<string, { principal: Principal; mayPing: boolean; until: number }>();
   let usedAt = new Map<string, number>();
   let commits = 0;
   store.onCommit(() => {
@@ -171,31 +176,35 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
     trusted.clear();
   });
 
-  async function findHolder(keyHash: string, now: number): Promise<Principal | null> {
+  async function findHolder(keyHash: string, now: number) {
     const known = trusted.get(keyHash);
-    if (known !== undefined && known.until > now && known.until <= now + trustedMs)
-      return known.principal;
+    if (known !== undefined && known.until > now && known.until <= now + trustedMs) return known;
     trusted.delete(keyHash);
     const asOf = commits;
     const holder = await readHolder(store, byHash, [keyHash], now);
     if (holder === null) return null;
-    const { principal, expires } = holder;
+    const { principal, mayPing, expires } = holder;
     if (trusted.size >= maxTrusted) trusted.clear();
     if (asOf === commits)
-      trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
-    return principal;
+      trusted.set(keyHash, { principal, mayPing, until: Math.min(now + trustedMs, expires) });
+    return holder;
+  }
+
+  /** Finds the principal of a key that can ping, or of one that can do everything else. Counts as a use. */
+  async function findUsed(keyHash: string, mayPing: boolean): Promise<Principal | null> {
+    const now = clock();
+    const holder = await findHolder(keyHash, now);
+    if (holder === null || holder.mayPing !== mayPing) return null;
+    usedAt.set(holder.principal.actor.id, now);
+    return holder.principal;
   }
 
   return {
-    async find(keyHash) {
-      const now = clock();
-      const principal = await findHolder(keyHash, now);
-      if (principal !== null) usedAt.set(principal.actor.id, now);
-      return principal;
-    },
+    find: (keyHash) => findUsed(keyHash, false),
+    findPing: (keyHash) => findUsed(keyHash, true),
     async findById(organizationId, id) {
       const holder = await readHolder(store, byId, [organizationId, id], clock());
-      return holder?.principal ?? null;
+      return holder === null || holder.mayPing ? null : holder.principal;
     },
     collectLastUses() {
       const last = usedAt;

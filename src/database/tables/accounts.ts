@@ -1,5 +1,5 @@
 /** Tables of organizations' settings, people, sessions, invitations and API keys. */
-import { roles } from "../../core/statuses.ts";
+import { keyScopes, roles } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
   index,
@@ -292,7 +292,7 @@ export const apiKeys = sqliteTable(
     organizationId: organizationId(),
     id: text("id").notNull(),
     name: text("name").notNull(),
-    scope: text("scope", { enum: ["read", "write"] }).notNull(),
+    scope: text("scope", { enum: keyScopes }).notNull(),
     /** Whether programs with AI can use the key at `/mcp`. */
     mcp: flag("mcp").notNull().default(false),
     groupIds: groupIds(),

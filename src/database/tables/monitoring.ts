@@ -1,5 +1,5 @@
 /** Tables of monitors, groups, check results and maintenance windows. */
-import { priorities, type StoredStatus } from "../../core/statuses.ts";
+import { priorities, reportKinds, type StoredStatus } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
   check,
@@ -10,7 +10,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { organizationId, reference, flag } from "./columns.ts";
+import { organizationId, oneOf, reference, flag } from "./columns.ts";
 
 export const monitorGroups = sqliteTable(
   "monitor_groups",
@@ -91,6 +91,10 @@ export const monitors = sqliteTable(
     index("monitors_by_pause_end")
       .on(t.organizationId, t.pausedUntil)
       .where(sql`paused_until is not null`),
+    // Finds the monitor of a ping with the organization's ping key.
+    index("monitors_by_slug")
+      .on(t.organizationId, sql`settings ->> 'slug'`)
+      .where(sql`type = 'push'`),
     index("monitors_with_secrets")
       .on(t.organizationId, t.id)
       .where(sql`secrets <> '{}'`),
@@ -196,6 +200,27 @@ export const heartbeats = sqliteTable(
     primaryKey({ columns: [t.monitorKey, t.at] }),
     check("heartbeats_status", sql`${t.status} BETWEEN 0 AND 4`),
   ],
+);
+
+/** Last reports of jobs to push monitors. Reports without an outcome, such as a start, have no heartbeat. */
+export const pushReports = sqliteTable(
+  "push_reports",
+  {
+    monitorKey: integer("monitor_key").notNull(),
+    /** Unix milliseconds. */
+    at: integer("at").notNull(),
+    kind: text("kind", { enum: reportKinds }).notNull(),
+    /** UUID with which a job marks the reports of one run. */
+    runId: text("run_id"),
+    /** Time since the start of the run; null without a report of its start. */
+    durationMs: integer("duration_ms"),
+    exitStatus: integer("exit_status"),
+    /** Start of the request's body, or the message of the report. */
+    body: text("body"),
+    address: text("address"),
+    userAgent: text("user_agent"),
+  },
+  (t) => [primaryKey({ columns: [t.monitorKey, t.at] }), oneOf("push_reports_kind", t.kind)],
 );
 
 /** Screenshots of failed browser checks, only the last one per monitor. */

@@ -47,7 +47,7 @@ const buildPolicy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const machinePathPattern = /^\/(api|dashboard|push|calendars|assets|metrics|healthz)(\/|$)/i;
+const machinePathPattern = /^\/(api|dashboard|push|ping|calendars|assets|metrics|healthz)(\/|$)/i;
 
 /** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {

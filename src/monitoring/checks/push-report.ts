@@ -5,9 +5,9 @@ import { toRemoteLine } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { type BodyClient, assertNotCompressed, parseJsonText, readBytes } from "../../http/body.ts";
 import { isRead } from "../../http/request.ts";
-import type { PushReport } from "./engine/requests.ts";
+import { createReport, type PushReport } from "../jobs/report-rules.ts";
 
-type PushStatus = PushReport["status"];
+type PushStatus = "up" | "down";
 
 /** Field names and statuses of one kind of push URL: of Signalbox or of Uptime Kuma. */
 export type PushDialect = {
@@ -63,8 +63,7 @@ function parseReport(fields: readonly Field[], { latency, statusOf }: PushDialec
   const valuesOf = (name: string) =>
     fields.flatMap((field) => (field.name === name ? [field.value] : []));
   const statuses = valuesOf("status").map((value) => statusOf(trimIfText(value)));
-  return {
-    status: statuses.includes("down") ? "down" : "up",
+  return createReport(statuses.includes("down") ? "failure" : "success", {
     message:
       valuesOf("msg")
         .map(parseMessage)
@@ -73,7 +72,7 @@ function parseReport(fields: readonly Field[], { latency, statusOf }: PushDialec
       valuesOf(latency)
         .map(parseLatency)
         .find((ms) => ms !== null) ?? null,
-  };
+  });
 }
 
 const trimIfText = (value: unknown) => (typeof value === "string" ? value.trim() : value);

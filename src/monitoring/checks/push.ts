@@ -28,9 +28,27 @@ export const pushRoutes: readonly PushRoute[] = [
 
 export type PushContext = {
   report: CheckEngine["report"];
+  reportTo: CheckEngine["reportTo"];
   /** Limit of wrong tokens per client network and minute. Valid tokens are not limited. */
   wrongTokens: NetworkLimit;
 };
+
+/** Throws RATE_LIMITED after too many wrong tokens from a network. */
+export function countWrongToken(wrongTokens: NetworkLimit, address: string) {
+  const waitSeconds = wrongTokens.take(address);
+  if (waitSeconds > 0)
+    throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
+      headers: { "Retry-After": String(waitSeconds) },
+    });
+}
+
+const maxUserAgent = 200;
+
+/** Returns the sender of a report. */
+export const describeSender = ({ headers }: Request, { address }: { address: string }) => ({
+  address,
+  userAgent: headers.get("user-agent")?.slice(0, maxUserAgent) ?? null,
+});
 
 /**
  * Stores a report, then responds. The token in the push URL is the credential. Throws NOT_FOUND for a wrong token,
@@ -43,13 +61,10 @@ export async function receivePush(
   dialect: PushDialect,
   { report, wrongTokens }: PushContext,
 ): Promise<Response> {
-  const known = await report(sha256(token), await readReport(request, client, dialect));
+  const given = await readReport(request, client, dialect);
+  const known = await report(sha256(token), { ...given, ...describeSender(request, client) });
   if (known === null) {
-    const waitSeconds = wrongTokens.take(client.address);
-    if (waitSeconds > 0)
-      throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
-        headers: { "Retry-After": String(waitSeconds) },
-      });
+    countWrongToken(wrongTokens, client.address);
     throw unknownPathError();
   }
   const response = known ? { ok: true } : { ok: true, paused: true };

@@ -5,6 +5,7 @@ import { findExpressionIssue } from "../../core/text/expressions.ts";
 import { findPingCommand } from "../../core/system/ping-command.ts";
 import { assertTargetsAllowed, type TargetGuard } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
+import { findScheduleIssue } from "../jobs/schedule-rules.ts";
 import { computePause, findPauseEndIssue, type GivenPause } from "./pause-rules.ts";
 import { openMonitor } from "./record.ts";
 import { credentialFields, listExpressions, listTargets, findUnusedCredential } from "./rules.ts";
@@ -33,6 +34,7 @@ export async function applyMonitorPatch(
     await assertCommandsAllowed(scope.targets);
   if (credentialFields.some((name) => patch[name] !== undefined)) assertCredentialsUsed(input);
   await assertExpressionsValid(input);
+  assertScheduleValid(input);
   current.derive((fields) => {
     const whole = { ...fields, type: before.type };
     assertMonitorFits(input, () => NewMonitor.safeParse(whole).data ?? whole);
@@ -90,6 +92,13 @@ async function assertExpressionsValid(input: NewMonitor) {
   }
 }
 
+/** Throws VALIDATION_ERROR for an invalid schedule of a job. Schemas can't check it, like regular expressions. */
+function assertScheduleValid(input: object) {
+  const { schedule = null } = input as { schedule?: string | null };
+  const issue = schedule === null ? null : findScheduleIssue(schedule);
+  if (issue !== null) throw invalidFieldError("schedule", issue);
+}
+
 /** Throws VALIDATION_ERROR for a monitor that is invalid, not allowed, or not supported by this machine. */
 export async function assertCheckable({ targets }: Scope, input: NewMonitor) {
   await assertTargetsAllowed(targets, listTargets(input));
@@ -97,6 +106,7 @@ export async function assertCheckable({ targets }: Scope, input: NewMonitor) {
   assertMonitorFits(input);
   assertCredentialsUsed(input);
   await assertExpressionsValid(input);
+  assertScheduleValid(input);
   assertClientCertificate(input);
   if (input.type === "ping" && findPingCommand() === null)
     throw invalidFieldError(

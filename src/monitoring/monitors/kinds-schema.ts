@@ -17,6 +17,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { type Kind, defineKind } from "../../core/kinds.ts";
+import { jobFields, shownJobFields } from "../jobs/schema.ts";
 import { pemSchema } from "../../core/security/pem.ts";
 import { dropIdleLogin } from "./connection-schema.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
@@ -134,10 +135,19 @@ export const monitorKinds = {
   }),
   push: defineMonitorKind({
     name: "Push",
-    upWhen: "a job reports in time.",
-    fields: { grace: integer(0, 86_400).default(60) },
+    upWhen:
+      "a job reports in time: after each `interval`, or when its `schedule` is due. It is down when a job reports a failure, when it is late by more than `grace`, or when a run takes longer than `maximumRunTime`.",
+    fields: {
+      grace: integer(0, 86_400).default(60),
+      ...jobFields,
+    },
     shown: {
       grace: z.int().min(0),
+      ...shownJobFields,
+      pingUrl: z.string().nullable().meta({
+        description:
+          "Address for pings in the format of Healthchecks.io, with `/start`, `/fail`, `/log` and exit statuses. It contains the same token as `pushUrl`.",
+      }),
       pushUrl: z.string().nullable().meta({
         description:
           "Address for reports of the job. Everyone who knows it can report, so it is null for people without write access.",

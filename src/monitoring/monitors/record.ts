@@ -1,6 +1,6 @@
 /** Converts monitors between database rows, editable input and API responses. */
 import type { Scope } from "../../events/scope.ts";
-import { createToken, sha256 } from "../../core/ids.ts";
+import { sha256 } from "../../core/ids.ts";
 import {
   joinSecrets,
   OpenedRecord,
@@ -38,7 +38,7 @@ export function buildColumns(
   const { settings, secrets } = splitSecrets(monitorKinds, input.type, input);
   const known =
     before && openAll(scope.vault, buildVaultPath(scope, id), before.secrets)[pushToken];
-  const token = input.type === "push" ? (brought ?? known ?? createToken(32)) : undefined;
+  const token = input.type === "push" ? (brought ?? known ?? crypto.randomUUID()) : undefined;
   return {
     name: input.name,
     type: input.type,
@@ -127,7 +127,7 @@ export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorReco
   );
   return {
     ...parseSettings(monitorKinds, monitor.type, monitor.settings),
-    ...(monitor.type === "push" && { pushUrl: buildPushUrl(scope, monitor) }),
+    ...(monitor.type === "push" && buildPushUrls(scope, monitor)),
     ...(monitor.type === "browser" && { screenshotAt }),
     ...parseCommonFields(monitor),
     id: monitor.id,
@@ -149,8 +149,9 @@ export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorReco
   };
 }
 
-/** Returns the push URL. Null without write access, because everyone who knows the URL can report. */
-function buildPushUrl(scope: Scope, { id, secrets }: MonitorRow): string | null {
-  if (!scope.mayWrite) return null;
-  return `${scope.origin}/push/${openAll(scope.vault, buildVaultPath(scope, id), secrets)[pushToken]}`;
+/** Returns the push URLs. Null without write access, because everyone who knows a URL can report. */
+function buildPushUrls(scope: Scope, { id, secrets }: MonitorRow) {
+  if (!scope.mayWrite) return { pushUrl: null, pingUrl: null };
+  const token = openAll(scope.vault, buildVaultPath(scope, id), secrets)[pushToken];
+  return { pushUrl: `${scope.origin}/push/${token}`, pingUrl: `${scope.origin}/ping/${token}` };
 }

@@ -109,6 +109,7 @@ const readOnly = [
   "certificateExpiresAt",
   "details",
   "pushUrl",
+  "pingUrl",
   "screenshotAt",
   "secretsSet",
   "createdAt",

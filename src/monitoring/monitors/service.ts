@@ -22,7 +22,7 @@ import {
   buildNextVersion,
 } from "../../database/rows.ts";
 import { buildResolvingStatements } from "../../incidents/by-monitor.ts";
-import { guard, retryOnStaleRead, StaleRead } from "../../database/store.ts";
+import { guard, retryOnStaleRead, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
@@ -82,7 +82,11 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
  * Creates a monitor with the default channels and the channels of its group. Throws NOT_FOUND for an unknown group or
  * channel.
  */
-export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorRecord> {
+export function createMonitor(
+  scope: Scope,
+  given: NewMonitor,
+  guards: readonly Statement[] = [],
+): Promise<MonitorRecord> {
   const { organizationId, limits } = scope;
   return retryOnStaleRead(async () => {
     await assertCheckable(scope, given);
@@ -112,6 +116,7 @@ export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorR
     return commit(
       scope,
       [
+        ...guards,
         ...guardChannels(scope, input.alertChannelIds, alertChannelIds),
         ...guardPolicy(scope, given.escalationPolicyId),
         ...insertMonitor(scope, monitor, at),

@@ -16,6 +16,7 @@ export const rowBytes = {
   incident: 2_000,
   maintenanceWindow: 800,
   screenshot: 150_000,
+  pushReport: 250,
 };
 
 /** Daily growth of one kind of data, and the days until retention removes its oldest rows. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createReport } from "../../../src/monitoring/jobs/report-rules.ts";
 import { sha256 } from "../../../src/core/ids.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { createWatch } from "../../support/check-board.ts";
@@ -24,11 +25,7 @@ async function watchedJob() {
     }
   };
   const report = () =>
-    engine.report(sha256(job.path.slice("/push/".length)), {
-      status: "up",
-      message: null,
-      latencyMs: null,
-    });
+    engine.report(sha256(job.path.slice("/push/".length)), createReport("success"));
   await pass(1);
   await report();
   return {

@@ -81,7 +81,14 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   tls: { port: 443, serverName: null, certificateExpiryDays: 14 },
   push: {
     grace: 60,
-    pushUrl: expect.stringMatching(/^http:\/\/localhost\/push\/[0-9A-Za-z]{32}$/),
+    schedule: null,
+    timeZone: "UTC",
+    maximumRunTime: null,
+    slug: null,
+    successKeywords: [],
+    failureKeywords: [],
+    pushUrl: expect.stringMatching(/^http:\/\/localhost\/push\/[0-9a-f-]{36}$/),
+    pingUrl: expect.stringMatching(/^http:\/\/localhost\/ping\/[0-9a-f-]{36}$/),
   },
   smtp: { port: 25, username: null, ...notSecured, tls: "starttls" },
   imap: { port: 993, username: null, ...notSecured, tls: "tls" },
@@ -216,7 +223,15 @@ const set: Record<keyof typeof newMonitors, object> = {
   ping: { host: "fd00::1", packets: 10 },
   dns: { host: "example.org.", recordType: "MX", resolver: "192.168.1.1:5353", expected: ["mx"] },
   tls: { host: "10.0.0.9", port: 8443, serverName: "mail.lan", certificateExpiryDays: 365 },
-  push: { grace: 0 },
+  push: {
+    grace: 0,
+    schedule: "*/5 * * * MON#2,5L",
+    timeZone: "Europe/Berlin",
+    maximumRunTime: 7_200,
+    slug: "database-backup_2",
+    successKeywords: ["done"],
+    failureKeywords: ["ERROR", "fatal: "],
+  },
   smtp: { host: "10.0.0.9", port: 465, username: "probe", ...secured, tls: "tls" },
   imap: { host: "10.0.0.9", port: 143, username: "probe", ...secured, tls: "starttls" },
   pop3: { host: "10.0.0.9", port: 110, username: "probe", ...secured, tls: "none" },
@@ -384,7 +399,8 @@ describe("each type", () => {
       const { status, json } = await changeMonitor(made.id, made);
       expect([status, json.data]).toEqual([200, made]);
       const copy = await monitor({ ...made, ...secrets });
-      expect({ ...copy, id: "", pushUrl: "" }).toEqual({ ...made, id: "", pushUrl: "" });
+      const unique = { id: "", pushUrl: "", pingUrl: "" };
+      expect({ ...copy, ...unique }).toEqual({ ...made, ...unique });
       expect(copy.id).not.toBe(made.id);
     });
   }
@@ -533,6 +549,12 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   systemd: [["unit", undefined, "", "-H", "a b", "a/b", "--user"]],
   push: [
     ["grace", -1, 86_401, null],
+    ["schedule", "", "60 * * * *", "* * * *", "Mon..Foo 10:00", "0 0 30 2 *", "@never"],
+    ["timeZone", null, "+01:00", "Europe/Atlantis"],
+    ["maximumRunTime", 0, 604_801],
+    ["slug", "", "Backup", "a b", "a".repeat(101)],
+    ["successKeywords", null, "done", Array.from({ length: 21 }, () => "done")],
+    ["failureKeywords[0]", [""], ["a".repeat(201)]],
     ["host", "intranet.lan"],
   ],
 };

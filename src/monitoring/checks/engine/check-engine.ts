@@ -18,13 +18,14 @@ import type { EventReader, Subscription } from "../../../events/reader.ts";
 import type { Signals } from "../../../events/signals.ts";
 import type { Family } from "../../../core/metrics.ts";
 import type { CheckTarget, CheckCaller } from "../check.ts";
+import { computeNextMoment, goesDown } from "../rules.ts";
+import { judgeSilence, stillFailingResult, stillReportingResult } from "../kinds/push.ts";
 import {
-  computeAllowedSeconds,
-  judgeSilence,
-  stillFailingResult,
-  stillReportingResult,
-} from "../kinds/push.ts";
-import { goesDown } from "../rules.ts";
+  describeReport,
+  findOutputIssue,
+  type PushReport,
+  runsAfter,
+} from "../../jobs/report-rules.ts";
 import { createCheckRunner } from "./check-runner.ts";
 import { DueTimes } from "./due-times.ts";
 import { createCheckMetrics, createStateFamilies } from "./metrics.ts";
@@ -33,7 +34,7 @@ import { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { Machine } from "./own-machine.ts";
 import { tickMs, TroubleWatch } from "./own-trouble.ts";
 import { ResultWriter } from "./record.ts";
-import { createCheckRequests, type PushReport } from "./requests.ts";
+import { createCheckRequests } from "./requests.ts";
 import { invertOutcome, markSlow, createUnknownResult } from "./run-check.ts";
 import { type Limits, Scheduler } from "./scheduler.ts";
 import {
@@ -213,6 +214,10 @@ export class CheckEngine {
   /** Stores the report of a job. Returns false for a paused monitor, null for an unknown token. */
   report = (tokenHash: string, report: PushReport) => this.requests.report(tokenHash, report);
 
+  /** Stores the report of a job to a known monitor. Returns false for a paused monitor. */
+  reportTo = (monitor: { organizationId: string; id: string }, report: PushReport) =>
+    this.requests.reportTo(monitor, report);
+
   /** Checks an unsaved monitor without storing a result. Throws RATE_LIMITED. */
   tryCheck = (caller: CheckCaller, target: CheckTarget) =>
     this.limited(caller, () => {
@@ -297,6 +302,8 @@ export class CheckEngine {
     const isUnscheduled = this.unscheduled.delete(key);
     const monitor = this.monitors.get(key);
     if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
+    const postponed = monitor.type === "push" ? this.due.computePostponed(monitor) : null;
+    if (postponed !== null) return this.schedule(monitor, postponed);
     const startedAt = this.monotonic();
     if (!isUnscheduled) this.counted.began((startedAt - dueAt) / 1_000);
     const outcome = await this.determineOutcome(monitor, startedAt);
@@ -311,7 +318,7 @@ export class CheckEngine {
   }
 
   private async determineOutcome(monitor: Watched, startedAt: number): Promise<CheckResult> {
-    if (monitor.type === "push") return judgeSilence(monitor, this.trouble, startedAt);
+    if (monitor.type === "push") return judgeSilence(monitor, this.trouble, this.due.now());
     const ending = new AbortController();
     this.running.set(monitor.key, ending);
     const outcome = await this.confirmOutcome(monitor, ending.signal);
@@ -436,28 +443,48 @@ export class CheckEngine {
   private async acceptReport(
     organizationId: string,
     monitorId: string,
-    { status, message, latencyMs }: PushReport,
+    report: PushReport,
   ): Promise<boolean> {
     const known = this.monitors.findById(monitorId);
     const monitor =
       known && this.isOurs(known) ? known : await this.monitors.refresh(organizationId, monitorId);
     this.assertRunning();
     if (monitor === undefined) return false;
-    const finding = {
-      status,
-      message: status === "up" ? "Reported up." : "Reported down.",
-      latencyMs,
-      ...(message !== null && { said: message }),
-    };
-    const outcome = markSlow(finding, monitor.degradedAfterMs);
-    this.outcomes.record(
-      monitor,
-      monitor.inverted ? invertOutcome(outcome) : outcome,
-      "since the last",
-    );
-    this.schedule(monitor, this.monotonic() + computeAllowedSeconds(monitor) * 1000);
+    this.recordReport(monitor, report);
     await this.outcomes.storeNow(monitor);
     return true;
+  }
+
+  /** Records a report, with a result if it has an outcome, and sets the time at which the next one becomes overdue. */
+  private recordReport(monitor: Watched, report: PushReport) {
+    const at = computeNextMoment(monitor.reportedAt, this.context.clock());
+    const issue = findOutputIssue(report, monitor.settings ?? {});
+    const kind = issue === null ? report.kind : "failure";
+    const { runId, exitStatus, body, message, address, userAgent } = report;
+    const { runs, durationMs } = runsAfter(monitor.runs, { kind, runId, at });
+    Object.assign(monitor, { runs, reportedAt: at });
+    const row = { monitorKey: monitor.key, at, kind, runId, durationMs, exitStatus };
+    const stored = { ...row, body: body ?? message, address, userAgent };
+    if (kind === "start" || kind === "log") this.outcomes.recordNote(monitor, stored);
+    else {
+      const finding = {
+        status: kind === "success" ? ("up" as const) : ("down" as const),
+        message: issue ?? describeReport(report),
+        latencyMs: report.latencyMs ?? durationMs,
+        ...(message !== null && { said: message }),
+      };
+      const outcome = markSlow(finding, monitor.degradedAfterMs);
+      this.outcomes.record(
+        monitor,
+        monitor.inverted ? invertOutcome(outcome) : outcome,
+        "since the last",
+        stored,
+      );
+    }
+    // The start of a failing job does not stop the repetition of its failure.
+    const isWaiting = kind === "log" || (kind === "start" && monitor.state.failures > 0);
+    if (!isWaiting)
+      this.schedule(monitor, this.due.computeSilence(monitor, runs.current?.at ?? at));
   }
 
   private assertRunning() {

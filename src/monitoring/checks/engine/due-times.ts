@@ -2,7 +2,7 @@
 import type { Clock } from "../../../core/time/clock.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { createRateLimit } from "../../../http/access/rate-limit.ts";
-import { computeAllowedSeconds, computeNextSilence } from "../kinds/push.ts";
+import { computeDeadline, computeNextSilence } from "../kinds/push.ts";
 import { computeNextSlot, computePhase } from "../rules.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { FirstCheck, Watched } from "./watched-monitors.ts";
@@ -11,6 +11,8 @@ import type { FirstCheck, Watched } from "./watched-monitors.ts";
 const rushMs = 5_000;
 /** Maximum wait for the first check of a monitor that was never checked, also with a longer interval. */
 const maxUnknownSeconds = 60;
+/** Difference between the clocks that rounding explains. */
+const toleratedMs = 1_000;
 /** Tolerated clock difference between nodes: a result up to 1 s before a slot belongs to that slot. */
 const sameSlotMs = 1_000;
 
@@ -18,10 +20,12 @@ export class DueTimes {
   /** Offset between wall clock and monotonic clock; every node derives the same slots from it. */
   private readonly offsetMs: number;
   private readonly immediate;
+  private readonly clock: Clock;
   private readonly monotonic: Clock;
   private readonly trouble: TroubleWatch;
 
   constructor(clock: Clock, monotonic: Clock, trouble: TroubleWatch) {
+    this.clock = clock;
     this.monotonic = monotonic;
     this.trouble = trouble;
     this.offsetMs = clock() - monotonic();
@@ -31,11 +35,30 @@ export class DueTimes {
   /** Returns when a new, changed or loaded monitor is due. */
   computeFirst(monitor: Watched, firstCheck: FirstCheck): number {
     const now = this.monotonic();
-    if (monitor.type === "push") return now + computeAllowedSeconds(monitor) * 1000;
+    if (monitor.type === "push") return this.computeSilence(monitor, this.clock());
     if (firstCheck === "spread") return this.computeResumed(monitor, now);
     const isImmediate = firstCheck === "now" && this.immediate.take(monitor.organizationId) === 0;
     return isImmediate ? now : now + computePhase(monitor.key, rushMs);
   }
+
+  /** Returns when the next report of a push monitor becomes overdue that waits from `since` (Unix milliseconds). */
+  computeSilence(monitor: Watched, since: number): number {
+    monitor.waitsSince = since;
+    return this.monotonic() + (computeDeadline(monitor, since) - this.clock());
+  }
+
+  /**
+   * Returns when a scheduled report becomes overdue that is not due yet, because the clock was set back; null if it is
+   * overdue.
+   */
+  computePostponed(monitor: Watched): number | null {
+    if (typeof monitor.settings?.["schedule"] !== "string" || monitor.runs.current !== null)
+      return null;
+    const waitMs = computeDeadline(monitor, monitor.waitsSince) - this.clock();
+    return waitMs > toleratedMs ? this.monotonic() + waitMs : null;
+  }
+
+  now = () => ({ monotonic: this.monotonic(), unix: this.clock() });
 
   /**
    * Returns when a monitor is due that is brought forward together with others. Spreads 100 per second, at most over 5
@@ -48,7 +71,7 @@ export class DueTimes {
   /** Returns when the check after the one started at `startedAt` is due: in the next slot, or earlier for a retry. */
   computeNext(monitor: Watched, startedAt: number, seconds: number): number {
     if (monitor.type === "push")
-      return computeNextSilence(monitor, this.trouble, startedAt, seconds);
+      return computeNextSilence(monitor, this.trouble, this.now(), seconds);
     if (seconds >= monitor.intervalSeconds) return this.computeSlotAfter(monitor, startedAt);
     const retryAt = this.monotonic() + seconds * 1000;
     return Math.min(retryAt, startedAt + monitor.intervalSeconds * 1000);

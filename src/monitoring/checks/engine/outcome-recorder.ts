@@ -7,6 +7,7 @@ import { capitalize, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { recordProblem } from "../../../events/problems.ts";
 import { computeAllowedSeconds } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";
+import type { ReportRow } from "../../jobs/store.ts";
 import {
   isEarly,
   computeNextMoment,
@@ -50,7 +51,12 @@ export class OutcomeRecorder {
   }
 
   /** Sets the state after an outcome and passes both to the writer. Returns the seconds until the next check. */
-  record(monitor: Watched, outcome: CheckResult, period: Period): number {
+  record(
+    monitor: Watched,
+    outcome: CheckResult,
+    period: Period,
+    report: ReportRow | null = null,
+  ): number {
     const { clock, maintenanceOf } = this.dependencies;
     const at = computeNextMoment(monitor.lastAt, clock());
     const maintenance = maintenanceOf?.(monitor) ?? null;
@@ -65,7 +71,7 @@ export class OutcomeRecorder {
       typeof period === "number"
         ? period
         : coversPast
-          ? computeSecondsSince(since, at, computeAllowedSeconds(monitor))
+          ? computeSecondsSince(since, at, computeAllowedSeconds(monitor, since ?? at))
           : toNext;
     this.count(monitor.type, outcome.status);
     Object.assign(monitor, {
@@ -79,6 +85,7 @@ export class OutcomeRecorder {
       period === "in maintenance" || (isMaintained && period !== "before maintenance");
     this.writer.add({
       ...buildResult(monitor, outcome, { at, seconds, isUncounted }),
+      report,
       isEarly: lastAt !== null && isEarly(at, lastAt, standsUntil),
       checkedAt,
       before,
@@ -86,6 +93,25 @@ export class OutcomeRecorder {
     });
     if (outcome.status === "unknown") this.reportTrouble(monitor, outcome.message, at);
     return toNext;
+  }
+
+  /** Passes a report without an outcome to the writer. */
+  recordNote(monitor: Watched, report: ReportRow) {
+    const { state, certificateExpiresAt } = monitor;
+    this.writer.add({
+      monitor,
+      report,
+      heartbeat: null,
+      isEarly: false,
+      checkedAt: formatTimestamp(report.at),
+      before: state,
+      after: state,
+      reason: "",
+      message: null,
+      certificateExpiresAt,
+      details: null,
+      screenshot: null,
+    });
   }
 
   /** Writes immediately. Throws UNAVAILABLE if the write fails; the writer retries it later. */

@@ -21,6 +21,7 @@ import {
   putScreenshot,
 } from "../../uptime/store.ts";
 import type { Cause } from "../../../core/causes.ts";
+import { insertReports, type ReportRow } from "../../jobs/store.ts";
 import type { MonitorState } from "../rules.ts";
 import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
@@ -35,10 +36,16 @@ const logFailureMs = 60_000;
 /** Maximum screenshots in the queue. Older ones are dropped. */
 const maxScreenshots = 32;
 
+/** Results in the queue with which further reports are stored without their bodies, to limit memory. */
+const maxBodies = 2_000;
+
 /** A judged check with its effect on the monitor. */
 export type Result = {
   monitor: Watched;
-  heartbeat: HeartbeatRow;
+  /** Null for a report without an outcome. */
+  heartbeat: HeartbeatRow | null;
+  /** Report of a job to store; absent for other checks. */
+  report?: ReportRow | null;
   /** Whether the previous heartbeat covers part of the same time and must be shortened. */
   isEarly: boolean;
   /** End of the check and time of the heartbeat, RFC 3339. */
@@ -57,6 +64,9 @@ export type Result = {
   /** What the failure can have in common with others. */
   causes?: readonly Cause[];
 };
+
+type Judged = Result & { heartbeat: HeartbeatRow };
+const isJudged = (result: Result): result is Judged => result.heartbeat !== null;
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
 
@@ -89,6 +99,7 @@ export class ResultWriter {
     this.queue.push(one);
     this.latest.set(result.monitor.key, one);
     if (result.screenshot !== null) dropScreenshots(this.queue);
+    if (result.report && this.queue.length > maxBodies) result.report.body = null;
     const { before, after } = result;
     const { store, log } = this.dependencies;
     this.flushWithin(before.status === after.status ? store.batchWindowMs : changeMs);
@@ -121,7 +132,8 @@ export class ResultWriter {
 
   /** Unix milliseconds of the oldest waiting result; null if none is waiting. */
   getWaitingSince() {
-    return this.queue[0]?.result.heartbeat.at ?? null;
+    const [oldest] = this.queue;
+    return oldest === undefined ? null : Date.parse(oldest.result.checkedAt);
   }
 
   /** Number of results dropped because too many were waiting. */
@@ -288,13 +300,14 @@ async function writeResults(
   results: readonly Result[],
   events: readonly Statement[],
 ) {
-  const moved = results.filter(({ before, after }) => before.status !== after.status);
+  const judged = results.filter(isJudged);
+  const moved = judged.filter(({ before, after }) => before.status !== after.status);
   await retryOnStaleRead(async () => {
     const storedStates = await findBegunStates(
       store,
       moved.map(({ monitor }) => monitor.key),
     );
-    const isNewState = ({ monitor: { key, epoch }, after }: Result) => {
+    const isNewState = ({ monitor: { key, epoch }, after }: Judged) => {
       const now = storedStates.get(key);
       return now?.epoch === epoch && (now.status !== after.status || now.since !== after.since);
     };
@@ -305,13 +318,18 @@ async function writeResults(
       ...guardLeases(new Set(results.map(({ monitor }) => monitor.lease))),
       ...changes,
       ...insertHeartbeats(
-        results.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
+        judged.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
       ),
-      ...endEarlier(results.filter(({ isEarly }) => isEarly).map(({ heartbeat }) => heartbeat)),
-      ...results.flatMap(({ heartbeat, monitor, screenshot }) =>
+      ...endEarlier(judged.filter(({ isEarly }) => isEarly).map(({ heartbeat }) => heartbeat)),
+      ...judged.flatMap(({ heartbeat, monitor, screenshot }) =>
         screenshot === null ? [] : [putScreenshot(monitor, heartbeat.at, screenshot)],
       ),
-      buildStateUpdate(results),
+      ...insertReports(
+        results.flatMap(({ report, monitor }) =>
+          report ? [{ ...report, epoch: monitor.epoch }] : [],
+        ),
+      ),
+      ...(judged.length === 0 ? [] : [buildStateUpdate(judged)]),
       ...events,
     ]);
   });
@@ -330,25 +348,25 @@ const updateStatesText = `update monitor_states set status = given.status, since
     from json_each(?)) given
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
-type LastResult = Result & {
+type LastResult = Judged & {
   /** Whether one of the results was judged, which clears the stored `notJudgedSince`. */
   wasJudged: boolean;
   /** RFC 3339 time of the first unknown result in the current series; null if the last result was judged. */
   notJudgedSince: string | null;
 };
 
-function mergeLastResult(before: LastResult | undefined, result: Result): LastResult {
-  const isJudged = result.heartbeat.status !== "unknown";
+function mergeLastResult(before: LastResult | undefined, result: Judged): LastResult {
+  const isKnown = result.heartbeat.status !== "unknown";
   return {
     ...result,
     message: result.message ?? before?.message ?? null,
-    wasJudged: isJudged || before?.wasJudged === true,
-    notJudgedSince: isJudged ? null : (before?.notJudgedSince ?? result.checkedAt),
+    wasJudged: isKnown || before?.wasJudged === true,
+    notJudgedSince: isKnown ? null : (before?.notJudgedSince ?? result.checkedAt),
   };
 }
 
 /** Updates each monitor to its last result. */
-function buildStateUpdate(results: readonly Result[]): Prepared {
+function buildStateUpdate(results: readonly Judged[]): Prepared {
   const last = new Map<string, LastResult>();
   for (const result of results) {
     const name = `${result.monitor.key} ${result.monitor.epoch}`;
@@ -377,7 +395,7 @@ const stateChangeGuard = guardText(
 );
 
 /** Creates the statements of a state change: a guard, the event and the incident. */
-async function buildChangeStatements(store: Store, result: Result): Promise<Statement[]> {
+async function buildChangeStatements(store: Store, result: Judged): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason, causes = [] } = result;
   const message = result.message ?? reason;
   const { organizationId, id, key, epoch } = monitor;

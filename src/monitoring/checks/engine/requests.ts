@@ -5,15 +5,9 @@ import type { Store } from "../../../database/store.ts";
 import type { CheckCaller } from "../check.ts";
 import type { limitOnDemand } from "./on-demand.ts";
 import { findContradiction, type Probe } from "../rules.ts";
+import type { PushReport } from "../../jobs/report-rules.ts";
 import { createUnknownResult } from "./run-check.ts";
 import { findByPushToken, findTimeout, type Watched } from "./watched-monitors.ts";
-
-/** Report that a job sends to its push monitor. */
-export type PushReport = {
-  status: "up" | "down";
-  message: string | null;
-  latencyMs: number | null;
-};
 
 type Target = { organizationId: string; monitorId: string };
 /** Forwarded to the node that checks the monitor: runs a check if `report` is null, else stores the report. */
@@ -73,6 +67,14 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
   const handleRequest = async (request: Request) =>
     (await handleHere(request)) || forwardToOwner(request);
 
+  async function reportTo(
+    { organizationId, id: monitorId }: { organizationId: string; id: string },
+    report: PushReport,
+  ): Promise<boolean> {
+    if (leases.findByRecord(monitorId) !== null) await leases.catchUp(monitorId);
+    return handleRequest({ organizationId, monitorId, report });
+  }
+
   return {
     /** Asks other nodes to confirm a failure. Returns the failure, or `unknown` if another node's check succeeds. */
     async confirmFailure(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
@@ -94,10 +96,9 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
     /** Stores a report. Resolves with false for a paused monitor, null for an unknown token. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
-      if (found === null) return null;
-      const { organizationId, id: monitorId } = found;
-      if (leases.findByRecord(monitorId) !== null) await leases.catchUp(monitorId);
-      return handleRequest({ organizationId, monitorId, report });
+      return found === null ? null : reportTo(found, report);
     },
+    /** Stores a report to a known monitor. Resolves with false for a paused monitor. */
+    reportTo,
   };
 }

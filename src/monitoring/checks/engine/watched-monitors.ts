@@ -11,6 +11,8 @@ import type { Severity } from "../../../core/fields.ts";
 import { openSettings } from "../../monitors/record.ts";
 import type { MonitorType } from "../../monitors/kinds-schema.ts";
 import { createInterner } from "../../../core/collections/interner.ts";
+import { lastReportsText, parseOpenRuns } from "../../jobs/store.ts";
+import { type OpenRuns, noRuns } from "../../jobs/report-rules.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
 import type { CheckTarget } from "../check.ts";
@@ -47,6 +49,12 @@ export type Watched = {
   /** Unix milliseconds until which the last heartbeat counts in uptime. After a load, the latest possible time. */
   standsUntil: number;
   certificateExpiresAt: string | null;
+  /** Open runs of a push monitor's job. */
+  runs: OpenRuns;
+  /** Unix milliseconds of the last report to a push monitor; null without one since the load. */
+  reportedAt: number | null;
+  /** Unix milliseconds since which a push monitor waits for its next report. */
+  waitsSince: number;
   /** Lease under which this node checks the monitor. */
   lease: Lease;
   terms: Terms;
@@ -54,7 +62,16 @@ export type Watched = {
 
 type Row = Omit<
   Watched,
-  "settings" | "inverted" | "state" | "lastAt" | "standsUntil" | "lease" | "terms"
+  | "settings"
+  | "inverted"
+  | "state"
+  | "lastAt"
+  | "standsUntil"
+  | "runs"
+  | "reportedAt"
+  | "waitsSince"
+  | "lease"
+  | "terms"
 > & {
   inverted: number;
   settings: string;
@@ -66,6 +83,8 @@ type Row = Omit<
   lastCheckedAt: string | null;
   /** JSON of the monitors of a composite one. */
   dependsOn: string | null;
+  /** JSON of the last reports to a push monitor, newest first. */
+  reports: string | null;
 };
 
 const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
@@ -77,7 +96,8 @@ const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.
     s.epoch, s.status, s.since, s.failures, s.successes, s.last_checked_at as lastCheckedAt,
     s.certificate_expires_at as certificateExpiresAt, iif(m.type = 'composite', (
       select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
-      where d.organization_id = m.organization_id and d.monitor_id = m.id), null) as dependsOn
+      where d.organization_id = m.organization_id and d.monitor_id = m.id), null) as dependsOn,
+    iif(m.type = 'push', (${lastReportsText}), null) as reports
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where not s.paused`;
@@ -206,6 +226,9 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
       // A report covers the time before it.
       standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
+      runs: row.reports === null ? noRuns : parseOpenRuns(row.reports),
+      reportedAt: null,
+      waitsSince: 0,
       lease,
       terms: buildTerms({ ...row, organizationId }),
     };
@@ -338,8 +361,10 @@ export class WatchedMonitors {
     const known = this.monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // The state in memory is newer than the stored state.
-      const { state, lastAt, standsUntil, certificateExpiresAt } = known;
+      const { state, lastAt, standsUntil, certificateExpiresAt, runs, reportedAt, waitsSince } =
+        known;
       Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
+      Object.assign(found, { runs, reportedAt, waitsSince });
       if (!isChanged && computeFingerprint(known) === computeFingerprint(found)) {
         Object.assign(known, found);
         return;

@@ -1,28 +1,66 @@
 /** Results of push monitors without a new report: overdue, unknown, or repeated for maintenance. */
+import type { Fields } from "../../../core/collections/objects.ts";
 import { formatDuration } from "../../../core/text/formatting.ts";
+import { formatUtcMinute } from "../../../core/time/clock.ts";
+import type { OpenRuns } from "../../jobs/report-rules.ts";
+import { parseSchedule } from "../../jobs/schedule-rules.ts";
 import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
 import { invertOutcome, maxStallMs, createUnknownResult } from "../engine/run-check.ts";
 
-type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
+type Reporting = { intervalSeconds: number; settings: Fields | null };
+/** A push monitor that waits for a report, with its open runs and the time since which it waits (Unix milliseconds). */
+export type Waiting = Reporting & { runs: OpenRuns; waitsSince: number };
 
-/** Returns the maximum seconds until the next result: the interval plus the grace period of a push monitor. */
-export function computeAllowedSeconds({ intervalSeconds, settings }: Reporting): number {
-  return intervalSeconds + Number(settings?.["grace"] ?? 0);
+/** Shortest maximum run time if it is not set and the grace period is shorter. */
+const minRunSeconds = 60;
+
+const graceOf = ({ settings }: Reporting) => Number(settings?.["grace"] ?? 0);
+
+/** Maximum seconds of a run: its own limit, or the grace period as in Healthchecks. */
+const maxRunSeconds = (monitor: Reporting) =>
+  Number(monitor.settings?.["maximumRunTime"] ?? Math.max(graceOf(monitor), minRunSeconds));
+
+/** Returns when the next report is due after one at `since`, in Unix milliseconds; Infinity for never again. */
+export function computeDue({ intervalSeconds, settings }: Reporting, since: number): number {
+  const { schedule, timeZone } = settings ?? {};
+  if (typeof schedule !== "string") return since + intervalSeconds * 1000;
+  const expression = { expression: schedule, timeZone: String(timeZone ?? "UTC") };
+  return parseSchedule(expression)(since) ?? Infinity;
+}
+
+/** Returns when the next report becomes overdue, in Unix milliseconds: after a run that takes too long, or if it is late. */
+export function computeDeadline(monitor: Reporting & { runs: OpenRuns }, since: number): number {
+  const { current } = monitor.runs;
+  if (current !== null) return Math.max(current.at, since) + maxRunSeconds(monitor) * 1000;
+  return computeDue(monitor, since) + graceOf(monitor) * 1000;
+}
+
+/** Returns the maximum seconds after `since` that a report covers in uptime. */
+export function computeAllowedSeconds(monitor: Reporting, since: number): number {
+  const untilDue = Math.round((computeDue(monitor, since) - since) / 1000);
+  return untilDue + graceOf(monitor) + Number(monitor.settings?.["maximumRunTime"] ?? 0);
 }
 
 /** Maximum time to process a report that arrived during a standstill. */
 const lateReportMs = 10_000;
 
+/** Current time: monotonic and Unix milliseconds. */
+type Now = { monotonic: number; unix: number };
+
 /** Returns the result for an overdue report: down, or unknown if no report could arrive. */
 export function judgeSilence(
-  monitor: Reporting & { inverted: boolean },
+  monitor: Waiting & { inverted: boolean },
   trouble: TroubleWatch,
-  now: number,
+  now: Now,
 ): CheckResult {
   const interruption = findInterruption(monitor, trouble, now);
   if (interruption !== null) return createUnknownResult(interruption.reason);
-  const stalled = trouble.findTroubleDuring(now - lateReportMs, now, maxStallMs);
+  const stalled = trouble.findTroubleDuring(
+    now.monotonic - lateReportMs,
+    now.monotonic,
+    maxStallMs,
+  );
   if (stalled !== null) return createUnknownResult(stalled);
   return monitor.inverted
     ? invertOutcome(createOverdueResult(monitor))
@@ -34,30 +72,36 @@ export function judgeSilence(
  * appliance restarts the allowed time.
  */
 export function computeNextSilence(
-  monitor: Reporting,
+  monitor: Waiting,
   trouble: TroubleWatch,
-  startedAt: number,
+  now: Now,
   seconds: number,
 ): number {
-  const { until } = findInterruption(monitor, trouble, startedAt) ?? { until: Infinity };
-  return until === Infinity
-    ? startedAt + seconds * 1000
-    : until + computeAllowedSeconds(monitor) * 1000;
+  const interruption = findInterruption(monitor, trouble, now);
+  return interruption === null || interruption.until === Infinity
+    ? now.monotonic + seconds * 1000
+    : now.monotonic + (interruption.deadline - now.unix);
 }
 
-/** Finds the last interruption within the allowed time before `now`. */
-const findInterruption = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
-  trouble.findInterruptionSince(now - computeAllowedSeconds(monitor) * 1000);
+/** Finds the last interruption after which the report can still arrive in time. */
+function findInterruption(monitor: Waiting, trouble: TroubleWatch, { monotonic, unix }: Now) {
+  const found = trouble.findInterruptionSince(monotonic - (unix - monitor.waitsSince));
+  if (found === null) return null;
+  const deadline = computeDeadline(monitor, unix - (monotonic - found.until));
+  return deadline > unix ? { ...found, deadline } : null;
+}
 
 /** Creates a failure without retries, because the grace period replaces them. */
-function createOverdueResult(monitor: Reporting): CheckResult {
-  const allowed = formatDuration(computeAllowedSeconds(monitor));
-  return {
-    status: "down",
-    final: true,
-    message: `Nothing was reported for ${allowed}.`,
-    latencyMs: null,
-  };
+function createOverdueResult(monitor: Waiting): CheckResult {
+  return { status: "down", final: true, message: describeSilence(monitor), latencyMs: null };
+}
+
+function describeSilence(monitor: Waiting): string {
+  if (monitor.runs.current !== null)
+    return `It started, and did not finish within ${formatDuration(maxRunSeconds(monitor))}.`;
+  if (typeof monitor.settings?.["schedule"] === "string")
+    return `It was due at ${formatUtcMinute(computeDue(monitor, monitor.waitsSince))}, and nothing was reported.`;
+  return `Nothing was reported for ${formatDuration(monitor.intervalSeconds + graceOf(monitor))}.`;
 }
 
 /** Result at the start or end of maintenance if the last report was down. */

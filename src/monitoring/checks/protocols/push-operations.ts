@@ -66,10 +66,50 @@ function buildOperation(
   };
 }
 
+function buildPing(operationId: string, summary: string): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    summary,
+    description:
+      "In the format of Healthchecks.io. The path is in the monitor's `pingUrl`; `/start`, `/fail`, `/log` or an exit status can follow. With a key of the scope `ping`, the path is `/ping/KEY/SLUG`, and `create=1` creates a push monitor for an unknown slug. The first 10,000 bytes of a body are stored. Also by HEAD, which has the same effect.",
+    tags: ["Monitors"],
+    security: [],
+    requestParams: {
+      path: z.object({ code: z.string() }),
+      query: z.object({
+        rid: z.uuid().optional().meta({ description: "The same for all reports of one run." }),
+      }),
+    },
+    responses: {
+      "200": {
+        description: "The ping is stored: `OK`. 201 and `Created` if a monitor was created.",
+        content: { "text/plain": { schema: z.string() } },
+      },
+      "400": {
+        description: "`invalid url format` or `invalid uuid format`",
+        content: { "text/plain": { schema: z.string() } },
+      },
+      "404": {
+        description: "`not found`",
+        content: { "text/plain": { schema: z.string() } },
+      },
+      "409": {
+        description: "`ambiguous slug`",
+        content: { "text/plain": { schema: z.string() } },
+      },
+      ...buildErrorReferences(["RATE_LIMITED", "UNAVAILABLE"]),
+    },
+  };
+}
+
 /** Operations of push URLs in the OpenAPI document. */
 export const pushOperations: ZodOpenApiPathsObject = {
   [toPathTemplate(pushPath)]: {
     get: buildOperation("reportByUrl", "Report to a push monitor", false),
     post: buildOperation("postReport", "Report to a push monitor by POST", true),
+  },
+  "/ping/{code}": {
+    get: buildPing("sendPing", "Ping a push monitor"),
+    post: buildPing("postPing", "Ping a push monitor by POST"),
   },
 };

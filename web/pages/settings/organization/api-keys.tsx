@@ -1,5 +1,5 @@
 /** Settings: API keys, with their scope, expiry and last use. */
-import { Button, Checkbox, Select, TextInput } from "@mantine/core";
+import { Button, Checkbox, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../../src/accounts/api-keys/schema.ts";
@@ -86,6 +86,8 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
   );
 }
 
+const accessTexts = { write: "read, write", read: "read", ping: "pings" } as const;
+
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
   const { id, name, scope, mcp, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
@@ -100,7 +102,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         </>
       }
       facts={[
-        ["Access", (scope === "write" ? "read, write" : "read") + (mcp ? ", MCP" : "")],
+        ["Access", accessTexts[scope] + (mcp ? ", MCP" : "")],
         [
           "Expires",
           revokedAt !== null ? (
@@ -147,7 +149,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
     initial,
     async ({ name, scope, mcp, life }, _, once) => {
       const expiresInDays = life === "never" ? null : Number(life);
-      const body = { name, scope, mcp, expiresInDays };
+      const body = { name, scope, mcp: mcp && scope !== "ping", expiresInDays };
       setCreatedKey(await unwrapData(dashboard["api-keys"].post(body, withIdempotencyKey(once))));
     },
     undefined,
@@ -166,15 +168,22 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
       />
       <ChoiceField
         label="Access"
-        options={{ write: "Read and write", read: "Read only" }}
+        options={{ write: "Read and write", read: "Read only", ping: "Pings only" }}
         {...form.field("scope")}
       />
-      <Checkbox
-        label="Allow MCP"
-        description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
-        checked={values.mcp}
-        onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
-      />
+      {values.scope === "ping" ? (
+        <Text size="sm" c="dimmed">
+          Jobs report to push monitors with a slug: /ping/KEY/SLUG. The key can’t read or change
+          anything, except create a push monitor with ?create=1.
+        </Text>
+      ) : (
+        <Checkbox
+          label="Allow MCP"
+          description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
+          checked={values.mcp}
+          onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
+        />
+      )}
       <Select
         label="Expires"
         data={lifetimeOptions}
@@ -188,16 +197,19 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
 }
 
 function CreatedKey({
-  made: { name, key, mcp },
+  made: { name, key, scope, mcp },
   onClose,
 }: {
   made: MadeApiKey;
   onClose: () => void;
 }) {
   const header = `"Authorization: Bearer ${key}"`;
-  const example = mcp
-    ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
-    : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
+  const example =
+    scope === "ping"
+      ? `curl -m 10 --retry 5 "${location.origin}/ping/${key}/my-job?create=1"`
+      : mcp
+        ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
+        : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
   return (
     <ShownOnce
       title={`API key ${name}`}

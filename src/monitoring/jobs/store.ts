@@ -1,0 +1,74 @@
+/** Statements and queries of the reports to push monitors. */
+import { jobBounds } from "../../core/limits.ts";
+import type { Prepared, Store } from "../../database/store.ts";
+import type { pushReports } from "../../database/tables/monitoring.ts";
+import { type OpenRuns, noRuns, openRunsOf } from "./report-rules.ts";
+
+export type ReportRow = typeof pushReports.$inferSelect;
+
+const insertText = `insert into push_reports
+    (monitor_key, at, kind, run_id, duration_ms, exit_status, body, address, user_agent)
+  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+    value ->> 7, value ->> 8
+  from json_each(?) join monitor_states s on s.key = value ->> 0 and s.epoch = value ->> 9
+  where true on conflict do nothing`;
+
+const limitText = `delete from push_reports where (monitor_key, at) in (
+  select p.monitor_key, p.at from json_each(?) k join push_reports p on p.monitor_key = k.value
+  where p.at < (select l.at from push_reports l where l.monitor_key = k.value
+    order by l.at desc limit 1 offset ${jobBounds.reports.value - 1}))`;
+
+/**
+ * Returns statements that store reports, and delete the oldest ones of the same monitors. A report is skipped if its
+ * `epoch` differs from the current epoch of its monitor.
+ */
+export function insertReports(rows: readonly (ReportRow & { epoch: number })[]): Prepared[] {
+  if (rows.length === 0) return [];
+  const list = rows.map((row) => [
+    row.monitorKey,
+    row.at,
+    row.kind,
+    row.runId,
+    row.durationMs,
+    row.exitStatus,
+    row.body,
+    row.address,
+    row.userAgent,
+    row.epoch,
+  ]);
+  const keys = [...new Set(rows.map(({ monitorKey }) => monitorKey))];
+  return [
+    { text: insertText, parameters: [JSON.stringify(list)] },
+    { text: limitText, parameters: [JSON.stringify(keys)] },
+  ];
+}
+
+/** Selects the last reports of the monitor `s`, from which its open runs follow. */
+export const lastReportsText = `select json_group_array(json_array(r.at, r.kind, r.run_id)) from (
+  select at, kind, run_id from push_reports where monitor_key = s.key order by at desc) r`;
+
+/** Returns the open runs after the reports of `lastReportsText`. */
+export function parseOpenRuns(json: string): OpenRuns {
+  const rows = JSON.parse(json) as [number, ReportRow["kind"], string | null][];
+  if (rows.length === 0) return noRuns;
+  return openRunsOf(rows.toReversed().map(([at, kind, runId]) => ({ at, kind, runId })));
+}
+
+/** Lists the reports of a monitor, newest first. */
+export function listReports(store: Store, monitorKey: number): Promise<ReportRow[]> {
+  return store.query<ReportRow>(
+    `select monitor_key as monitorKey, at, kind, run_id as runId, duration_ms as durationMs,
+      exit_status as exitStatus, body, address, user_agent as userAgent
+    from push_reports where monitor_key = ? order by at desc`,
+    [monitorKey],
+  );
+}
+
+/** Lists the push monitors with a slug; at most two, because more are as ambiguous. */
+export function listBySlug(store: Store, organizationId: string, slug: string) {
+  return store.query<{ organizationId: string; id: string }>(
+    `select organization_id as organizationId, id from monitors
+    where organization_id = ? and settings ->> 'slug' = ? and type = 'push' limit 2`,
+    [organizationId, slug],
+  );
+}

@@ -1,0 +1,288 @@
+import { describe, expect, test } from "bun:test";
+import { createApiKey } from "../../../src/accounts/api-keys/service.ts";
+import type { TestAppliance } from "../../support/appliance.ts";
+import { createWatch } from "../../support/check-board.ts";
+
+const run = "123e4567-e89b-12d3-a456-426614174000";
+const otherRun = "123e4567-e89b-12d3-a456-426614174001";
+
+type OpenedOrganization = TestAppliance["ours"];
+
+/** An appliance with one push monitor, and a function that pings it. */
+async function createPinged(fields: object = {}) {
+  const watch = await createWatch();
+  const job = await watch.createJob(fields);
+  await watch.engine.runOnce();
+  const uuid = job.path.slice("/push/".length);
+  const send = (path: string, method = "GET", raw?: string) =>
+    watch.stranger(method, `/ping/${path}`, {
+      ...(raw !== undefined && { raw, headers: { "Content-Type": "text/plain" } }),
+    });
+  return {
+    ...watch,
+    ...job,
+    uuid,
+    send,
+    ping: (path = "", method?: string) => send(`${uuid}${path}`, method),
+    post: (path: string, body: string) => send(`${uuid}${path}`, "POST", body),
+    job: async (id = job.id) => (await watch.api("GET", `/api/v1/monitors/${id}/job`)).json.data,
+  };
+}
+
+const createPingKey = async ({ scope }: OpenedOrganization) =>
+  (await createApiKey(scope, { name: "Jobs", scope: "ping", expiresInMs: null })).key;
+
+describe("a ping", () => {
+  test("responds as Healthchecks does, to HEAD, GET and POST", async () => {
+    const { ping, uuid, job } = await createPinged();
+    expect(uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    for (const method of ["HEAD", "GET", "POST"]) {
+      const { headers, status, text } = await ping("", method);
+      expect([method, status, text]).toEqual([method, 200, method === "HEAD" ? "" : "OK"]);
+      expect(headers.get("ping-body-limit")).toBe("10000");
+      expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+    }
+    expect((await job()).reports).toHaveLength(3);
+  });
+
+  test("reports a start, a failure, a log and an exit status", async () => {
+    const { ping, readStatus, id, time, job, readMonitor } = await createPinged();
+    await ping("/start");
+    expect(await readStatus(id)).toBe("pending");
+    time.now += 90_000;
+    await ping("/3");
+    expect(await readMonitor(id)).toMatchObject({
+      status: "down",
+      lastMessage: "Reported exit status 3.",
+      latencyMs: 90_000,
+    });
+    await ping("/log");
+    expect(await readStatus(id)).toBe("down");
+    await ping("/0/");
+    expect(await readStatus(id)).toBe("up");
+    await ping("/fail");
+    expect(await readStatus(id)).toBe("down");
+    expect((await job()).reports).toMatchObject([
+      { kind: "failure", exitStatus: null },
+      { kind: "success", exitStatus: 0, durationMs: null },
+      { kind: "log" },
+      { kind: "failure", exitStatus: 3, durationMs: 90_000 },
+      { kind: "start", durationMs: null },
+    ]);
+  });
+
+  test("with a wrong address, exit status or run ID is rejected with the text of Healthchecks", async () => {
+    const { ping, send, job } = await createPinged();
+    for (const [response, status, text] of [
+      [await ping("/256"), 400, "invalid url format"],
+      [await ping("?rid=1"), 400, "invalid uuid format"],
+      [await ping(`?rid=${run.toUpperCase()}`), 400, "invalid uuid format"],
+      [await ping("/finished"), 404, "not found"],
+      [await send(run), 404, "not found"],
+      [await send(`${run}/start`), 404, "not found"],
+      [await send("no-such-key/job"), 404, "not found"],
+      [await send("no-such-key/job?create=1"), 404, "not found"],
+    ] as const)
+      expect([response.status, response.text]).toEqual([status, text]);
+    expect((await job()).reports).toEqual([]);
+  });
+
+  test("has the duration of its own run when runs overlap", async () => {
+    const { ping, time, job } = await createPinged();
+    await ping(`/start?rid=${run}`);
+    time.now += 10_000;
+    await ping(`/start?rid=${otherRun}`);
+    time.now += 10_000;
+    await ping(`?rid=${run}`);
+    time.now += 10_000;
+    expect((await job()).startedAt).not.toBe(null);
+    await ping(`/fail?rid=${otherRun}`);
+    await ping(`?rid=${otherRun}`);
+    const { reports, startedAt } = await job();
+    expect(startedAt).toBe(null);
+    expect(reports.map((one: { durationMs: number | null }) => one.durationMs)).toEqual([
+      null,
+      20_000,
+      20_000,
+      null,
+      null,
+    ]);
+  });
+
+  test("stores the start of its body, without escape sequences, and only the last 100", async () => {
+    const { post, job, id, api } = await createPinged();
+    await post("", "\u001b[31mcopied\u001b[0m\r\n12 tables");
+    await post("/log", `${"ä".repeat(500_000)}`);
+    const { reports } = await job();
+    expect(reports[1].body).toBe("copied\n12 tables");
+    expect(reports[0].body).toBe("ä".repeat(5_000));
+    for (let count = 0; count < 105; count++) await post("/log", `${count}`);
+    const { json } = await api("GET", `/api/v1/monitors/${id}/job?limit=100`);
+    const bodies = json.data.reports.map((report: { body: string }) => report.body);
+    expect([bodies.length, bodies[0], bodies.at(-1)]).toEqual([100, "104", "5"]);
+  });
+
+  test("fails if its body has a failure keyword, or no success keyword", async () => {
+    const { post, ping, readMonitor, id } = await createPinged({
+      failureKeywords: ["ERROR"],
+      successKeywords: ["done"],
+    });
+    for (const [body, status] of [
+      ["done", "up"],
+      ["done, 1 ERROR", "down"],
+      ["done", "up"],
+      ["copied", "down"],
+    ] as const) {
+      await post("", body);
+      expect((await readMonitor(id)).status).toBe(status);
+    }
+    await post("/0", "done");
+    await ping();
+    expect(await readMonitor(id)).toMatchObject({
+      status: "down",
+      lastMessage: "The output contains no keyword of a success.",
+    });
+  });
+
+  test("from Alertmanager's Watchdog is a failure when the alert ends", async () => {
+    const { post, readStatus, id } = await createPinged();
+    const send = (status: string) =>
+      post(
+        "",
+        JSON.stringify({
+          receiver: "watchdog",
+          status,
+          alerts: [{ status: "firing", labels: { alertname: "Watchdog" } }],
+          version: "4",
+          groupKey: "{}:{}",
+        }),
+      );
+    await send("firing");
+    expect(await readStatus(id)).toBe("up");
+    await send("resolved");
+    expect(await readStatus(id)).toBe("down");
+  });
+});
+
+describe("a ping with a ping key", () => {
+  test("finds the monitor by its slug, and creates it on request", async () => {
+    const watch = await createPinged({ slug: "database-backup" });
+    const { send, id, job, api, monitor } = watch;
+    const key = await createPingKey(watch.ours);
+    expect(await send(`${key}/database-backup/start`)).toMatchObject({ status: 200, text: "OK" });
+    expect((await job()).reports).toHaveLength(1);
+    expect(await send(`${key}/srv01`)).toMatchObject({ status: 404, text: "not found" });
+    const both = await Promise.all([
+      send(`${key}/srv01?create=1`),
+      send(`${key}/srv01/start?create=1`),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual([201, 201]);
+    const { json } = await api("GET", "/api/v1/monitors?q=srv01");
+    expect(json.data).toMatchObject([
+      { name: "srv01", slug: "srv01", interval: 86_400, grace: 3_600 },
+    ]);
+    expect(json.data[0].id).not.toBe(id);
+    expect(await send(`${key}/srv01/0?create=1`)).toMatchObject({ status: 200, text: "OK" });
+    expect((await job(json.data[0].id)).reports).toHaveLength(3);
+    await monitor({ type: "push", name: "Other", slug: "srv01" });
+    expect(await send(`${key}/srv01`)).toMatchObject({ status: 409, text: "ambiguous slug" });
+  });
+
+  test("neither reaches another organization, nor reads or writes anything else", async () => {
+    const watch = await createPinged({ slug: "nightly" });
+    const { send, theirs, stranger } = watch;
+    const key = await createPingKey(theirs);
+    expect((await send(`${key}/nightly`)).status).toBe(404);
+    const ours = await createPingKey(watch.ours);
+    for (const path of ["/api/v1/monitors", "/metrics", "/mcp"]) {
+      const { status } = await stranger("GET", path, {
+        headers: { Authorization: `Bearer ${ours}` },
+      });
+      expect([path, status]).toEqual([path, 401]);
+    }
+  });
+});
+
+describe("a run", () => {
+  test("that takes longer than its maximum is down, and up when it finishes", async () => {
+    const { ping, pass, readMonitor, id } = await createPinged({
+      interval: 86_400,
+      maximumRunTime: 120,
+    });
+    await ping();
+    await ping("/start");
+    await pass(110);
+    expect((await readMonitor(id)).status).toBe("up");
+    await pass(20);
+    expect(await readMonitor(id)).toMatchObject({
+      status: "down",
+      lastMessage: "It started, and did not finish within 2 min.",
+    });
+    await ping();
+    expect((await readMonitor(id)).status).toBe("up");
+  });
+
+  test("without a maximum must finish within the grace period, as in Healthchecks", async () => {
+    const { ping, pass, readStatus, id } = await createPinged({ interval: 86_400, grace: 300 });
+    await ping("/start");
+    await pass(290);
+    expect(await readStatus(id)).toBe("pending");
+    await pass(20);
+    expect(await readStatus(id)).toBe("down");
+  });
+});
+
+describe("a schedule", () => {
+  // The clock of the test starts on Friday, 2026-11-20.
+  test("decides when a job is late, with its grace period", async () => {
+    const { ping, pass, readMonitor, readStatus, id, time, job } = await createPinged({
+      schedule: "*/10 * * * *",
+      timeZone: "Europe/Berlin",
+      grace: 30,
+    });
+    const toNext = 600 - ((time.now / 1000) % 600);
+    await ping();
+    const { nextDueAt, overdueAt } = await job();
+    const due = time.now + toNext * 1000;
+    expect(nextDueAt.map(Date.parse)).toEqual([due, due + 600_000, due + 1_200_000]);
+    expect(Date.parse(overdueAt)).toBe(due + 30_000);
+    await pass(toNext + 20);
+    expect(await readStatus(id)).toBe("up");
+    await pass(20);
+    expect(await readMonitor(id)).toMatchObject({ status: "down" });
+    expect((await readMonitor(id)).lastMessage).toMatch(/^It was due at .* UTC, and nothing/);
+    await ping();
+    expect(await readStatus(id)).toBe("up");
+  });
+
+  test("that is invalid is rejected with its field", async () => {
+    const { api } = await createPinged();
+    for (const [schedule, message] of [
+      ["61 * * * *", "has an invalid minute"],
+      ["0 0 * * mun", "has an invalid day of the week"],
+      ["0 0 31 2 *", "never occurs"],
+      ["sometimes", "must be a cron expression with five fields"],
+    ] as const) {
+      const body = { type: "push", name: "Job", schedule };
+      const { status, json } = await api("POST", "/api/v1/monitors", { body });
+      expect(status).toBe(422);
+      expect(json.error.details[0].path).toBe("schedule");
+      expect(json.error.details[0].message).toStartWith(message);
+    }
+  });
+});
+
+test("a result of Gatus' external endpoints is a report", async () => {
+  const { stranger, uuid, readMonitor, id } = await createPinged();
+  const send = (query: string, token = uuid) =>
+    stranger("POST", `/api/v1/endpoints/core_job/external?${query}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+  expect((await send("success=true&duration=1.5s")).status).toBe(200);
+  expect(await readMonitor(id)).toMatchObject({ status: "up", latencyMs: 1_500 });
+  expect((await send("success=false&error=disk%20full")).status).toBe(200);
+  expect(await readMonitor(id)).toMatchObject({ status: "down", lastMessage: "disk full" });
+  expect((await send("success=maybe")).status).toBe(400);
+  expect((await send("success=true", "wrong")).status).toBe(404);
+});
