@@ -11,6 +11,8 @@ export type PushReport = {
   /** UUID that the job gave to all reports of one run. */
   runId: string | null;
   exitStatus: number | null;
+  /** Whether a failure makes the monitor down without retries. */
+  isFinal: boolean;
   /** Start of the body; null without one. */
   body: string | null;
   /** Address and program of the sender. */
@@ -25,6 +27,7 @@ export const createReport = (kind: ReportKind, given: Partial<PushReport> = {}):
   latencyMs: null,
   runId: null,
   exitStatus: null,
+  isFinal: false,
   body: null,
   address: null,
   userAgent: null,

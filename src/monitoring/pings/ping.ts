@@ -93,6 +93,7 @@ async function readPing(
   const isResolved = kind === "success" && body !== null && isResolvedAlert(body);
   return createReport(isResolved ? "failure" : kind, {
     exitStatus,
+    isFinal: true,
     runId,
     body,
     ...(isResolved && { message: "Alertmanager reports the end of the alert." }),

@@ -47,7 +47,7 @@ describe("a ping", () => {
   });
 
   test("reports a start, a failure, a log and an exit status", async () => {
-    const { ping, readStatus, id, time, job, readMonitor } = await createPinged();
+    const { ping, readStatus, id, time, job, readMonitor } = await createPinged({ retries: 3 });
     await ping("/start");
     expect(await readStatus(id)).toBe("pending");
     time.now += 90_000;

@@ -471,6 +471,7 @@ export class CheckEngine {
         status: kind === "success" ? ("up" as const) : ("down" as const),
         message: issue ?? describeReport(report),
         latencyMs: report.latencyMs ?? durationMs,
+        final: report.isFinal,
         ...(message !== null && { said: message }),
       };
       const outcome = markSlow(finding, monitor.degradedAfterMs);
