@@ -29,7 +29,13 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
     issues.push(`${told}: another body for its error`);
   const isImage = /\/badge\/|\.png(\?|$)/.test(path);
-  const types = isImage ? /^(image\/svg\+xml|text\/plain)/ : /^(application\/json|text\/html)/;
+  // The clients of these paths expect the texts of Healthchecks and Gatus.
+  const isForeign = /^\/(ping|api\/v1\/endpoints)\//.test(path);
+  const types = isForeign
+    ? /^text\/plain/
+    : isImage
+      ? /^(image\/svg\+xml|text\/plain)/
+      : /^(application\/json|text\/html)/;
   if (isError && !types.test(type) && !type.startsWith("application/json"))
     issues.push(`${told}: ${type}`);
   return issues;

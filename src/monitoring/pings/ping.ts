@@ -160,9 +160,9 @@ export async function receiveGatusResult(
   const query = new URL(request.url).searchParams;
   const success = query.get("success");
   const token = parseBearerToken(request);
-  if (token === null) return new Response("bearer token must not be empty", { status: 401 });
+  if (token === null) return respond(401, "bearer token must not be empty");
   if (success !== "true" && success !== "false")
-    return new Response("missing or invalid success value: true or false", { status: 400 });
+    return respond(400, "missing or invalid success value: true or false");
   const [, count, unit] = gatusDuration.exec(query.get("duration") ?? "") ?? [];
   const message = toRemoteLine(query.get("error") ?? "", monitorBounds.pushMessage.value);
   const given = createReport(success === "true" ? "success" : "failure", {
@@ -174,7 +174,7 @@ export async function receiveGatusResult(
     ...describeSender(request, client),
   });
   const known = await report(sha256(token), given);
-  if (known !== null) return new Response("", { status: 200 });
+  if (known !== null) return respond(200, "");
   countWrongToken(wrongTokens, client.address);
   throw unknownPathError();
 }
