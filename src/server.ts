@@ -36,13 +36,8 @@ import {
   pushRoutes,
   receivePush,
 } from "./monitoring/checks/push.ts";
-import {
-  pingMethods,
-  pingPaths,
-  receiveGatusResult,
-  receivePing,
-} from "./monitoring/pings/ping.ts";
-import { foreignPaths, gatusPath } from "./monitoring/pings/foreign-paths.ts";
+import { createPingRoutes } from "./monitoring/pings/ping-routes.ts";
+import { foreignPaths } from "./monitoring/pings/foreign-paths.ts";
 import { metricsType } from "./core/metrics.ts";
 import { createMcpRoutes, mcpPath } from "./mcp/routes.ts";
 import { setRoute } from "./http/request-metrics.ts";
@@ -90,7 +85,6 @@ type Server = Dependencies & {
 export function createServer(dependencies: Dependencies) {
   const { services, web, assets, lackedNow } = dependencies;
   const { api, dashboard } = createRoutes(dependencies.api);
-  const pingDependencies = { ...dependencies.push, services };
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
     .onRequest(async (context) => {
@@ -121,6 +115,7 @@ export function createServer(dependencies: Dependencies) {
     )
     .use(createMcpRoutes(api.routes as unknown as Route[], () => server))
     .use(createAddressedRoutes(dependencies))
+    .use(createPingRoutes(dependencies.push))
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)
@@ -135,21 +130,6 @@ export function createServer(dependencies: Dependencies) {
           createPushResponse(server, request, { token: params.token, address, route }),
         { parse: "none" },
       );
-  for (const path of pingPaths)
-    for (const method of pingMethods)
-      app.route(
-        method,
-        path,
-        ({ request, params, requestContext: { address } }) =>
-          receivePing(request, params, buildPushClient(server, address), pingDependencies),
-        { parse: "none" },
-      );
-  app.post(
-    gatusPath,
-    ({ request, requestContext: { address } }) =>
-      receiveGatusResult(request, buildPushClient(server, address), pingDependencies),
-    { parse: "none" },
-  );
   for (const [path, file] of documents)
     app.get(path, ({ request }) => serveWebFile(web, request, file));
   for (const path of adminPaths)
@@ -277,14 +257,9 @@ function createPushResponse(
 ) {
   // HEAD must have no effect (RFC 9110 §9.2.1), because a link checker could send it.
   if (request.method === "HEAD") throw noRouteError(server, request);
-  const client = buildPushClient(server, address);
+  const client = { address, isKnown: server.services.knownNetworks.has(address) };
   return receivePush(request, token, client, route.dialect, server.push);
 }
-
-const buildPushClient = ({ services }: Server, address: string) => ({
-  address,
-  isKnown: services.knownNetworks.has(address),
-});
 
 const serveWebFile = (web: WebFiles, request: Request, name: string): Response =>
   web.serve(request, name) ?? throwError(unknownPathError());

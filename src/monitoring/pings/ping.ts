@@ -31,14 +31,6 @@ import { listBySlug } from "../jobs/store.ts";
 /** Parameters of a path: `/ping/TOKEN`, `/ping/TOKEN/ACTION`, `/ping/KEY/SLUG` or `/ping/KEY/SLUG/ACTION`. */
 export type PingPath = { code: string; second?: string; third?: string };
 
-/** Paths of pings, with the parameters of PingPath. A ping has an effect with each method, as in Healthchecks. */
-export const pingPaths = [
-  "/ping/:code",
-  "/ping/:code/:second",
-  "/ping/:code/:second/:third",
-] as const;
-export const pingMethods = ["GET", "POST"] as const;
-
 type Target = { organizationId: string; id: string };
 
 type Dependencies = PushContext & { services: RequestServices };

@@ -25,8 +25,8 @@ const maxRunSeconds = (monitor: Reporting) =>
 export function computeDue({ intervalSeconds, settings }: Reporting, since: number): number {
   const { schedule, timeZone } = settings ?? {};
   if (typeof schedule !== "string") return since + intervalSeconds * 1000;
-  const expression = { expression: schedule, timeZone: String(timeZone ?? "UTC") };
-  return parseSchedule(expression)(since) ?? Infinity;
+  const zone = typeof timeZone === "string" ? timeZone : "UTC";
+  return parseSchedule({ expression: schedule, timeZone: zone })(since) ?? Infinity;
 }
 
 /** Returns when the next report becomes overdue, in Unix milliseconds: after a run that takes too long, or if it is late. */

@@ -1,0 +1,33 @@
+import { createRouter } from "../../http/request-context.ts";
+import type { RequestServices } from "../../http/services.ts";
+import type { PushContext } from "../checks/push.ts";
+import { gatusPath } from "./foreign-paths.ts";
+import { receiveGatusResult, receivePing } from "./ping.ts";
+
+/** Paths of pings, with the parameters of PingPath. */
+const pingPaths = ["/ping/:code", "/ping/:code/:second", "/ping/:code/:second/:third"] as const;
+
+const buildClient = (address: string, { knownNetworks }: RequestServices) => ({
+  address,
+  isKnown: knownNetworks.has(address),
+});
+
+/** Creates the routes of pings. HEAD has the effect of GET, as in Healthchecks. */
+export function createPingRoutes(push: PushContext) {
+  const router = createRouter("");
+  for (const path of pingPaths)
+    for (const method of ["GET", "POST"])
+      router.route(
+        method,
+        path,
+        ({ request, params, requestContext: { address, services } }) =>
+          receivePing(request, params, buildClient(address, services), { ...push, services }),
+        { parse: "none" },
+      );
+  return router.post(
+    gatusPath,
+    ({ request, requestContext: { address, services } }) =>
+      receiveGatusResult(request, buildClient(address, services), { ...push, services }),
+    { parse: "none" },
+  );
+}
