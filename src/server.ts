@@ -115,7 +115,6 @@ export function createServer(dependencies: Dependencies) {
     )
     .use(createMcpRoutes(api.routes as unknown as Route[], () => server))
     .use(createAddressedRoutes(dependencies))
-    .use(createPingRoutes(dependencies.push))
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)
@@ -147,10 +146,11 @@ export function createServer(dependencies: Dependencies) {
 }
 
 /** Routes whose addresses other programs open: calendars, links in messages, and returns from sign-in providers. */
-const createAddressedRoutes = ({ calendars, alertLinks, api }: Dependencies) =>
+const createAddressedRoutes = ({ calendars, alertLinks, push, api }: Dependencies) =>
   new Elysia({ name: "addressed" })
     .use(createCalendarRoutes(calendars))
     .use(createLinkRoutes(alertLinks))
+    .use(createPingRoutes(push))
     .use(createCallbackRoutes(api));
 
 function createRequestContext(server: Server, request: Request): RequestContext {

@@ -1,8 +1,7 @@
 import { createRouter } from "../../http/request-context.ts";
 import type { RequestServices } from "../../http/services.ts";
-import type { PushContext } from "../checks/push.ts";
 import { gatusPath } from "./foreign-paths.ts";
-import { receiveGatusResult, receivePing } from "./ping.ts";
+import { type PingContext, receiveGatusResult, receivePing } from "./ping.ts";
 
 /** Paths of pings, with the parameters of PingPath. */
 const pingPaths = ["/ping/:code", "/ping/:code/:second", "/ping/:code/:second/:third"] as const;
@@ -13,7 +12,7 @@ const buildClient = (address: string, { knownNetworks }: RequestServices) => ({
 });
 
 /** Creates the routes of pings. HEAD has the effect of GET, as in Healthchecks. */
-export function createPingRoutes(push: PushContext) {
+export function createPingRoutes(push: PingContext) {
   const router = createRouter("");
   for (const path of pingPaths)
     for (const method of ["GET", "POST"])

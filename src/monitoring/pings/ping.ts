@@ -33,7 +33,9 @@ export type PingPath = { code: string; second?: string; third?: string };
 
 type Target = { organizationId: string; id: string };
 
-type Dependencies = PushContext & { services: RequestServices };
+export type PingContext = PushContext;
+
+type Dependencies = PingContext & { services: RequestServices };
 
 /** Settings of monitors that a ping creates, as in Healthchecks: one run per day, an hour late. */
 const createdFields = { type: "push", interval: 86_400, grace: 3_600 } as const;
