@@ -7,6 +7,7 @@ export const jobRoutes = createRouter("/api/v1/monitors").get(
   ...defineEndpoint("/:id/job", {
     name: "getJob",
     access: "read",
+    limited: "monitor",
     summary: "Get the next due times and the last reports of a push monitor",
     description:
       "The last 100 reports are stored, each with the first 10,000 bytes of its body. The reports of one run have the same run ID, or none.",
@@ -21,6 +22,7 @@ export const jobDashboardRoutes = createRouter("/job-schedule").get(
   ...defineEndpoint("/", {
     name: "previewJobSchedule",
     access: "read",
+    limited: "unrelated",
     summary: "Get the next due times of a schedule",
     query: SchedulePreviewQuery,
     data: SchedulePreview,
