@@ -53,6 +53,7 @@ import { heldChangeRoutes } from "./http/held-changes/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
+import { accessTokenRoutes } from "./status-pages/access-tokens/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { passkeyRoutes } from "./accounts/passkeys/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
@@ -116,6 +117,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(createContactMethodRoutes(dependencies))
     .use(peopleApiRoutes)
     .use(statusPageRoutes)
+    .use(accessTokenRoutes)
     .use(subscriberRoutes)
     .use(reportRoutes)
     .use(deletedRecordRoutes)

@@ -300,6 +300,9 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     accentColor: page.accentColor,
     theme: page.theme,
     visibility: page.visibility,
+    allowedRoles: page.allowedRoles,
+    allowedAddresses: page.allowedAddresses,
+    indexing: page.indexing,
     sections: page.sections,
     hosts: page.hosts,
     showLatency: page.showLatency,
@@ -318,7 +321,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     });
     const isSet =
       "password" in entry ? password !== null : row !== null && row.passwordHash !== null;
-    assertOpenable(input.visibility, isSet);
+    assertOpenable(input, isSet);
     assertHostsFree(scope, input.hosts);
     const passwordHash = row?.passwordHash ?? null;
     return { ...input, passwordHash, ...("password" in entry && { password }) };

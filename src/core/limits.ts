@@ -226,6 +226,12 @@ export const requestBounds = {
     per: "network and minute",
     beyond: rateLimitText,
   },
+  wrongPageTokens: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: rateLimitText,
+  },
   cachedResponses: {
     value: 8 * MiB,
     unit: "bytes",
@@ -822,6 +828,8 @@ export const statusPageBounds = {
     beyond: "The page shows fewer days of each monitor.",
   },
   monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: validationText },
+  allowedAddresses: { value: 200, unit: "entries", per: "page", beyond: validationText },
+  accessTokens: { value: 50, unit: "rows", per: "page", beyond: conflictText },
   shownIncidents: {
     value: 200,
     unit: "rows",

@@ -2,7 +2,8 @@
 import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
-import { isShownText } from "../status-pages/store.ts";
+import { type Audience, audiences } from "../status-pages/access-rules.ts";
+import { buildShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 
 /** An incident, or a maintenance window, which the default page always shows. */
@@ -12,30 +13,39 @@ type PublicSubject = {
   origin: string;
 };
 
-/** Reads the status pages that would show an incident or maintenance window, with their numbers of confirmed subscribers. */
+/** SQL for one of the affected monitors or groups that page `p` shows to one of these audiences. */
+const buildAffectedText = (...shownTo: readonly Audience[]) => `(exists (
+    select 1 from json_each(?4) its cross join monitors m
+      on m.organization_id = p.organization_id and m.id = its.value and ${buildShownText(...shownTo)})
+  or exists (select 1 from json_each(?5) its cross join monitors m
+      on m.organization_id = p.organization_id and m.group_id = its.value
+        and ${buildShownText(...shownTo)}))`;
+
+const pagesText = `select p.id, p.slug, p.title, case when p.visibility = 'signed-in'
+      or ${buildAffectedText("everyone")}
+      or (?2 = 'manual' and (?3 or (p.is_default and not ${buildAffectedText("signed-in")})))
+    then (select count(*) from subscribers s
+      where s.organization_id = p.organization_id and s.page_id = p.id
+        and s.confirmed_at is not null) else 0 end as subscribers
+  from status_pages p where p.organization_id = ?1 and p.visibility <> 'hidden'
+    and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedText(...audiences)})
+  order by p.is_default desc, p.id desc`;
+
+/**
+ * Reads the status pages that would show an incident or maintenance window, with their numbers of confirmed
+ * subscribers. Sections for signed-in people notify no one.
+ */
 export function findPagesShowing(
   { store, organizationId }: Tenant,
   { monitorIds, groupIds = [], origin }: PublicSubject,
 ): Promise<IncidentAudience["pages"]> {
-  return store.query(
-    `select p.id, p.slug, p.title, (select count(*) from subscribers s
-        where s.organization_id = p.organization_id and s.page_id = p.id
-          and s.confirmed_at is not null) as subscribers
-     from status_pages p where p.organization_id = ? and p.visibility <> 'hidden'
-       and ((? = 'manual' and (? or p.is_default)) or exists (
-         select 1 from json_each(?) its cross join monitors m
-           on m.organization_id = p.organization_id and m.id = its.value and ${isShownText})
-         or exists (select 1 from json_each(?) its cross join monitors m
-           on m.organization_id = p.organization_id and m.group_id = its.value and ${isShownText}))
-     order by p.is_default desc, p.id desc`,
-    [
-      organizationId,
-      origin,
-      monitorIds.length + groupIds.length === 0 ? 1 : 0,
-      JSON.stringify(monitorIds),
-      JSON.stringify(groupIds),
-    ],
-  );
+  return store.query(pagesText, [
+    organizationId,
+    origin,
+    monitorIds.length + groupIds.length === 0 ? 1 : 0,
+    JSON.stringify(monitorIds),
+    JSON.stringify(groupIds),
+  ]);
 }
 
 type Author = Omit<IncidentTraces["authors"][number], "updateId">;

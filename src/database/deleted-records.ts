@@ -232,7 +232,8 @@ function buildValueSql(table: string, { name, notNull, default: value }: SQLiteC
   const stored = `d.content ->> '${name}'`;
   // A later version can have added the column.
   if (!notNull || value === undefined) return stored;
-  const fallback = typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : Number(value);
+  const text = typeof value === "object" ? JSON.stringify(value) : value;
+  const fallback = typeof text === "string" ? `'${text.replaceAll("'", "''")}'` : Number(text);
   return `coalesce(${stored}, ${fallback})`;
 }
 

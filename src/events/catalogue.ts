@@ -32,7 +32,7 @@ export const auditVerbs = {
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "escalation-policy": [...edits, "drilled"],
   "contact-method": [...edits, "verified"],
-  "status-page": restorableEdits,
+  "status-page": [...restorableEdits, "token-created", "token-revoked"],
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [
     "added",

@@ -6,7 +6,16 @@ import {
   previewInTurn,
   previewStatusPage,
 } from "./site/preview-service.ts";
-import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
+import {
+  HostCheck,
+  HostToCheck,
+  PreviewQuery,
+  StatusPagePatch,
+  StatusPagePreview,
+  VisitAddress,
+  VisitStart,
+} from "./schema.ts";
+import { approveVisit } from "./site/sign-in.ts";
 
 /** Status page routes that only the admin page uses. */
 export const createStatusPageDashboardRoutes = (
@@ -20,10 +29,24 @@ export const createStatusPageDashboardRoutes = (
         limited: "denied",
         long: true,
         summary: "Preview a change to a status page",
+        query: PreviewQuery,
         body: StatusPagePatch,
         data: StatusPagePreview,
-        handle: ({ scope, params, body }) =>
-          previewInTurn(dependencies, scope, () => previewStatusPage(scope, params.id, body)),
+        handle: ({ scope, params, query, body }) =>
+          previewInTurn(dependencies, scope, () =>
+            previewStatusPage(scope, params.id, body, query.audience),
+          ),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/visit", {
+        name: "approveStatusPageVisit",
+        access: "person",
+        summary: "Complete a sign-in that a status page started",
+        body: VisitStart,
+        data: VisitAddress,
+        errors: ["NOT_FOUND"],
+        handle: ({ context, body }) => approveVisit(context, body.visit),
       }),
     )
     .post(

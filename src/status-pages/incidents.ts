@@ -26,10 +26,22 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type ShownMonitors = ReadonlyMap<string, { name: string }>;
 
-/** Creates a reader of the incidents that a page publishes. */
-export function createIncidentReader(store: Store, page: Page, shownMonitors: ShownMonitors) {
+/**
+ * Creates a reader of the incidents that a page publishes. Omits incidents of only `concealed` monitors, and of these
+ * and monitors elsewhere.
+ */
+export function createIncidentReader(
+  store: Store,
+  page: Page,
+  shownMonitors: ShownMonitors,
+  concealed: ReadonlySet<string>,
+) {
   const { organizationId, isDefault } = page;
-  const published = [JSON.stringify([...shownMonitors.keys()]), isDefault ? 1 : 0];
+  const published = [
+    JSON.stringify([...shownMonitors.keys()]),
+    isDefault ? 1 : 0,
+    JSON.stringify([...concealed]),
+  ];
   const queryIncidents = (text: string, ...parameters: (string | number)[]) =>
     store.query<StoredIncident>(text, [organizationId, ...parameters]);
   const queryOpened = (from: number, to: number) => {
@@ -80,7 +92,8 @@ export function createIncidentReader(store: Store, page: Page, shownMonitors: Sh
       const { monitorIds, origin } = draft;
       const isPublished =
         monitorIds.some((id) => shownMonitors.has(id)) ||
-        (origin === "manual" && (monitorIds.length === 0 || isDefault));
+        (origin === "manual" &&
+          (monitorIds.length === 0 || (isDefault && !monitorIds.some((id) => concealed.has(id)))));
       if (!draft.public || !isPublished) return null;
       const postmortem = toPublicPostmortem(draft);
       const timeline = { updates: draft.updates.toReversed(), earlier: 0, postmortem };
@@ -126,10 +139,12 @@ const incidentColumns = `id, case when automatic is null then title else '' end 
   status, severity, monitor_id as monitorId, monitor_ids as monitorIds, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
-const isPublished = `public and (exists (select 1 from incident_monitors its
+const isAffected = `exists (select 1 from incident_monitors its
     where its.organization_id = incidents.organization_id and its.incident_id = incidents.id
-      and its.monitor_id in (select value from json_each(?)))
-  or (origin = 'manual' and (monitor_id is null or ?)))`;
+      and its.monitor_id in (select value from json_each(?)))`;
+
+const isPublished = `public and (${isAffected}
+  or (origin = 'manual' and (monitor_id is null or (? and not ${isAffected}))))`;
 
 const openText = `select ${incidentColumns} from incidents
   where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isPublished}

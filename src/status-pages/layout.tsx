@@ -36,6 +36,7 @@ export function renderDocument(
           name="description"
           content={words(page.description).text || `${page.title}: ${headline.text}`}
         />
+        {!page.indexing && <meta name="robots" content="noindex" />}
         <title>{title}</title>
         {head}
         <link

@@ -9,10 +9,10 @@ import { badgeDays } from "./rendering/badges.ts";
 import { createDayReader } from "./rendering/days.ts";
 import { createIncidentReader } from "./incidents.ts";
 import type { PublicMonitor } from "./formats/public-data.ts";
-import { maxShownMonitors, limitShownDays } from "./rules.ts";
+import { maxShownMonitors, limitShownDays, takesVisitors } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
-import { createWindowReader } from "./windows.ts";
+import { type Concealed, createWindowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import {
   adjustToPresent,
@@ -111,6 +111,33 @@ async function readSections(store: Store, { organizationId, id: pageId, sections
   });
 }
 
+const concealedText = `select id, group_id as groupId from monitors
+  where organization_id = ?1 and (id in (select value from json_each(?2))
+    or group_id in (select value from json_each(?3)))`;
+
+/** Reads the monitors and groups that only concealed sections show. */
+async function readConcealed(
+  store: Store,
+  { organizationId, concealed }: PublicPage,
+  shownMonitors: ReadonlyMap<string, unknown>,
+): Promise<Concealed> {
+  if (concealed.length === 0) return { monitorIds: new Set(), groupIds: new Set() };
+  const ids = concealed.flatMap(({ groupId, monitors }) =>
+    groupId === null ? monitors.map(({ id }) => id) : [],
+  );
+  const groupIds = concealed.flatMap(({ groupId }) => groupId ?? []);
+  const rows = await store.query<{ id: string; groupId: string | null }>(concealedText, [
+    organizationId,
+    JSON.stringify(ids),
+    JSON.stringify(groupIds),
+  ]);
+  const hidden = rows.filter(({ id }) => !shownMonitors.has(id));
+  return {
+    monitorIds: new Set(hidden.map(({ id }) => id)),
+    groupIds: new Set([...groupIds, ...hidden.flatMap(({ groupId }) => groupId ?? [])]),
+  };
+}
+
 /** Derives section ids from their content, so that they don't depend on their order or on other sections. */
 function deriveSectionIds(pageId: string, sections: PublicPage["sections"]): string[] {
   const used = new Map<string, number>();
@@ -159,15 +186,28 @@ function createPageLoader(store: Store) {
         monitors: monitors.filter(isListed).map(buildPublicMonitor),
       }))
       .filter(({ monitors }) => page.showPaused || monitors.length > 0);
-    const { currentIncidents, ...incidentReads } = createIncidentReader(store, page, shownMonitors);
-    const { currentWindows, ...windowReads } = createWindowReader(store, page, monitors, now);
+    const concealed = await readConcealed(store, page, shownMonitors);
+    const { currentIncidents, ...incidentReads } = createIncidentReader(
+      store,
+      page,
+      shownMonitors,
+      concealed.monitorIds,
+    );
+    const { currentWindows, ...windowReads } = createWindowReader(
+      store,
+      page,
+      monitors,
+      concealed,
+      now,
+    );
     return {
       page: { ...page, historyDays },
       sections,
       incidents: await currentIncidents(now),
       windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
       marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
-      takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
+      takesMail:
+        takesVisitors(page) && (await findSettings(store, page.organizationId)).smtp !== null,
       ...incidentReads,
       ...windowReads,
       windowsOver: async () =>

@@ -2,14 +2,30 @@
 import { statusPageBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
-import type { StatusPage } from "./schema.ts";
+import type { Audience } from "./access-rules.ts";
+import type { StatusPage, StatusPageSection } from "./schema.ts";
 
-/** Returns an issue if the page asks for a password but has none, else null. */
-export function validateAccess(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
-  return visibility === "password" && !passwordIsSet
-    ? "is required while visibility is password"
+/** Returns the field that the visibility requires and the page lacks, with the issue; else null. */
+export function findMissingAccess(
+  { visibility, allowedAddresses }: Pick<StatusPage, "visibility" | "allowedAddresses">,
+  passwordIsSet: boolean,
+): { field: "password" | "allowedAddresses"; issue: string } | null {
+  const requireField = <F>(field: F) => ({
+    field,
+    issue: `is required while visibility is ${visibility}`,
+  });
+  if (visibility === "password" && !passwordIsSet) return requireField("password" as const);
+  return visibility === "addresses" && allowedAddresses.length === 0
+    ? requireField("allowedAddresses" as const)
     : null;
 }
+
+/**
+ * Whether visitors can subscribe mailboxes to a page. Mails leave the addresses to which a page can be restricted, so
+ * only the organization adds subscribers there.
+ */
+export const takesVisitors = ({ visibility }: Pick<StatusPage, "visibility">) =>
+  visibility !== "addresses";
 
 /** Returns the host names of a page without those that now belong to the appliance itself. */
 export function selectEffectiveHosts(
@@ -57,7 +73,12 @@ export function buildLogoUrl({
   return logoData === null ? null : `/status/${slug}/logo?v=${hashLogo(logoData)}`;
 }
 
-type SectionRow = { position: number; name: string | null; groupId: string | null };
+type SectionRow = {
+  position: number;
+  name: string | null;
+  groupId: string | null;
+  audience: Audience;
+};
 type MonitorRow = {
   section: number;
   monitorId: string;
@@ -68,15 +89,27 @@ type MonitorRow = {
 /** Builds sections from ordered rows. Monitor rows of a deleted group have no section and are ignored. */
 export function assembleSections(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
   const bySection = Map.groupBy(monitors, ({ section }) => section);
-  return sections.map(({ position, name, groupId }) => ({
+  return sections.map(({ position, name, groupId, audience }) => ({
     name,
     groupId,
+    audience,
     monitors: (bySection.get(position) ?? []).map((row) => ({
       id: row.monitorId,
       name: row.publicName,
       showDescription: row.showDescription,
     })),
   }));
+}
+
+/** Splits the sections of a page into those that the audience sees, and those that are concealed from it. */
+export function selectSections(sections: readonly StatusPageSection[], audience: Audience) {
+  const isShown = (section: StatusPageSection) =>
+    audience === "signed-in" || section.audience === "everyone";
+  return {
+    audience,
+    sections: sections.filter(isShown),
+    concealed: sections.filter((section) => !isShown(section)),
+  };
 }
 
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];

@@ -13,6 +13,8 @@ import {
   reservedSlugs,
 } from "../core/fields.ts";
 import { statusPageBounds } from "../core/limits.ts";
+import { Role } from "../core/roles.ts";
+import { audiences, visibilities } from "./access-rules.ts";
 
 const maxMonitors = statusPageBounds.monitorsInSections.value;
 
@@ -30,10 +32,43 @@ export const slug = z
 
 const Theme = z.enum(["auto", "light", "dark"]).meta({ id: "StatusPageTheme" });
 
-const Visibility = z.enum(["public", "password", "hidden"]).meta({
+const Visibility = z.enum(visibilities).meta({
   id: "StatusPageVisibility",
-  description: "`password` asks visitors for the password, `hidden` shows the page to no one.",
+  description:
+    "`password` asks visitors for the password, `signed-in` for their account, `addresses` admits clients in `allowedAddresses`, and `hidden` shows the page to no one. Access tokens open every page that is not hidden.",
 });
+
+const Audience = z.enum(audiences).meta({
+  id: "StatusPageAudience",
+  description:
+    "`signed-in` omits the section, its monitors, and incidents and maintenance of only these for all other visitors.",
+});
+
+const allowedRoles = z
+  .array(Role)
+  .max(Role.options.length)
+  .transform((roles) => Role.options.filter((role) => roles.includes(role)))
+  .meta({
+    example: ["admin", "owner"],
+    description:
+      "Roles that count as signed in on this page, for `visibility` and for the `audience` of its sections. Empty for all members.",
+  });
+
+const addressIssue = "must be an IP address or a CIDR range, such as 192.168.1.0/24";
+
+const allowedAddresses = z
+  .array(
+    z
+      .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { error: addressIssue })
+      .refine((text) => !text.endsWith("/0"), "must not be a range of all addresses"),
+  )
+  .max(statusPageBounds.allowedAddresses.value)
+  .transform((all) => [...new Set(all.map((one) => one.toLowerCase()))])
+  .meta({
+    example: ["192.168.0.0/16", "2001:db8::/32"],
+    description:
+      "Client addresses and ranges that can open the page. Required while `visibility` is `addresses`. Behind a proxy, see `--trust-proxy`.",
+  });
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, "i");
@@ -85,6 +120,7 @@ export const NewStatusPageSection = z
         description:
           "Without a `groupId`, the monitors of the section. With one, public names and descriptions of some monitors of the group.",
       }),
+    audience: Audience.default("everyone"),
   })
   .meta({ id: "NewStatusPageSection" });
 
@@ -133,6 +169,12 @@ export const statusPageFields = {
     .nullable()
     .default(null)
     .meta({ description: "Required while `visibility` is `password`." }),
+  allowedRoles: allowedRoles.default([]),
+  allowedAddresses: allowedAddresses.default([]),
+  indexing: z.boolean().default(true).meta({
+    description:
+      "Whether search engines may list the page. Otherwise it has `noindex`, and `robots.txt` at its own host names disallows it.",
+  }),
   sections: sections.default([]),
   hosts: hosts.default([]),
   showLatency: z.boolean().default(false),
@@ -164,6 +206,12 @@ export const StatusPagePatch = bodySchema(
     .meta({ id: "StatusPagePatch", example: { hosts: ["status.team.example"] } }),
 );
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
+
+export const PreviewQuery = z.strictObject({ audience: Audience.default("signed-in") });
+
+/** A sign-in that a status page started, as sealed by the page. */
+export const VisitStart = z.strictObject({ visit: z.string().min(1).max(2_000) });
+export const VisitAddress = z.object({ url: z.string() });
 
 export const StatusPagePreview = z.object({
   html: z
@@ -202,6 +250,7 @@ export const StatusPageSection = z
     monitors: z.array(
       z.object({ id: Id, name: z.string().nullable(), showDescription: z.boolean() }),
     ),
+    audience: Audience,
   })
   .meta({ id: "StatusPageSection" });
 export type StatusPageSection = z.infer<typeof StatusPageSection>;
@@ -218,6 +267,9 @@ export const StatusPage = z
     accentColor: z.string().nullable(),
     theme: Theme,
     visibility: Visibility,
+    allowedRoles: z.array(Role),
+    allowedAddresses: z.array(z.string()),
+    indexing: z.boolean(),
     sections: z.array(StatusPageSection),
     hosts: z.array(z.string()),
     showLatency: z.boolean(),
@@ -243,8 +295,16 @@ export const StatusPage = z
       accentColor: "#2563eb",
       theme: "auto",
       visibility: "public",
+      allowedRoles: [],
+      allowedAddresses: [],
+      indexing: true,
       sections: [
-        { name: null, groupId: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12", monitors: [] },
+        {
+          name: null,
+          groupId: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12",
+          monitors: [],
+          audience: "everyone",
+        },
         {
           name: "Partners",
           groupId: null,
@@ -255,6 +315,7 @@ export const StatusPage = z
               showDescription: false,
             },
           ],
+          audience: "signed-in",
         },
       ],
       hosts: ["status.team.example"],

@@ -14,7 +14,7 @@ import { guardFieldExists, buildNextVersion } from "../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { assertLogo, validateAccess, selectEffectiveHosts, buildLogoUrl } from "./rules.ts";
+import { assertLogo, findMissingAccess, selectEffectiveHosts, buildLogoUrl } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
 
@@ -49,10 +49,13 @@ function toStatusPageRecord({ ownHosts }: Scope, page: StoredPage): StatusPageRe
   };
 }
 
-/** Throws VALIDATION_ERROR if the page asks for a password but has none. */
-export function assertOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
-  const issue = validateAccess(visibility, passwordIsSet);
-  if (issue !== null) throw invalidFieldError("password", issue);
+/** Throws VALIDATION_ERROR if the page lacks the password or the addresses that its visibility requires. */
+export function assertOpenable(
+  page: Pick<StatusPage, "visibility" | "allowedAddresses">,
+  passwordIsSet: boolean,
+) {
+  const missing = findMissingAccess(page, passwordIsSet);
+  if (missing !== null) throw invalidFieldError(missing.field, missing.issue);
 }
 
 export const hashPagePassword = ({ organizationId }: Scope, password: string) =>
@@ -77,7 +80,7 @@ export async function createStatusPage(
   { password, sections, hosts, ...fields }: NewStatusPage,
 ): Promise<StatusPageRecord> {
   const { organizationId } = scope;
-  assertOpenable(fields.visibility, password !== null);
+  assertOpenable(fields, password !== null);
   assertHostsFree(scope, hosts);
   const passwordHash = password === null ? null : await hashPagePassword(scope, password);
   const now = scope.clock();
@@ -118,7 +121,8 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
   const passwordHash = password ? await hashPagePassword(scope, password) : password;
   return rewritePage(scope, id, Object.keys(patch), (before) => {
     const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
-    assertOpenable(patch.visibility ?? before.visibility, hash !== null);
+    const { visibility = before.visibility, allowedAddresses = before.allowedAddresses } = patch;
+    assertOpenable({ visibility, allowedAddresses }, hash !== null);
     return { ...(fields as Partial<StoredPage>), passwordHash: hash };
   });
 }

@@ -12,7 +12,8 @@ import {
   statusPages,
   statusPageSections,
 } from "../database/tables/status-pages.ts";
-import { buildLogoUrl, hashLogo, assembleSections } from "./rules.ts";
+import { type Audience, audiences } from "./access-rules.ts";
+import { assembleSections, buildLogoUrl, hashLogo, selectSections } from "./rules.ts";
 import type { StatusPageSection } from "./schema.ts";
 
 type PageRow = typeof statusPages.$inferSelect;
@@ -20,14 +21,29 @@ type PageRow = typeof statusPages.$inferSelect;
 /** A page with its sections and hosts from other tables. */
 export type StoredPage = PageRow & { sections: StatusPageSection[]; hosts: string[] };
 
-/** A page of any organization, as the public site reads it. */
-export type PublicPage = Omit<StoredPage, "logoType" | "logoData"> & { logoUrl: string | null };
+/** A page of any organization with the sections of one audience, as the public site reads it. */
+export type PublicPage = Omit<StoredPage, "logoType" | "logoData"> & {
+  logoUrl: string | null;
+  audience: Audience;
+  /** Sections that this audience does not see. */
+  concealed: StatusPageSection[];
+};
 
 /** The fields of a page that decide who may read it. */
 export type PageHead = Pick<
   PageRow,
-  "organizationId" | "id" | "slug" | "title" | "visibility" | "passwordHash"
->;
+  | "organizationId"
+  | "id"
+  | "slug"
+  | "title"
+  | "visibility"
+  | "passwordHash"
+  | "allowedRoles"
+  | "allowedAddresses"
+> & {
+  /** Whether sections of the page are only for signed-in people. */
+  hasConcealed: boolean;
+};
 
 /** Reads an organization's pages, the default page first, then newest first; with `id`, only that page. */
 export async function findPages({ store, organizationId }: Tenant, id?: string) {
@@ -70,32 +86,63 @@ export async function findPages({ store, organizationId }: Tenant, id?: string) 
 const groupByPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
-/** Reads the page with this id; null if it is hidden or missing. */
-export async function findPublicPageById(tenant: Tenant, id: string) {
+/**
+ * Reads the page with this id and the sections of the audience; null if it is hidden or missing. By default it is the
+ * audience of everyone who can open the page.
+ */
+export async function findPublicPageById(
+  tenant: Tenant,
+  id: string,
+  audience?: Audience,
+): Promise<PublicPage | null> {
   const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
   const { logoType: _type, logoData: _data, ...open } = page;
-  return { ...open, logoUrl: buildLogoUrl(page) };
+  const shownTo = audience ?? (page.visibility === "signed-in" ? "signed-in" : "everyone");
+  return { ...open, ...selectSections(page.sections, shownTo), logoUrl: buildLogoUrl(page) };
 }
 
-const headText = `select organization_id as organizationId, id, slug, title, visibility,
-  password_hash as passwordHash from status_pages where visibility <> 'hidden' and`;
+const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
+  p.password_hash as passwordHash, p.allowed_roles as allowedRoles,
+  p.allowed_addresses as allowedAddresses, exists (select 1 from status_page_sections s
+    where s.organization_id = p.organization_id and s.page_id = p.id
+      and s.audience = 'signed-in') as hasConcealed`;
+
+type HeadRow = Omit<PageHead, "allowedRoles" | "allowedAddresses" | "hasConcealed"> & {
+  allowedRoles: string;
+  allowedAddresses: string;
+  hasConcealed: number;
+};
+
+const toHead = (row: HeadRow): PageHead => ({
+  ...row,
+  allowedRoles: JSON.parse(row.allowedRoles) as PageHead["allowedRoles"],
+  allowedAddresses: JSON.parse(row.allowedAddresses) as string[],
+  hasConcealed: row.hasConcealed === 1,
+});
+
+async function queryHead(store: Store, condition: string, parameter: string) {
+  const [row] = await store.query<HeadRow>(
+    `select ${headColumns} from status_pages p where p.visibility <> 'hidden' and ${condition}`,
+    [parameter],
+  );
+  return row === undefined ? null : toHead(row);
+}
 
 /** Finds the page with this slug in any organization; null if it is hidden or missing. */
-export async function findHead(store: Store, slug: string): Promise<PageHead | null> {
-  const [head] = await store.query<PageHead>(`${headText} slug = ?`, [slug]);
-  return head ?? null;
-}
+export const findHead = (store: Store, slug: string) => queryHead(store, "p.slug = ?", slug);
 
 /** Finds the page with this host name in any organization. The name must be in lower case and without port. */
-export async function findHeadByHost(store: Store, host: string): Promise<PageHead | null> {
-  const [head] = await store.query<PageHead>(
-    `${headText} (organization_id, id) in (
+export const findHeadByHost = (store: Store, host: string) =>
+  queryHead(
+    store,
+    `(p.organization_id, p.id) in (
        select organization_id, page_id from status_page_hosts where host = ?)`,
-    [host],
+    host,
   );
-  return head ?? null;
-}
+
+/** Finds the page by its id in any organization; null if it is hidden or missing. */
+export const findHeadById = (store: Store, id: string) => queryHead(store, "p.id = ?", id);
 
 /** Reads the logo of a page as it was uploaded; null without one. */
 export async function findLogo(
@@ -168,13 +215,15 @@ function replaceSections(
   const monitors = sections.flatMap((section, index) =>
     section.monitors.map((monitor, position) => ({ ...monitor, section: index, position })),
   );
-  const rows = sections.map(({ name, groupId }) => ({ name, groupId }));
+  const rows = sections.map(({ name, groupId, audience }) => ({ name, groupId, audience }));
   const ofPage = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
   return [
     sql`delete from ${statusPageMonitors} where ${ofPage}`,
     sql`delete from ${statusPageSections} where ${ofPage}`,
-    sql`insert into ${statusPageSections} (organization_id, page_id, position, name, group_id)
-      select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId'
+    sql`insert into ${statusPageSections}
+        (organization_id, page_id, position, name, group_id, audience)
+      select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId',
+        value ->> 'audience'
       from json_each(${JSON.stringify(rows)})`,
     sql`insert into ${statusPageMonitors}
         (organization_id, page_id, section, position, monitor_id, public_name, show_description)
@@ -235,28 +284,40 @@ export function findHosts(store: Store): Promise<{ host: string; slug: string }[
   );
 }
 
-/** SQL condition that a section of page `p` shows monitor `m`, directly or through its group. */
-export const isShownText = `exists (select 1 from status_page_sections s
+/** SQL condition that a section of page `p` for one of these audiences shows monitor `m`, directly or by its group. */
+export const buildShownText = (...shownTo: readonly Audience[]) =>
+  `exists (select 1 from status_page_sections s
   where s.organization_id = p.organization_id and s.page_id = p.id
+    and s.audience in (${shownTo.map((one) => `'${one}'`).join(", ")})
     and (s.group_id = m.group_id or (s.group_id is null and exists (
       select 1 from status_page_monitors l where l.organization_id = p.organization_id
         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id))))`;
 
-/** Whether the page can show this incident. Checked before the page itself is loaded. */
+/** SQL for a monitor of incident `i` that page `p` shows to one of these audiences. */
+const buildAffectedText = (...shownTo: readonly Audience[]) =>
+  `exists (select 1 from incident_monitors its
+      join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
+    where its.organization_id = i.organization_id and its.incident_id = i.id
+      and ${buildShownText(...shownTo)})`;
+
+const shownIncidentTexts: Record<Audience, string> = {
+  everyone: `${buildAffectedText("everyone")} or (i.origin = 'manual' and (i.monitor_id is null
+    or (p.is_default and not ${buildAffectedText("signed-in")})))`,
+  "signed-in": `${buildAffectedText(...audiences)}
+    or (i.origin = 'manual' and (i.monitor_id is null or p.is_default))`,
+};
+
+/** Whether the page can show this incident to the audience. Checked before the page itself is loaded. */
 export async function canShowIncident(
   store: Store,
   { organizationId, id }: PageHead,
   incidentId: string,
+  audience: Audience,
 ): Promise<boolean> {
   const rows = await store.query(
     `select 1 from incidents i
        join status_pages p on p.organization_id = i.organization_id and p.id = ?
-     where i.organization_id = ? and i.id = ? and i.public
-       and ((i.origin = 'manual' and (i.monitor_id is null or p.is_default))
-         or exists (select 1 from incident_monitors its
-             join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
-           where its.organization_id = i.organization_id and its.incident_id = i.id
-             and ${isShownText}))`,
+     where i.organization_id = ? and i.id = ? and i.public and (${shownIncidentTexts[audience]})`,
     [id, organizationId, incidentId],
   );
   return rows.length > 0;
@@ -271,16 +332,25 @@ export async function hasIncidentsBefore(store: Store, organizationId: string, a
   return rows.length > 0;
 }
 
-/** Finds the slug of a public page that shows this monitor, directly or through its group; null for none. */
-export async function findSlugShowing(store: Store, monitorId: string): Promise<string | null> {
-  const [row] = await store.query<{ slug: string }>(
-    `select p.slug from monitors m
-       join status_pages p on p.organization_id = m.organization_id and p.visibility = 'public'
-     where m.id = ? and ${isShownText}
-     order by p.is_default desc, p.id limit 1`,
+/** A page, with the audience that a document needs to be part of it. */
+export type PageCandidate = { head: PageHead; neededAudience: Audience };
+
+/** Finds the pages that show this monitor, directly or through its group: first public ones, then default pages. */
+export async function findPagesShowingMonitor(
+  store: Store,
+  monitorId: string,
+): Promise<PageCandidate[]> {
+  const rows = await store.query<HeadRow & { isForEveryone: number }>(
+    `select ${headColumns}, ${buildShownText("everyone")} as isForEveryone from monitors m
+       join status_pages p on p.organization_id = m.organization_id and p.visibility <> 'hidden'
+     where m.id = ? and ${buildShownText(...audiences)}
+     order by isForEveryone and p.visibility = 'public' desc, p.is_default desc, p.id limit 20`,
     [monitorId],
   );
-  return row?.slug ?? null;
+  return rows.map(({ isForEveryone, ...row }) => ({
+    head: toHead(row),
+    neededAudience: isForEveryone === 1 ? "everyone" : "signed-in",
+  }));
 }
 
 /** Reads the slugs of up to two visible default pages. Callers only need to know whether there is exactly one. */

@@ -20,22 +20,30 @@ const maxEndedWindows = 200;
 /** One occurrence of a maintenance window. */
 export type PublicWindow = ReturnType<typeof buildPublicWindow>;
 
+/** Monitors and groups that the audience must not see. */
+export type Concealed = { monitorIds: ReadonlySet<string>; groupIds: ReadonlySet<string> };
+
 type Monitors = readonly { id: string; name: string }[];
 type Page = { organizationId: string; isDefault: boolean };
 
 /** Monitors of the page under their public names. */
 type ShownMonitorList = readonly { id: string; name: string; groupId: string | null }[];
 
-/** Creates a reader of a page's maintenance at `now`. The default page shows all windows. */
+/** Creates a reader of a page's maintenance at `now`. The default page shows all windows, except of `concealed` ones. */
 export function createWindowReader(
   store: Store,
   { organizationId, isDefault }: Page,
   shownMonitors: ShownMonitorList,
+  concealed: Concealed,
   now: number,
 ) {
   const open = shownMonitors.map(({ id, name }) => ({ id, name }));
   const byId = new Map(shownMonitors.map(({ id }, index) => [id, [index]]));
   const byGroup = Map.groupBy(shownMonitors.keys(), (index) => shownMonitors[index]?.groupId ?? "");
+
+  const affectsConcealed = ({ monitorIds, groupIds }: StoredWindow) =>
+    monitorIds.some((id) => concealed.monitorIds.has(id)) ||
+    groupIds.some((id) => concealed.groupIds.has(id));
 
   type AnnouncedWindow = readonly [StoredWindow, Monitors];
 
@@ -47,7 +55,8 @@ export function createWindowReader(
         ...monitorIds.flatMap((id) => byId.get(id) ?? []),
         ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
       ]);
-      if (!isDefault && affected.size === 0 && monitorIds.length + groupIds.length > 0) return [];
+      const isElsewhere = !isDefault && monitorIds.length + groupIds.length > 0;
+      if (affected.size === 0 && (isElsewhere || affectsConcealed(window))) return [];
       const inOrder = [...affected].sort((a, b) => a - b);
       return [[window, inOrder.flatMap((index) => open[index] ?? [])]];
     });

@@ -71,7 +71,13 @@ export const configured: readonly Configured[] = [
   },
   {
     by: "`--limit status-pages`",
-    tables: ["status_pages", "status_page_hosts", "status_page_sections", "status_page_monitors"],
+    tables: [
+      "status_pages",
+      "status_page_hosts",
+      "status_page_sections",
+      "status_page_monitors",
+      "status_page_tokens",
+    ],
     bounds: [
       ofOrganization["status-pages"],
       ofOrganization["status-page-hosts"],

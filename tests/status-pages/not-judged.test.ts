@@ -36,6 +36,7 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
     showLatency: true,
     historyDays: 2,
     timeZone: "UTC",
+    indexing: true,
     createdAt: since,
     updatedAt: since,
   },

@@ -1,18 +1,30 @@
 import { expect, test } from "bun:test";
 import {
   assertLogo,
-  validateAccess,
+  findMissingAccess,
   buildLogoUrl,
   limitShownDays,
   assembleSections,
 } from "../../src/status-pages/rules.ts";
+import { visibilities } from "../../src/status-pages/access-rules.ts";
 import { pixel } from "../support/images.ts";
 
-test("only a page with password visibility needs a password", () => {
-  expect(validateAccess("password", false)).toBe("is required while visibility is password");
-  expect(validateAccess("password", true)).toBe(null);
-  expect(validateAccess("public", false)).toBe(null);
-  expect(validateAccess("hidden", false)).toBe(null);
+test("each visibility requires only its own field: a password, or addresses", () => {
+  for (const visibility of visibilities)
+    for (const allowedAddresses of [[], ["10.0.0.0/8"]])
+      for (const passwordIsSet of [true, false]) {
+        const isMissing = {
+          password: !passwordIsSet,
+          addresses: allowedAddresses.length === 0,
+          public: false,
+          "signed-in": false,
+          hidden: false,
+        }[visibility];
+        const field = visibility === "password" ? "password" : "allowedAddresses";
+        expect(findMissingAccess({ visibility, allowedAddresses }, passwordIsSet)).toEqual(
+          isMissing ? { field, issue: `is required while visibility is ${visibility}` } : null,
+        );
+      }
 });
 
 test("a logo's path names the page and changes only with the image", () => {
@@ -24,7 +36,13 @@ test("a logo's path names the page and changes only with the image", () => {
 });
 
 test("monitors of a section whose group was deleted are not part of the page", () => {
-  const section = (position: number) => ({ position, name: `Part ${position}`, groupId: null });
+  const audience = "everyone" as const;
+  const section = (position: number) => ({
+    position,
+    name: `Part ${position}`,
+    groupId: null,
+    audience,
+  });
   const monitor = (section: number) => ({
     section,
     monitorId: `m${section}`,
@@ -32,8 +50,18 @@ test("monitors of a section whose group was deleted are not part of the page", (
     showDescription: false,
   });
   expect(assembleSections([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
-    { name: "Part 0", groupId: null, monitors: [{ id: "m0", name: null, showDescription: false }] },
-    { name: "Part 2", groupId: null, monitors: [{ id: "m2", name: null, showDescription: false }] },
+    {
+      name: "Part 0",
+      groupId: null,
+      audience,
+      monitors: [{ id: "m0", name: null, showDescription: false }],
+    },
+    {
+      name: "Part 2",
+      groupId: null,
+      audience,
+      monitors: [{ id: "m2", name: null, showDescription: false }],
+    },
   ]);
 });
 

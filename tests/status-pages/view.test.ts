@@ -23,6 +23,7 @@ const page: PublicData["page"] = {
   showLatency: false,
   historyDays: 90,
   timeZone: "UTC",
+  indexing: true,
   createdAt: "2026-11-01T10:00:00.000Z",
   updatedAt: "2026-11-01T10:00:00.000Z",
 };

@@ -4,6 +4,7 @@ export type Clock = () => number;
 
 export const readSystemClock: Clock = () => Date.now();
 
+export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 

@@ -9,6 +9,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { Role } from "../../core/roles.ts";
 import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
 
@@ -29,7 +30,18 @@ export const statusPages = sqliteTable(
     /** Color as `#rrggbb`; null for the default color. */
     accentColor: text("accent_color"),
     theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
-    visibility: text("visibility", { enum: ["public", "password", "hidden"] }).notNull(),
+    visibility: text("visibility", {
+      enum: ["public", "password", "signed-in", "addresses", "hidden"],
+    }).notNull(),
+    /** Roles that count as signed in; empty for all members. */
+    allowedRoles: text("allowed_roles", { mode: "json" }).$type<Role[]>().notNull().default([]),
+    /** Addresses and CIDR ranges that can open the page with the visibility `addresses`. */
+    allowedAddresses: text("allowed_addresses", { mode: "json" })
+      .$type<string[]>()
+      .notNull()
+      .default([]),
+    /** Whether search engines may list the page. */
+    indexing: flag("indexing").notNull().default(true),
     /** Hash with argon2id, in PHC format; null without a password. */
     passwordHash: text("password_hash"),
     showLatency: flag("show_latency").notNull(),
@@ -77,6 +89,10 @@ export const statusPageSections = sqliteTable(
     /** Name of the section; null for the name of the group. */
     name: text("name"),
     groupId: text("group_id"),
+    /** Visitors who see the section. */
+    audience: text("audience", { enum: ["everyone", "signed-in"] })
+      .notNull()
+      .default("everyone"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.pageId, t.position] }),
@@ -106,6 +122,25 @@ export const statusPageMonitors = sqliteTable(
     index("status_page_monitors_by_monitor").on(t.organizationId, t.monitorId),
     reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
     reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+  ],
+);
+
+/** Access tokens of a page, for feed readers and dashboards. */
+export const statusPageTokens = sqliteTable(
+  "status_page_tokens",
+  {
+    organizationId: text("organization_id").notNull(),
+    id: text("id").notNull(),
+    pageId: pageId(),
+    name: text("name").notNull(),
+    /** SHA-256 of the token. */
+    hash: text("hash").notNull().unique(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("status_page_tokens_by_page").on(t.organizationId, t.pageId),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
   ],
 );
 

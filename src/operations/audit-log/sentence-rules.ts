@@ -47,6 +47,8 @@ const fixedPhrases = {
   "person.drilled": "started a drill of #",
   "escalation-policy.drilled": "started a drill of the escalation policy #",
   "organization.deleted": "deleted an organization",
+  "status-page.token-created": "created an access token of #",
+  "status-page.token-revoked": "revoked an access token of #",
   "subscriber.added": "added a subscriber",
   "subscriber.invited": "sent someone a link to confirm",
   "subscriber.asked": "requested a subscription",

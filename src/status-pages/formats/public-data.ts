@@ -20,6 +20,8 @@ export type PublicData = {
     showLatency: boolean;
     historyDays: number;
     timeZone: string;
+    /** Whether search engines may list the page. */
+    indexing: boolean;
     createdAt: string;
     updatedAt: string;
   };

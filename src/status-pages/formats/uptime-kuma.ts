@@ -6,7 +6,7 @@ import type { Store } from "../../database/store.ts";
 import { addSums, computeRatio } from "../../monitoring/uptime/rules.ts";
 import { listSums, computeUptime24h } from "../../monitoring/uptime/store.ts";
 import { renderBadge, toneOfRatio } from "../rendering/badges.ts";
-import { findHead, findSlugShowing } from "../store.ts";
+import { findPagesShowingMonitor, type PageCandidate } from "../store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { stateTones } from "../rendering/view.ts";
 import type { Tenant } from "../../database/rows.ts";
@@ -37,13 +37,12 @@ export function parseLabels(query: URLSearchParams): Labels {
 }
 
 /** Finds the monitor that was imported with this number and is on a public page; null for none. */
-export async function findNumberedMonitor(store: Store, number: string) {
-  for (const id of await findMonitorsByNumber(store, number)) {
-    const slug = await findSlugShowing(store, id);
-    const head = slug === null ? null : await findHead(store, slug);
-    if (head !== null) return { id, head };
-  }
-  return null;
+export async function findPagesShowingNumber(store: Store, number: string) {
+  const found: (PageCandidate & { monitorId: string })[] = [];
+  for (const monitorId of await findMonitorsByNumber(store, number))
+    for (const page of await findPagesShowingMonitor(store, monitorId))
+      found.push({ ...page, monitorId });
+  return found;
 }
 
 /** Finds the ids of monitors that were imported with this number, the earliest import first. */

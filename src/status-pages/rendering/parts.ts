@@ -61,6 +61,8 @@ export async function renderPart(
       const { renderHistoryPage: historyPage } = await loadPages();
       return toHtml(historyPage({ view, base, words: history.words }, history));
     }
+    case "robots":
+      return toRobots(loaded.page.indexing);
     case "logo":
       throw new Error("A logo is not rendered.");
   }
@@ -80,8 +82,10 @@ async function renderIncident(
   if (incident === undefined) return null;
   const { renderIncidentPage: incidentPage } = await import("../incident.tsx");
   const isContinued = before !== undefined;
-  // Chats get no link preview of a page with a password, or of earlier updates.
-  const shared = loaded.page.visibility === "public" && !isContinued ? url : null;
+  // Chats get no link preview of a restricted page, or of earlier updates.
+  const { visibility, audience } = loaded.page;
+  const isPublic = visibility === "public" && audience === "everyone";
+  const shared = isPublic && !isContinued ? url : null;
   const document = { view, base, words };
   return toHtml(incidentPage(document, incident, { url: shared, isContinued }));
 }
@@ -131,6 +135,14 @@ const openHeaders = {
 export function toJson(body: Rendered["body"]): Rendered {
   return { status: 200, type: "application/json", body, headers: openHeaders };
 }
+
+/** Writes `robots.txt` (RFC 9309). Crawlers read it only at the page's own host names. */
+const toRobots = (indexing: boolean): Rendered => ({
+  status: 200,
+  type: "text/plain; charset=utf-8",
+  body: `User-agent: *\n${indexing ? "Allow" : "Disallow"}: /\n`,
+  headers: { "X-Content-Type-Options": "nosniff" },
+});
 
 export const toSvg = (body: string): Rendered => ({
   status: 200,

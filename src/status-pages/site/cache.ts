@@ -13,6 +13,7 @@ import {
 } from "../../http/responses/encoding.ts";
 import { createBodyResponse } from "../../http/responses/large-bodies.ts";
 import { type Body, collectBody, compressBody, type RenderedBody } from "./bodies.ts";
+import { hasPass } from "./credentials.ts";
 import { spendRenewal, createRenewals, canRenew, renewMs, type Renewals } from "./renewals.ts";
 
 /** A rendered response. */
@@ -26,9 +27,14 @@ export type Rendered = {
 
 /**
  * A response rendered from data that was read at `readAt`, by the monotonic clock. `made` is null if there is
- * nothing to publish.
+ * nothing to publish. `isPartial` is true if signed-in visitors get another response.
  */
-export type Rendering = { organizationId: string; readAt: number; made: Rendered | null };
+export type Rendering = {
+  organizationId: string;
+  readAt: number;
+  made: Rendered | null;
+  isPartial?: boolean;
+};
 
 type Render = () => Promise<Rendering | null>;
 
@@ -49,6 +55,7 @@ type Entry = {
   status: number;
   /** Headers of the identity encoding. */
   headers: Record<string, string>;
+  isPartial: boolean;
   variants: Map<Encoding, Variant>;
   /** Encodings in progress. */
   compressing: Map<Encoding, Promise<void>>;
@@ -85,8 +92,15 @@ export class PageCache {
     this.#entries = new EntryStore(capacity);
   }
 
-  /** Returns the cached response; null if none is fresh enough. */
+  /** Returns the cached response; null if none is fresh enough, or if the visitor can see more. */
   respondCached(request: Request, key: string): Response | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || !this.#isServable(entry)) return null;
+    return entry.isPartial && hasPass(request) ? null : respondFromEntry(request, entry);
+  }
+
+  /** Returns the cached response, for a visitor whose rights were checked; null if none is fresh enough. */
+  respondEntry(request: Request, key: string): Response | null {
     const entry = this.#entries.get(key);
     return entry === undefined || !this.#isServable(entry)
       ? null
@@ -256,7 +270,7 @@ class EntryStore {
 }
 
 function createEntry(
-  { organizationId, readAt }: Rendering,
+  { organizationId, readAt, isPartial = false }: Rendering,
   { type, status, headers }: Rendered,
   body: Awaited<ReturnType<typeof collectBody>>,
   renewals: Renewals,
@@ -274,6 +288,7 @@ function createEntry(
       ETag: etag,
       ...headers,
     },
+    isPartial,
     variants: new Map(),
     compressing: new Map(),
     size: 0,

@@ -83,8 +83,8 @@ export function createPageLock(
   return { isOpenFor, ask: askPassword, unlock };
 }
 
-/** Whether a path belongs to the page, so that the form can't redirect elsewhere. */
-function isWithin(home: string, path: string): boolean {
+/** Whether a path belongs to the page, so that nothing can redirect elsewhere. */
+export function isWithin(home: string, path: string): boolean {
   if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
 }

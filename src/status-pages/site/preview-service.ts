@@ -9,6 +9,8 @@ import { adjustAccent } from "../rendering/accent.ts";
 import type { PageDocument } from "../layout.tsx";
 import { loaderOf } from "../load.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
+import type { Audience } from "../access-rules.ts";
+import { selectSections } from "../rules.ts";
 import { getStored } from "../service.ts";
 import { findPages, findPublicPageById } from "../store.ts";
 import { buildView } from "../rendering/view.ts";
@@ -21,14 +23,21 @@ export type PreviewDependencies = {
   previewLimit: RateLimit;
 };
 
-/** Renders the page with an unsaved change, even if the page is hidden. Throws NOT_FOUND. */
-export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
+/** Renders the page with an unsaved change for this audience, even if the page is hidden. Throws NOT_FOUND. */
+export async function previewStatusPage(
+  scope: Scope,
+  id: string,
+  patch: StatusPagePatch,
+  audience: Audience,
+) {
   const { password: _, ...fields } = patch;
   const page = await getStored(scope, id);
   const { slug, logoType, logoData } = page;
   const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
   const now = scope.clock();
-  const changed = { ...page, ...(fields as object), logoUrl };
+  const { sections } = patch.sections === undefined ? page : (patch as typeof page);
+  const shown = selectSections(sections, audience);
+  const changed = { ...page, ...(fields as object), ...shown, logoUrl };
   const loaded = await loaderOf(scope.store)(changed, now);
   const view = buildView(loaded, now);
   const words = await renderWords(collectTexts(loaded));
@@ -49,7 +58,7 @@ export async function previewIncidentPage(
   const [own] = await findPages(scope, pageId);
   if (own === undefined && pageId !== undefined)
     throw unknownReferenceError("statusPageId", "status page");
-  const page = own && (await findPublicPageById(scope, own.id));
+  const page = own && (await findPublicPageById(scope, own.id, "signed-in"));
   if (!page) return null;
   const loaded = await loaderOf(scope.store)(page, now);
   const publishedIncident = loaded.publishDraft(draft);

@@ -11,25 +11,34 @@ import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
 import { type createPageReadings, type Reading } from "../page-readings.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
 import { renderPart, renderSignUp } from "../rendering/parts.ts";
-import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
+import type { Audience } from "../access-rules.ts";
+import { buildAddresses, selectEffectiveHosts, takesVisitors } from "../rules.ts";
 import {
   findHead,
   findHeadByHost,
   hasIncidentsBefore,
   findLogo,
   canShowIncident,
+  type PageCandidate,
   type PageHead,
 } from "../store.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
+import type { Admission, PageAccess } from "./access.ts";
+import { hasAccessToken } from "./credentials.ts";
 import type { PageLock } from "./lock.ts";
 import { isEndless, type Part } from "./public-paths.ts";
+import { type PageSignInDependencies, signInVisitor } from "./sign-in.ts";
 import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
 export type Subscriptions = {
-  /** Signs up the mailbox of the submitted form. */
-  signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
+  /** Signs up the mailbox of the submitted form. With a `person`, only their own mailbox is accepted. */
+  signUp(
+    request: Request,
+    page: PageHead,
+    person: Admission["person"],
+  ): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
   respondToLink(
     request: Request,
@@ -38,11 +47,7 @@ export type Subscriptions = {
   ): Promise<Response | null>;
 };
 
-export type PublicPagesDependencies = {
-  store: Store;
-  clock: Clock;
-  origin: () => string;
-  ownHosts: OwnHosts;
+export type PublicPagesDependencies = PageSignInDependencies & {
   pageQueue: FairQueue;
   cache: PageCache;
   readings: ReturnType<typeof createPageReadings>;
@@ -52,6 +57,7 @@ export type PublicPagesDependencies = {
   makingLimit: NetworkLimit;
   addressOf: (request: Request) => string;
   lock: PageLock;
+  access: PageAccess;
   subscriptions: Subscriptions;
 };
 
@@ -72,23 +78,26 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const cached = this.#on.cache.respondCached(request, cacheKey(address, part));
+    const cached = this.#respondToAnyone(request, cacheKey(address, part));
     return cached ?? this.#serveUncached(request, address, part);
   }
 
+  /** Returns the cached response for everyone; null if there is none, or if the visitor can see more. */
+  #respondToAnyone(request: Request, key: string): Response | null {
+    return hasAccessToken(request) ? null : this.#on.cache.respondCached(request, key);
+  }
+
   async #serveUncached(request: Request, address: PageAddress, part: Part): Promise<Response> {
-    const { cache, lock } = this.#on;
+    const { cache, access } = this.#on;
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
-    const isLocked = head.visibility === "password";
-    if (isLocked && !lock.isOpenFor(request, head))
-      return this.#askPassword(request, head, address);
-    const openKey = cacheKey({ ...address, slug: head.slug }, part);
-    // `serve` returns entries under the open key to anyone.
-    const key = isLocked ? `locked ${openKey}` : openKey;
-    const cached = cache.respondCached(request, key);
-    if (cached !== null) return cached;
-    if (cache.isMissing(key) || !(await this.#canExist(head, part)))
+    const admission = await access.admit(request, head);
+    if (admission === null) return this.#refuse(request, head, address);
+    const { audience } = admission;
+    const key = keyFor(admission, head, cacheKey({ ...address, slug: head.slug }, part));
+    const cached = cache.respondEntry(request, key);
+    if (cached !== null) return adaptToReader(cached, admission, head);
+    if (cache.isMissing(key) || !(await this.#canExist(head, part, audience)))
       return respondNotFound(request);
     if (isEndless(part)) this.#consumeRender(request);
     if (part.name === "logo" && part.parameter !== "") {
@@ -97,29 +106,58 @@ export class PublicPages {
         return this.#serveUncached(request, address, { name: "logo", parameter: "" });
     }
     const response = await cache.respondOrRender(request, key, laneOf(head, isEndless(part)), () =>
-      this.#render(head, address, part),
+      this.#render(head, address, part, audience),
     );
-    return response ?? respondNotFound(request);
+    return response === null ? respondNotFound(request) : adaptToReader(response, admission, head);
   }
 
-  /** Serves a document of a page that anyone can read, such as a badge. */
-  async serveOpen(
+  /** Serves a document of the first of these pages that is open for the visitor, such as a badge. */
+  async serveOpen<C extends PageCandidate>(
     request: Request,
-    { key, isEndless }: { key: string; isEndless: boolean },
-    find: () => Promise<PageHead | null>,
-    render: (reading: Reading) => Promise<Rendered | null>,
+    { key: openKey, isEndless }: { key: string; isEndless: boolean },
+    find: () => Promise<readonly C[]>,
+    render: (reading: Reading, candidate: C) => Promise<Rendered | null>,
   ): Promise<Response> {
-    const { cache } = this.#on;
-    const cached = cache.respondCached(request, key);
+    const { cache, access } = this.#on;
+    const cached = this.#respondToAnyone(request, openKey);
     if (cached !== null) return cached;
-    if (cache.isMissing(key)) return respondNotFound(request);
-    const head = await find();
-    if (head?.visibility !== "public") return respondNotFound(request);
-    if (isEndless) this.#consumeRender(request);
-    const response = await cache.respondOrRender(request, key, laneOf(head, true), () =>
-      this.#renderReading(head, render),
-    );
-    return response ?? respondNotFound(request);
+    for (const candidate of await find()) {
+      const { head, neededAudience } = candidate;
+      const admission = await access.admit(request, head);
+      if (admission === null) continue;
+      const { audience } = admission;
+      if (neededAudience === "signed-in" && audience === "everyone") continue;
+      const key = keyFor(admission, head, openKey);
+      if (cache.isMissing(key)) return respondNotFound(request);
+      if (isEndless) this.#consumeRender(request);
+      const response = await cache.respondOrRender(request, key, laneOf(head, true), async () => {
+        const rendering = await this.#renderReading(head, audience, (reading) =>
+          render(reading, candidate),
+        );
+        return rendering && restrict(rendering, head, audience);
+      });
+      return response === null
+        ? respondNotFound(request)
+        : adaptToReader(response, admission, head);
+    }
+    if (hasAccessToken(request)) throw access.createWrongTokenError(request);
+    return respondNotFound(request);
+  }
+
+  /** Recognizes a member with the help of the admin page, and then returns to the page. */
+  async signIn(
+    request: Request,
+    address: PageAddress,
+    query: URLSearchParams,
+    hasAdminPage: boolean,
+  ): Promise<Response> {
+    const head = await this.#find(address);
+    if (head === null) return respondNotFound(request);
+    const target = { head, base: address.base, isAtOwnHost: address.host !== null, hasAdminPage };
+    return signInVisitor(this.#on, request, target, {
+      code: query.get("code"),
+      to: query.get("to"),
+    });
   }
 
   /** Checks the submitted password of a page. */
@@ -132,16 +170,22 @@ export class PublicPages {
 
   /** Signs up the mailbox that a visitor submitted on a page. */
   async signUp(request: Request, address: PageAddress): Promise<Response> {
-    const { store, clock, lock, pageQueue, readings, subscriptions } = this.#on;
+    const { store, clock, access, pageQueue, readings, subscriptions } = this.#on;
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
-    if (head.visibility === "password" && !lock.isOpenFor(request, head))
-      return this.#askPassword(request, head, address);
+    const admission = await access.admit(request, head);
+    if (admission === null) return this.#refuse(request, head, address);
+    const { audience, isByToken, person } = admission;
     this.#consumeRender(request);
+    // A token is for reading.
+    if (isByToken || !takesVisitors(head)) return respondNotFound(request);
     if ((await findSettings(store, head.organizationId)).smtp === null)
       return respondNotFound(request);
-    const result = await subscriptions.signUp(request, head);
-    const reading = await pageQueue.run(laneOf(head, true), () => readings.findReading(head));
+    const isForMembers = head.visibility === "signed-in";
+    const result = await subscriptions.signUp(request, head, isForMembers ? person : null);
+    const reading = await pageQueue.run(laneOf(head, true), () =>
+      readings.findReading(head, audience),
+    );
     if (reading === null) return respondNotFound(request);
     const { retryAfter } = result;
     return createUncachedResponse(
@@ -162,8 +206,9 @@ export class PublicPages {
     return host === null ? findHead(store, slug) : findHeadByHost(store, host);
   }
 
-  #askPassword(request: Request, head: PageHead, { base }: PageAddress): Promise<Response> {
-    return this.#on.lock.ask(head, base || "/", pathOf(getOriginalRequest(request)));
+  #refuse(request: Request, head: PageHead, { base }: PageAddress): Promise<Response> {
+    const path = pathOf(getOriginalRequest(request));
+    return this.#on.access.refuse(request, head, base || "/", path);
   }
 
   /** Throws RATE_LIMITED. */
@@ -172,9 +217,9 @@ export class PublicPages {
   }
 
   /** Whether the part can exist. Checked before the page itself is loaded. */
-  async #canExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
+  async #canExist(head: PageHead, { name, parameter }: Part, audience: Audience): Promise<boolean> {
     const { store, clock } = this.#on;
-    if (name === "incident") return canShowIncident(store, head, parameter);
+    if (name === "incident") return canShowIncident(store, head, parameter, audience);
     if (name !== "history" || parameter === "") return true;
     return (
       parameter < formatUtcMonth(clock()) &&
@@ -182,13 +227,18 @@ export class PublicPages {
     );
   }
 
-  async #render(head: PageHead, address: PageAddress, part: Part): Promise<Rendering | null> {
+  async #render(
+    head: PageHead,
+    address: PageAddress,
+    part: Part,
+    audience: Audience,
+  ): Promise<Rendering | null> {
     const { clock, origin, ownHosts } = this.#on;
     const { host, base } = address;
     const rendering =
       part.name === "logo"
         ? await this.#renderLogo(head, part.parameter)
-        : await this.#renderReading(head, ({ page, loaded }) => {
+        : await this.#renderReading(head, audience, ({ page, loaded }) => {
             const url =
               host === null
                 ? `${origin()}${base}`
@@ -198,19 +248,24 @@ export class PublicPages {
                   ).page;
             return renderPart(part, loaded, { base, url, now: clock() });
           });
-    return rendering?.made && head.visibility === "password"
-      ? { ...rendering, made: markPrivate(rendering.made) }
-      : rendering;
+    return rendering && restrict(rendering, head, audience);
   }
 
   async #renderReading(
     head: PageHead,
+    audience: Audience,
     render: (reading: Reading) => Promise<Rendered | null>,
   ): Promise<Rendering | null> {
-    const reading = await this.#on.readings.findReading(head);
+    const reading = await this.#on.readings.findReading(head, audience);
     if (reading === null) return null;
     const { page, readAt } = reading;
-    return { organizationId: page.organizationId, readAt, made: await render(reading) };
+    const made = await render(reading);
+    return {
+      organizationId: page.organizationId,
+      readAt,
+      made: page.indexing ? made : made && addHeaders(made, { "X-Robots-Tag": "noindex" }),
+      isPartial: page.concealed.length > 0,
+    };
   }
 
   async #renderLogo(head: PageHead, version: string): Promise<Rendering> {
@@ -245,7 +300,38 @@ function laneOf({ organizationId }: PageHead, isEndless: boolean): string {
   return isEndless ? `more of ${organizationId}` : organizationId;
 }
 
-/** Marks a response as private, so that no shared cache stores it. */
-function markPrivate(rendered: Rendered): Rendered {
-  return { ...rendered, headers: { ...rendered.headers, "Cache-Control": "private, no-cache" } };
+/** Whether anyone gets the same response. */
+const isForAnyone = ({ visibility }: PageHead, audience: Audience) =>
+  visibility === "public" && audience === "everyone";
+
+/** Returns the key of a cache entry for this visitor. Entries under an open key are for anyone. */
+function keyFor({ audience }: Admission, head: PageHead, openKey: string): string {
+  return isForAnyone(head, audience) ? openKey : `${audience} of ${head.id} ${openKey}`;
+}
+
+/**
+ * Marks a response as private if it is not for anyone, so that no shared cache and no search engine stores it, and no
+ * website reads it in the browser of a visitor.
+ */
+function restrict(rendering: Rendering, head: PageHead, audience: Audience): Rendering {
+  if (isForAnyone(head, audience) || rendering.made === null) return rendering;
+  const { [anyOrigin]: _open, ...headers } = rendering.made.headers ?? {};
+  const made = addHeaders(
+    { ...rendering.made, headers },
+    { "Cache-Control": "private, no-cache", "X-Robots-Tag": "noindex" },
+  );
+  return { ...rendering, made };
+}
+
+const anyOrigin = "Access-Control-Allow-Origin";
+
+const addHeaders = (rendered: Rendered, headers: Record<string, string>): Rendered => ({
+  ...rendered,
+  headers: { ...rendered.headers, ...headers },
+});
+
+/** Lets web pages of any origin read a response that an access token opened, such as the page of a dashboard. */
+function adaptToReader(response: Response, { isByToken, audience }: Admission, head: PageHead) {
+  if (isByToken && !isForAnyone(head, audience)) response.headers.set(anyOrigin, "*");
+  return response;
 }

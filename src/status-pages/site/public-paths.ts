@@ -16,6 +16,7 @@ const partPaths = {
   history: `${page}/history`,
   incident: `${page}/incidents/:id`,
   v2: `${page}/api/v2/:name.json`,
+  robots: `${page}/robots.txt`,
 } as const;
 export type PartName = keyof typeof partPaths;
 
@@ -23,6 +24,7 @@ export type PartName = keyof typeof partPaths;
 export const publicPaths = {
   ...partPaths,
   link: `${page}/:verb/:token`,
+  signIn: `${page}/sign-in`,
   badge: "/badge/monitor/:id/:kind.svg",
   uptimeKumaBadge: "/api/badge/:number/:measure",
   uptimeKumaBadgeOver: "/api/badge/:number/:measure/:span",
@@ -40,7 +42,7 @@ export const isPublicPath = (path: string) => prefixes.test(path);
 
 /** Paths at the root of a page's own host. All other paths are the same at every host. */
 const hostedPath =
-  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|subscribe|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
+  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
 /** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
 export function resolveHostedPath(slug: string, path: string): string | null {

@@ -9,11 +9,15 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
 import { setRoute } from "../../http/request-metrics.ts";
 import { createErrorResponse, unknownPathError } from "../../http/responses/error-response.ts";
+import { requestBounds } from "../../core/limits.ts";
 import type { Tenant } from "../../database/rows.ts";
+import type { Store } from "../../database/store.ts";
+import { createNetworkLimit } from "../../http/access/rate-limit.ts";
+import type { Sessions } from "../../http/access/session.ts";
 import { parseMonth } from "../formats/history.ts";
 import { findMonitor, type PublicData } from "../formats/public-data.ts";
 import {
-  findNumberedMonitor,
+  findPagesShowingNumber,
   renderKumaBadge,
   renderKumaHeartbeats,
   renderKumaHistory,
@@ -26,7 +30,13 @@ import {
 import { createPageReadings } from "../page-readings.ts";
 import { type BadgeKind, renderMonitorBadge } from "../rendering/badges.ts";
 import { toJson, toSvg } from "../rendering/parts.ts";
-import { findDefaultSlugs, findHead, findSlugShowing } from "../store.ts";
+import {
+  findDefaultSlugs,
+  findHead,
+  findPagesShowingMonitor,
+  type PageCandidate,
+} from "../store.ts";
+import { PageAccess } from "./access.ts";
 import { PageCache } from "./cache.ts";
 import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
@@ -35,8 +45,9 @@ import { isParameter, isPublicPath, type Part, publicPaths, parseV2Name } from "
 import { respondTooManyRequests } from "../../http/responses/small-page.ts";
 import { respondStatusUnknown, respondNotFound } from "./small-page.ts";
 
-type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monotonic"> & {
+type Dependencies = Omit<PublicPagesDependencies, "access" | "cache" | "readings" | "monotonic"> & {
   log: Log;
+  sessions: Sessions;
   /** Monotonic clock in milliseconds, for the age of cached pages. */
   monotonic?: Clock;
   events: EventReader;
@@ -48,10 +59,15 @@ export function createStatusSite(dependencies: Dependencies) {
   const { monotonic = () => performance.now() } = dependencies;
   const cache = new PageCache(log, pageQueue, monotonic);
   const readings = createPageReadings(store, clock, monotonic);
-  const pages = new PublicPages({ ...dependencies, monotonic, cache, readings });
+  const wrongTokens = createNetworkLimit(requestBounds.wrongPageTokens.value, clock);
+  const access = new PageAccess({ ...dependencies, wrongTokens });
+  const pages = new PublicPages({ ...dependencies, access, monotonic, cache, readings });
   const hosts = new PageHosts(store, ownHosts);
   const judgement = createJudgementWatch(store, log, cache);
-  const { fetch } = createPublicRoutes({ ...dependencies, pages });
+  /** Requests at the public port, which has no admin page. */
+  const alone = new WeakSet<Request>();
+  const hasAdminPage = (request: Request) => !alone.has(request);
+  const { fetch } = createPublicRoutes({ ...dependencies, pages, hasAdminPage });
   let subscription: Subscription | null = null;
 
   function respond(request: Request): Response | Promise<Response> {
@@ -66,6 +82,7 @@ export function createStatusSite(dependencies: Dependencies) {
     answerAlone: (received: Request): Response | Promise<Response> | null => {
       const request = hosts.rewrite(received);
       const path = pathOf(request);
+      alone.add(request);
       return path === "/" || isPublicPath(path) ? respond(request) : null;
     },
     /** Responds on the main port; null if the path is not part of the public site. */
@@ -100,6 +117,8 @@ const eventsAffectingPages: EventEffects<true> = {
 
 type RouteDependencies = Pick<Dependencies, "store" | "clock" | "log"> & {
   pages: PublicPages;
+  /** Whether the port of the request also serves the admin page. */
+  hasAdminPage: (request: Request) => boolean;
 };
 
 type Handler = (request: Request, params: Record<string, string>) => Response | Promise<Response>;
@@ -167,7 +186,7 @@ function addOptions(app: Elysia) {
   }
 }
 
-function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
+function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDependencies) {
   const serve = (request: Request, slug: string | undefined, part: Part) =>
     pages.serve(request, parsePageAddress(request, slug), part);
 
@@ -187,10 +206,15 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
     ["/history.atom", "atom"],
     ["/maintenance.ics", "ics"],
     ["/subscribe", "subscribe"],
+    ["/robots.txt", "robots"],
   ] as const)
     read(publicPaths[name], `/status/:slug${path}`, (request, { slug }) =>
       serve(request, slug, { name, parameter: "" }),
     );
+  read(publicPaths.signIn, publicPaths.signIn, (request, { slug }) => {
+    const address = parsePageAddress(request, slug);
+    return pages.signIn(request, address, queryOf(request), hasAdminPage(request));
+  });
   read(publicPaths.history, publicPaths.history, (request, { slug }) =>
     serve(request, slug, { name: "history", parameter: parseMonth(queryOf(request), clock()) }),
   );
@@ -232,14 +256,10 @@ function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies)
   read(publicPaths.badge, "/badge/monitor/:id/:file", (request, { id = "", file = "" }) => {
     if (!isParameter("id", id) || !isParameter("badge", file)) throw unknownPathError();
     const kind = file.slice(0, -".svg".length) as BadgeKind;
-    const find = async () => {
-      const slug = await findSlugShowing(store, id);
-      return slug === null ? null : findHead(store, slug);
-    };
     return pages.serveOpen(
       request,
       { key: pathOf(request), isEndless: true },
-      find,
+      () => findPagesShowingMonitor(store, id),
       async ({ page, loaded }) => {
         const monitor = findMonitor(loaded, id);
         return monitor !== undefined && (kind !== "latency" || page.showLatency)
@@ -258,21 +278,20 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
     if (!isParameter("span", span)) throw unknownPathError();
     const labels = parseLabels(queryOf(request));
     const badgeRequest = { measure: measure as KumaMeasure, span, labels };
-    let id: string | null = null;
-    const find = async () => {
-      const found = await findNumberedMonitor(store, number);
-      id = found?.id ?? null;
-      return found?.head ?? null;
-    };
     const key = `${pathOf(request)} ${JSON.stringify(labels)}`;
-    return pages.serveOpen(request, { key, isEndless: true }, find, async ({ page, loaded }) => {
-      const monitor = findMonitor(loaded, id ?? "");
-      const tenant = { store, organizationId: page.organizationId };
-      const image =
-        monitor &&
-        (await renderKumaBadge(tenant, badgeRequest, monitor, page.showLatency, clock()));
-      return image ? toSvg(image) : null;
-    });
+    return pages.serveOpen(
+      request,
+      { key, isEndless: true },
+      () => findPagesShowingNumber(store, number),
+      async ({ page, loaded }, { monitorId }) => {
+        const monitor = findMonitor(loaded, monitorId);
+        const tenant = { store, organizationId: page.organizationId };
+        const image =
+          monitor &&
+          (await renderKumaBadge(tenant, badgeRequest, monitor, page.showLatency, clock()));
+        return image ? toSvg(image) : null;
+      },
+    );
   };
   read(publicPaths.uptimeKumaBadge, publicPaths.uptimeKumaBadge, serveBadge);
   read(publicPaths.uptimeKumaBadgeOver, publicPaths.uptimeKumaBadgeOver, serveBadge);
@@ -289,7 +308,7 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
       return pages.serveOpen(
         request,
         { key: pathOf(request), isEndless: false },
-        () => findHead(store, slug),
+        () => findCandidate(store, slug),
         async ({ page, loaded }) =>
           toJson(await render({ store, organizationId: page.organizationId }, loaded, clock())),
       );
@@ -303,11 +322,17 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
       return pages.serveOpen(
         request,
         { key: `${pathOf(request)} ${JSON.stringify(label)}`, isEndless: true },
-        () => findHead(store, slug),
+        () => findCandidate(store, slug),
         async ({ loaded }) => toSvg(renderKumaPageBadge(loaded, label)),
       );
     },
   );
+}
+
+/** Returns the page with this slug, whose documents exist for everyone who can open it. */
+async function findCandidate(store: Store, slug: string): Promise<PageCandidate[]> {
+  const head = await findHead(store, slug);
+  return head === null ? [] : [{ head, neededAudience: "everyone" }];
 }
 
 /** Throws NOT_FOUND for a malformed slug. */

@@ -13,8 +13,12 @@ import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import { openAll } from "../../core/security/secrets.ts";
 import { type Statement, createUpdate } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
+import { emailKeyOf } from "../../accounts/people/rules.ts";
+import { findMemberByEmail, findMembership } from "../../accounts/people/store.ts";
+import type { Store } from "../../database/store.ts";
+import { isAllowedRole } from "../access-rules.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
-import { findPages } from "../store.ts";
+import { findPages, type StoredPage } from "../store.ts";
 import { sealToken } from "./links.ts";
 import {
   type Notice,
@@ -57,16 +61,37 @@ async function findReceiver(
   if (subscriber === null) return null;
   const [page] = await findPages({ store, organizationId }, subscriber.pageId);
   if (page === undefined) return null;
-  const { slug, title: pageTitle, timeZone, visibility } = page;
+  const { slug, title: pageTitle, timeZone } = page;
   const hosts = selectEffectiveHosts(page, ownHosts);
   const { page: pageUrl, root } = buildAddresses({ slug, hosts }, origin());
   const links = { pageTitle, pageUrl, timeZone, root, slug };
   return {
     type: subscriber.type,
-    refusal: visibility === "hidden" ? "The status page was hidden." : null,
+    refusal: await findRefusal(context.store, page, subscriber),
     prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId),
     after: (attempt, { now }) => recordAttempt(subscriber, attempt, now),
   };
+}
+
+/**
+ * Returns why the subscriber gets no messages at the moment; null if they do. A visitor who subscribed themselves must
+ * still be able to open the page. Other subscribers were added by the organization.
+ */
+async function findRefusal(
+  store: Store,
+  { organizationId, visibility, allowedRoles }: StoredPage,
+  { byVisitor, address }: SubscriberRow,
+): Promise<string | null> {
+  if (visibility === "hidden") return "The status page was hidden.";
+  if (!byVisitor) return null;
+  if (visibility === "addresses") return "The status page was restricted to addresses.";
+  if (visibility !== "signed-in") return null;
+  const tenant = { store, organizationId };
+  const person = await findMemberByEmail(tenant, emailKeyOf(address));
+  const membership = person && (await findMembership(tenant, person.id));
+  return membership && isAllowedRole(allowedRoles, membership.role)
+    ? null
+    : "The subscriber can no longer open the status page.";
 }
 
 async function prepareDelivery(

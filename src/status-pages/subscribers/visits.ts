@@ -9,6 +9,7 @@ import { readFormFields } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
 import { openToken, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
+import { addressKeyOf } from "./rules.ts";
 import { createSignUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
@@ -30,7 +31,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
   });
 
   return {
-    async signUp(request, page) {
+    async signUp(request, page, person) {
       const { email = "" } = await readFormFields(request);
       const sentAddress = email.trim().slice(0, 320);
       const address = addressOf(request);
@@ -41,6 +42,15 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
         return {
           email: sentAddress,
           trouble: "This must be an e-mail address, such as ann@team.example.",
+          status: 422,
+        };
+      if (
+        person !== null &&
+        addressKeyOf("email", mailbox.data) !== addressKeyOf("email", person.email)
+      )
+        return {
+          email: sentAddress,
+          trouble: `This page is only for signed-in people: use the address of your account, ${person.email}.`,
           status: 422,
         };
       // Checked before the lookup, so that responses don't reveal whether a mailbox is known.

@@ -7,6 +7,16 @@ type Visibility = StatusPage["visibility"];
 export const visibilities: Record<Visibility, { label: string; hint: string; icon: IconName }> = {
   public: { label: "Public", hint: "Anyone with the address can see it.", icon: "page" },
   password: { label: "With a password", hint: "Visitors enter it once in 30 days.", icon: "lock" },
+  "signed-in": {
+    label: "Signed-in people",
+    hint: "Members of the organization sign in to see it.",
+    icon: "people",
+  },
+  addresses: {
+    label: "Chosen addresses",
+    hint: "Only clients in these networks can see it.",
+    icon: "lock",
+  },
   hidden: { label: "Hidden", hint: "No one can see it.", icon: "hidden" },
 };
 

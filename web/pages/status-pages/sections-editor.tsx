@@ -28,7 +28,10 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
       .flatMap(({ monitors }) => monitors.map(({ id }) => id)),
   );
   const add = (section: Partial<Section>) =>
-    onChange([...sections, { name: null, groupId: null, monitors: [], ...section }]);
+    onChange([
+      ...sections,
+      { name: null, groupId: null, monitors: [], audience: "everyone", ...section },
+    ]);
   const issues = sections.map((_, index) => errorOf(`sections[${index}]`));
   const issue = issues.some((one) => one !== undefined) ? undefined : errorOf("sections");
   return (

@@ -1,0 +1,14 @@
+/** Defines who can open a status page, and which parts of it they see. */
+import type { Role } from "../core/roles.ts";
+
+/** Visitors who can open a page. Tests generate cases from this list. */
+export const visibilities = ["public", "password", "signed-in", "addresses", "hidden"] as const;
+
+/** Visitors who see a section. */
+export const audiences = ["everyone", "signed-in"] as const;
+export type Audience = (typeof audiences)[number];
+
+/** Whether a member with this role counts as signed in on a page. */
+export function isAllowedRole(allowedRoles: readonly Role[], role: Role): boolean {
+  return allowedRoles.length === 0 || allowedRoles.includes(role);
+}

@@ -1,0 +1,167 @@
+/** Admits visitors to status pages: by visibility, address, password, access token, or as signed-in members. */
+import { isIP } from "node:net";
+import { AppError, rateLimitError } from "../../core/errors.ts";
+import { normalizeHostName, type OwnHosts } from "../../core/security/own-hosts.ts";
+import { normalizeAddress } from "../../core/security/client-network.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import { createBlockList, familyOf, parseRange } from "../../core/security/target-guard.ts";
+import type { Store } from "../../database/store.ts";
+import { isOurs } from "../../http/access/host-guard.ts";
+import type { NetworkLimit } from "../../http/access/rate-limit.ts";
+import type { Sessions } from "../../http/access/session.ts";
+import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { type Audience, isAllowedRole } from "../access-rules.ts";
+import { isTokenOfPage } from "../access-tokens/store.ts";
+import { adjustAccent } from "../rendering/accent.ts";
+import { findBranding, findHeadByHost, type PageHead } from "../store.ts";
+import { hasAccessToken, hashAccessToken, openPass } from "./credentials.ts";
+import type { PageLock } from "./lock.ts";
+
+/** An open page, as a visitor sees it. */
+export type Admission = {
+  audience: Audience;
+  /** Whether an access token opened the page. Web pages of any origin can then read the response. */
+  isByToken: boolean;
+  /** The signed-in person; null for all other visitors. */
+  person: { email: string } | null;
+};
+
+type Dependencies = {
+  store: Store;
+  vault: Vault;
+  sessions: Sessions;
+  ownHosts: OwnHosts;
+  lock: PageLock;
+  addressOf: (request: Request) => string;
+  /** Wrong access tokens per client network and minute. */
+  wrongTokens: NetworkLimit;
+};
+
+export class PageAccess {
+  readonly #on: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#on = dependencies;
+  }
+
+  /** Returns what the visitor sees of the page; null if it is closed for the visitor. */
+  async admit(request: Request, head: PageHead): Promise<Admission | null> {
+    const isSplit = head.hasConcealed || head.visibility === "signed-in";
+    if (hasAccessToken(request)) {
+      const hash = hashAccessToken(request);
+      const isValid = hash !== null && (await isTokenOfPage(this.#on.store, head, hash));
+      const audience = isSplit ? "signed-in" : "everyone";
+      return isValid ? { audience, isByToken: true, person: null } : null;
+    }
+    const person = isSplit ? await this.#findMember(request, head) : null;
+    if (!(await this.#isOpenFor(request, head, person !== null))) return null;
+    return { audience: person === null ? "everyone" : "signed-in", isByToken: false, person };
+  }
+
+  /** Responds to a visitor for whom the page is closed. `path` is the requested path, `home` that of the page. */
+  async refuse(request: Request, head: PageHead, home: string, path: string): Promise<Response> {
+    const { store, lock } = this.#on;
+    if (hasAccessToken(request)) throw this.createWrongTokenError(request);
+    switch (head.visibility) {
+      case "password":
+        return lock.ask(head, home, path);
+      case "signed-in": {
+        const link = `${home === "/" ? "" : home}/sign-in?to=${encodeURIComponent(path)}`;
+        return respondClosed(
+          store,
+          head,
+          "Sign in to see this page",
+          `<p>It is for people with an account.</p><p><a class="go" href="${Bun.escapeHTML(link)}">Sign in</a></p>`,
+        );
+      }
+      default:
+        return respondClosed(
+          store,
+          head,
+          "This page is not open to your network",
+          `<p>Your address is ${Bun.escapeHTML(this.#on.addressOf(request))}. Use the network of the organization, such as its VPN, and the address of the page that you got from it.</p>`,
+        );
+    }
+  }
+
+  /** Counts a wrong token, and returns its error: RATE_LIMITED after too many from the network. */
+  createWrongTokenError(request: Request): AppError {
+    const wait = this.#on.wrongTokens.take(this.#on.addressOf(request));
+    return wait > 0
+      ? rateLimitError(wait, "Too many wrong access tokens from this network.")
+      : new AppError(
+          "FORBIDDEN",
+          "This access token is not valid for this status page. It was revoked, or it belongs to another page.",
+        );
+  }
+
+  /** Finds the member whose pass the request has; null if the session, membership or role no longer allows it. */
+  async #findMember(request: Request, head: PageHead): Promise<{ email: string } | null> {
+    const pass = openPass(this.#on.vault, request, head);
+    if (pass === null) return null;
+    let email = "";
+    const isMember = await this.#on.sessions.isStillOpen(pass.sessionId, (session) => {
+      ({ email } = session.person);
+      return session.organizations.some(
+        ({ id, role }) => id === head.organizationId && isAllowedRole(head.allowedRoles, role),
+      );
+    });
+    return isMember ? { email } : null;
+  }
+
+  async #isOpenFor(request: Request, head: PageHead, isMember: boolean): Promise<boolean> {
+    switch (head.visibility) {
+      case "public":
+        return true;
+      case "password":
+        return this.#on.lock.isOpenFor(request, head);
+      case "signed-in":
+        return isMember;
+      case "addresses":
+        return this.#isFromAllowedAddress(request, head);
+      case "hidden":
+        return false;
+    }
+  }
+
+  /**
+   * An address is no secret that a website lacks: by DNS rebinding, a foreign name could lead a browser in the network
+   * to the page. So the page also requires a name of the appliance, or its own.
+   */
+  async #isFromAllowedAddress(request: Request, head: PageHead): Promise<boolean> {
+    const { store, ownHosts, addressOf } = this.#on;
+    if (!isInRanges(head.allowedAddresses, addressOf(request))) return false;
+    if (isOurs(request, ownHosts)) return true;
+    const host = normalizeHostName(request.headers.get("host") ?? "");
+    return (await findHeadByHost(store, host))?.id === head.id;
+  }
+}
+
+/** Whether an address is one of these addresses, or in one of these CIDR ranges. */
+export function isInRanges(allowed: readonly string[], address: string): boolean {
+  const client = normalizeAddress(address);
+  if (client === null) return false;
+  const ranges = allowed.flatMap((text) => {
+    const range = parseRange(text.includes("/") ? text : `${text}/${isIP(text) === 4 ? 32 : 128}`);
+    return range === null ? [] : [range];
+  });
+  return createBlockList(ranges).check(client, familyOf(client));
+}
+
+/** Creates the page that names a closed status page. `content` is HTML. */
+async function respondClosed(
+  store: Store,
+  head: PageHead,
+  heading: string,
+  content: string,
+): Promise<Response> {
+  const branding = await findBranding(store, head);
+  const { accentColor } = branding;
+  return respondSmallPage(
+    branding.title,
+    `<div class="lock"><h1>${heading}</h1>${content}</div>`,
+    403,
+    {},
+    { ...branding, accentColor: accentColor === null ? null : adjustAccent(accentColor) },
+  );
+}
