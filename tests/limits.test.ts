@@ -171,9 +171,9 @@ test("every route that creates records has a limit or a retention", () => {
     "createStatusPage",
     "invite",
   ];
-  // Contact methods and passkeys have a limit per person, notes and overrides per record; drills end; incidents are
-  // people's history; there is one backup per person; uploads are removed within an hour; an appliance has few sign-in
-  // providers; the others create an organization.
+  // Contact methods and passkeys have a limit per person, notes, overrides and access tokens per record; drills end;
+  // incidents are people's history; there is one backup per person; uploads are removed within an hour; an appliance
+  // has few sign-in providers; the others create an organization.
   const unlimited = [
     "openIncident",
     "createContactMethod",
@@ -189,6 +189,7 @@ test("every route that creates records has a limit or a retention", () => {
     "setUp",
     "foundOrganization",
     "createIdentityProvider",
+    "createStatusPageAccessToken",
   ];
   type Route = { hooks: { detail?: { endpoint?: { name: string; status?: number } } } };
   const makers = (dashboard.routes as unknown as Route[])

@@ -20,6 +20,7 @@ import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { listMembers } from "../accounts/people/store.ts";
 import type { EscalationStep } from "../alerting/policies/schema.ts";
+import type { StatusPageSection } from "../status-pages/schema.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 const maxKeyLength = 60;
@@ -255,7 +256,7 @@ function buildEntry(
         people: personIds.map((id) => keyOf(id)),
       }));
     if (section === "statusPages" && name === "sections")
-      return (value as PageSection[]).filter(isKnown).map(toEntrySection);
+      return (value as StatusPageSection[]).filter(isKnown).map(toEntrySection);
     for (const path of Object.keys(kind?.secrets ?? {})) {
       const [field = "", inner] = path.split(".");
       if (field !== name || value === null) continue;
@@ -280,7 +281,7 @@ function buildEntry(
     return keys.get(String(id));
   }
 
-  function isKnown({ groupId }: PageSection): boolean {
+  function isKnown({ groupId }: StatusPageSection): boolean {
     return groupId === null || keys.has(groupId);
   }
 
@@ -288,7 +289,7 @@ function buildEntry(
     return { afterMinutes, targets: targets.map(({ type, id }) => ({ [type]: keyOf(id) })) };
   }
 
-  function toEntrySection({ name, groupId, monitors }: PageSection): Fields {
+  function toEntrySection({ name, groupId, monitors, audience }: StatusPageSection): Fields {
     const listed = monitors.filter(({ id }) => keys.has(id));
     return {
       ...(name !== null && { name }),
@@ -300,15 +301,11 @@ function buildEntry(
           ...(one.showDescription && { showDescription: true }),
         })),
       }),
+      ...(audience !== "everyone" && { audience }),
     };
   }
 }
 
-type PageSection = {
-  name: string | null;
-  groupId: string | null;
-  monitors: { id: string; name: string | null; showDescription: boolean }[];
-};
 
 /** Returns a unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
 function nameVariable(path: readonly string[], takenNames: Set<string>): string {

@@ -150,6 +150,7 @@ const PageSection = z.strictObject({
       }),
     )
     .default([]),
+  audience: NewStatusPageSection.shape.audience,
 });
 
 /** A target by the e-mail address of a person, or by the key of a schedule or channel. */

@@ -82,6 +82,7 @@ export const configured: readonly Configured[] = [
       ofOrganization["status-pages"],
       ofOrganization["status-page-hosts"],
       statusPageBounds.monitorsInSections,
+      statusPageBounds.accessTokens,
     ],
   },
   {

@@ -56,6 +56,8 @@ const approved = {
     "/status/:slug/incidents/:id",
     "/status/:slug/logo",
     "/status/:slug/maintenance.ics",
+    "/status/:slug/robots.txt",
+    "/status/:slug/sign-in",
     "/status/:slug/subscribe",
   ],
   badges: ["status", "uptime", "latency"],

@@ -2,7 +2,7 @@ import { badgeKinds } from "../../src/status-pages/rendering/badges.ts";
 import { type PartName, publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 
-const { link: _link, badge, ...others } = publicPaths;
+const { link: _link, signIn: _signIn, badge, ...others } = publicPaths;
 const parts = Object.fromEntries(
   Object.entries(others).filter(([name]) => !name.startsWith("uptimeKuma")),
 );
