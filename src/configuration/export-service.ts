@@ -306,7 +306,6 @@ function buildEntry(
   }
 }
 
-
 /** Returns a unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
 function nameVariable(path: readonly string[], takenNames: Set<string>): string {
   const wish = path

@@ -161,12 +161,22 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       historyDays: fc.integer({ min: 1, max: 365 }),
       timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
       password: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, line),
+      visibility: fc.constantFrom("public", "signed-in", "hidden"),
+      allowedRoles: fc.constantFrom([], ["admin", "owner"]),
+      allowedAddresses: fc.constantFrom([], ["10.0.0.0/8", "::1"]),
+      indexing: fc.boolean(),
     }),
     fc
-      .tuple(oneOf(groups), someOf(monitors), line, fc.boolean())
-      .map(([group, shown, name, showDescription]): Own => ({
+      .tuple(
+        oneOf(groups),
+        someOf(monitors),
+        line,
+        fc.boolean(),
+        fc.constantFrom("everyone", "signed-in"),
+      )
+      .map(([group, shown, name, showDescription, audience]): Own => ({
         sections: [
-          ...(group === null ? [] : [{ group }]),
+          ...(group === null ? [] : [{ group, audience }]),
           { name, monitors: shown.map((one) => ({ monitor: one, showDescription })) },
         ],
       })),

@@ -1,0 +1,359 @@
+/** Status pages for some visitors only: who can open them, and what others see of their parts. */
+import { describe, expect, test } from "bun:test";
+import { visibilities } from "../../src/status-pages/access-rules.ts";
+import { isInRanges } from "../../src/status-pages/site/access.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
+import { addressOf, createPerson, signInMember, signInVisitor } from "../support/people.ts";
+import { badgePaths, partPaths } from "../support/public-paths.ts";
+import { buildSection, createVisitor, readWords, type Visitor } from "../support/visitor.ts";
+
+const canary = (where: string) => `CANARY-${where}`;
+const host = "localhost";
+const password = "correct horse battery";
+const inside = { "X-Address": "10.1.2.3" };
+
+/** Signs in on a status page as a browser does, and returns the cookie of the page; null if it is rejected. */
+async function visit(made: Visitor, slug: string, page: { page: Visitor["api"] }) {
+  const started = await made.get(`/status/${slug}/sign-in?to=/status/${slug}/history`, { host });
+  expect(started.status).toBe(302);
+  const location = new URL(started.headers.get("location") ?? "", "http://localhost");
+  expect(location.pathname).toBe("/status-pages");
+  const body = { visit: location.searchParams.get("visit") ?? "" };
+  const approved = await page.page("POST", "/dashboard/status-pages/visit", { body });
+  if (approved.status !== 200) return null;
+  const url = new URL(approved.json.data.url);
+  const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
+  const path = url.pathname + url.search;
+  // A code is worth nothing in another browser.
+  expect((await made.get(path, { host })).status).toBe(403);
+  const back = await made.get(path, { host, headers: { Cookie: own } });
+  expect([back.status, back.headers.get("location")]).toEqual([303, `/status/${slug}/history`]);
+  const [cookie = ""] = back.headers.getSetCookie()[0]?.split(";") ?? [];
+  return cookie;
+}
+
+/** A section with monitors that only signed-in people see, and everything that only touches these. */
+async function addConcealed(made: Visitor) {
+  const { monitor, group, createIncident, api } = made;
+  const labels = (where: string) => ({
+    name: canary(`${where}-name`),
+    description: canary(`${where}-description`),
+  });
+  const listed = await monitor({ ...labels("listed"), type: "ping", host: "db.canary.lan" });
+  const grouped = await monitor({ ...labels("grouped"), type: "ping", host: "db.canary.lan" });
+  const { id: groupId } = await group({ ...labels("group"), monitorIds: [grouped.id] });
+  const incident = await createIncident({
+    title: canary("incident"),
+    message: canary("message"),
+    severity: "critical",
+    monitorIds: [listed.id],
+  });
+  const plan = {
+    title: canary("window"),
+    description: canary("window-description"),
+    startsAt: "2026-11-20T09:00:00.000Z",
+    endsAt: "2026-11-20T12:00:00.000Z",
+  };
+  for (const [index, members] of [{ monitorIds: [listed.id] }, { groupIds: [groupId] }].entries()) {
+    const body = { ...plan, title: `${plan.title}-${index}`, ...members };
+    expect((await api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
+  }
+  const sections = [
+    {
+      ...buildSection(canary("section"), [listed.id, canary("public-name")]),
+      audience: "signed-in",
+    },
+    { groupId, name: null, monitors: [], audience: "signed-in" },
+  ];
+  return { sections, incidentId: incident.id as string, monitorIds: [listed.id, grouped.id] };
+}
+
+const kumaPaths = Object.entries(publicPaths).flatMap(([name, path]) =>
+  name.startsWith("uptimeKuma") && path.includes(":slug") ? [path] : [],
+);
+
+/** Every public path of a page with these records. */
+const pathsOf = (slug: string, incidentId: string, monitorIds: readonly string[]) => [
+  ...partPaths.map((part) => `/status/${slug}${part.replace(":id", incidentId)}`),
+  ...monitorIds.map((id) => `/status/${slug}/api/v2/components/${id}.json`),
+  ...kumaPaths.map((path) => path.replace(":slug", slug)),
+  ...monitorIds.flatMap((id) => badgePaths.map((path) => path.replace(":id", id))),
+];
+
+/** Pages of every restricted visibility, and a public one, with everything concealed in them. */
+async function world() {
+  const made = await createVisitor({ addressOf, makingsPerMinute: 100_000 });
+  const { monitor, publish, createPage, api } = made;
+  const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
+  const open = buildSection("Open", id);
+  const concealed = await addConcealed(made);
+  const page = await publish({ sections: [open, ...concealed.sections] });
+  const pageIds = new Map<string, string>([["ours", page.id]]);
+  const allowedAddresses = ["10.0.0.0/8", "2001:db8::/32"];
+  const access = { password, allowedAddresses, allowedRoles: ["admin", "owner"] };
+  for (const visibility of visibilities.filter((one) => !["public", "hidden"].includes(one))) {
+    const sections = concealed.sections.map((one) => ({ ...one, audience: "everyone" }));
+    const { id: pageId } = await createPage({ slug: visibility, visibility, sections, ...access });
+    pageIds.set(visibility, pageId);
+  }
+  const paths = [...pageIds.keys()].flatMap((slug) =>
+    pathsOf(slug, concealed.incidentId, concealed.monitorIds),
+  );
+  const createToken = async (slug: string) => {
+    const tokens = `/api/v1/status-pages/${pageIds.get(slug)}/access-tokens`;
+    const { status, json } = await api("POST", tokens, { body: { name: "Feed reader" } });
+    expect(status).toBe(201);
+    return { ...(json.data as { id: string; token: string }), tokens };
+  };
+  return { ...made, ...concealed, pageIds, paths: [...new Set(paths)], createToken };
+}
+
+type Credentials = { headers?: Record<string, string>; token?: string };
+
+/** Responses of all paths to a visitor, as text with headers. */
+async function crawl({ get }: Visitor, paths: readonly string[], sent: Credentials = {}) {
+  const found = new Map<string, { status: number; text: string; headers: Headers }>();
+  for (const path of paths) {
+    const query = sent.token === undefined ? "" : `?accessToken=${sent.token}`;
+    const { status, text, headers } = await get(path + query, {
+      host,
+      headers: sent.headers ?? {},
+    });
+    found.set(path, { status, text: `${JSON.stringify([...headers])}\n${text}`, headers });
+  }
+  return found;
+}
+
+const listLeaks = (found: Awaited<ReturnType<typeof crawl>>) =>
+  [...found].flatMap(([path, { text }]) =>
+    [...text.matchAll(/\S{0,30}canary-\S{0,40}/gi)].map(([words]) => `${path}: ${words}`),
+  );
+
+test("no visitor without the right sees anything of a restricted page or part, at any public path", async () => {
+  await using made = await world();
+  const { pageIds, paths, api, store } = made;
+  const owner = await signInMember(made, "owner");
+  const member = await signInMember(made, "member");
+  const outsider = await createPerson(made, made.theirs.id, "owner");
+  const theirs = await signInVisitor(made, outsider.id);
+  const cookieOf = async (slug: string, person: { page: Visitor["api"] }) => ({
+    headers: { Cookie: (await visit(made, slug, person)) ?? "" },
+  });
+  const revoked = await made.createToken("signed-in");
+  expect((await api("DELETE", `${revoked.tokens}/${revoked.id}`)).status).toBe(200);
+  const passes = {
+    ours: await cookieOf("ours", owner),
+    restricted: await cookieOf("signed-in", owner),
+  };
+  const value = passes.restricted.headers.Cookie.split("=")[1];
+  const visitors: Record<string, Credentials> = {
+    stranger: {},
+    "a member with another role": await cookieOf("signed-in", member),
+    "a member of another organization": await cookieOf("signed-in", theirs),
+    "a session cookie of the admin page": { headers: { Cookie: owner.cookie } },
+    "a revoked token": { token: revoked.token },
+    "an API key": { token: made.ours.writeKey.key },
+    "an address outside": { headers: { "X-Address": "192.168.1.7" } },
+    "a forged cookie": {
+      headers: { Cookie: `signalbox_pass_${pageIds.get("signed-in")}=v1.a.b.c` },
+    },
+    "a pass of another page": {
+      headers: { Cookie: `signalbox_pass_${pageIds.get("ours")}=${value}` },
+    },
+  };
+  for (const [who, sent] of Object.entries(visitors)) {
+    const found = await crawl(made, paths, sent);
+    expect([who, listLeaks(found)]).toEqual([who, []]);
+    expect([403, 429]).toContain(found.get("/status/signed-in.json")?.status);
+  }
+
+  // The same crawl with each right finds everything. It also proves that cached entries are not shared.
+  const readers: Record<string, Credentials> = {
+    "signed-in": passes.restricted,
+    ours: passes.ours,
+    addresses: { headers: inside },
+  };
+  for (const slug of pageIds.keys()) {
+    const { token } = await made.createToken(slug);
+    for (const sent of [{ token }, ...(readers[slug] === undefined ? [] : [readers[slug]])]) {
+      const own = paths.filter((path) => path.split("/").includes(slug));
+      const found = await crawl(made, own, sent);
+      for (const part of ["", "/feed.rss", "/feed.atom", "/api/v2/summary.json"])
+        for (const word of part.includes("feed") ? ["incident", "window"] : ["section", "incident"])
+          expect([
+            slug,
+            part,
+            found.get(`/status/${slug}${part}`)?.text.includes(canary(word)),
+          ]).toEqual([slug, part, true]);
+      for (const [path, { status, headers }] of found) {
+        if (status !== 200) continue;
+        const cached = headers.get("cache-control");
+        expect([slug, path, cached]).toEqual([slug, path, "private, no-cache"]);
+        const reads = headers.get("access-control-allow-origin");
+        if ("headers" in sent) expect([slug, path, reads]).toEqual([slug, path, null]);
+      }
+    }
+  }
+  expect(listLeaks(await crawl(made, paths))).toEqual([]);
+
+  // The right ends with the role, and with the session.
+  const readsAs = async (sent: Credentials) =>
+    (await crawl(made, ["/status/signed-in.json"], sent)).get("/status/signed-in.json")?.status;
+  expect(await readsAs(passes.restricted)).toBe(200);
+  await store.atomic([
+    { text: "update memberships set role = 'viewer' where person_id = ?", parameters: [owner.id] },
+  ]);
+  expect(await readsAs(passes.restricted)).toBe(403);
+  await store.atomic([
+    { text: "update memberships set role = 'owner' where person_id = ?", parameters: [owner.id] },
+  ]);
+  expect(await readsAs(passes.restricted)).toBe(200);
+  await owner.page("POST", "/dashboard/sign-out");
+  expect(await readsAs(passes.restricted)).toBe(403);
+  expect(listLeaks(await crawl(made, paths, passes.ours))).toEqual([]);
+});
+
+test("anonymous visitors get the same bytes as without the sections for signed-in people", async () => {
+  await using made = await createVisitor();
+  const { monitor, publish, createIncident, restart } = made;
+  const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
+  const open = buildSection("Open", id);
+  await createIncident({ title: "Open trouble", monitorIds: [id] });
+  await publish({ sections: [open] });
+  const unknown = "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57";
+  const paths = (incidentId: string, ids: string[]) =>
+    pathsOf("ours", incidentId, [id, ...ids]).concat("/status/ours/history?month=2026-10");
+  const before = await crawl(made, paths(unknown, [unknown]));
+  const concealed = await addConcealed(made);
+  await publish({ sections: [concealed.sections[0], open, concealed.sections[1]] });
+  await restart();
+  const [hidden = ""] = concealed.monitorIds;
+  const after = await crawl(made, paths(concealed.incidentId, [hidden]));
+  const listed = (found: typeof before) =>
+    [...found].map(([path, { status, text }]) => {
+      const path2 = path.replace(concealed.incidentId, unknown).replace(hidden, unknown);
+      return [path2, status, text];
+    });
+  expect(listed(after)).toEqual(listed(before));
+  // A pass of no one gets the same, from the same cache.
+  const forged = { headers: { Cookie: "signalbox_pass_x=1" } };
+  expect(listed(await crawl(made, [...after.keys()], forged))).toEqual(listed(before));
+});
+
+describe("a page for addresses", () => {
+  test("opens for ranges of both families, under its own names and those of the appliance", async () => {
+    const cases: [string, boolean][] = [
+      ["10.255.0.1", true],
+      ["::ffff:10.0.0.1", true],
+      ["11.0.0.1", false],
+      ["2001:db8:1::5", true],
+      ["2001:db9::5", false],
+      ["192.0.2.7", true],
+      ["192.0.2.8", false],
+      ["", false],
+    ];
+    const allowed = ["10.0.0.0/8", "2001:db8::/32", "192.0.2.7"];
+    for (const [address, isAllowed] of cases)
+      expect([address, isInRanges(allowed, address)]).toEqual([address, isAllowed]);
+
+    await using made = await createVisitor({ addressOf });
+    const hosts = ["status.team.example"];
+    await made.publish({ visibility: "addresses", allowedAddresses: allowed, hosts });
+    const other = { slug: "other", hosts: ["other.team.example"] };
+    await made.createPage(other);
+    await made.restart();
+    const statusAt = async (path: string, host: string, headers: Record<string, string> = inside) =>
+      (await made.get(path, { host, headers })).status;
+    expect(await statusAt("/status/ours", "localhost")).toBe(200);
+    expect(await statusAt("/", "status.team.example")).toBe(200);
+    expect(await statusAt("/status/ours", "status.team.example")).toBe(200);
+    // By DNS rebinding, a website could use the address of its visitor.
+    expect(await statusAt("/status/ours", "evil.example")).toBe(403);
+    expect(await statusAt("/status/ours", "other.team.example")).toBe(403);
+    const closed = await made.get("/status/ours", { host, headers: { "X-Address": "192.0.2.8" } });
+    expect(readWords(closed.text, "h1")).toEqual(["This page is not open to your network"]);
+    expect(closed.text).toContain("192.0.2.8");
+  });
+
+  test("takes its addresses as a list of addresses and ranges", async () => {
+    await using made = await createVisitor();
+    const patch = async (body: object) => {
+      const { id } = await made.defaultPage();
+      const { status, json } = await made.api("PATCH", `/api/v1/status-pages/${id}`, { body });
+      return [status, json.error?.details[0].path ?? null];
+    };
+    expect(await patch({ visibility: "addresses" })).toEqual([422, "allowedAddresses"]);
+    for (const wrong of ["10.0.0.0/33", "10.0.0", "host.example", "0.0.0.0/0", "::/0", ""])
+      expect(await patch({ allowedAddresses: [wrong] })).toEqual([422, "allowedAddresses[0]"]);
+    expect(await patch({ visibility: "addresses", allowedAddresses: ["::1"] })).toEqual([
+      200,
+      null,
+    ]);
+    expect(await patch({ allowedAddresses: [] })).toEqual([422, "allowedAddresses"]);
+  });
+});
+
+test("a page without indexing has noindex in its head and headers, and a robots.txt at its own host", async () => {
+  await using made = await createVisitor();
+  const hosts = ["status.team.example"];
+  const robots = async () => {
+    const { text } = await made.get("/robots.txt", { host: "status.team.example" });
+    const { text: html, headers } = await made.readHtml("/status/ours");
+    return [
+      text,
+      html.includes('<meta name="robots" content="noindex"/>'),
+      headers.get("x-robots-tag"),
+    ];
+  };
+  await made.publish({ hosts });
+  await made.restart();
+  expect(await robots()).toEqual(["User-agent: *\nAllow: /\n", false, null]);
+  await made.publish({ indexing: false });
+  await made.restart();
+  expect(await robots()).toEqual(["User-agent: *\nDisallow: /\n", true, "noindex"]);
+});
+
+describe("access tokens", () => {
+  test("are listed without their value, limited per page, and audited with their name", async () => {
+    await using made = await world();
+    const { token, tokens, id } = await made.createToken("ours");
+    expect(token).toMatch(/^sbp_[0-9A-Za-z]{43}$/);
+    const { text, json } = await made.api("GET", tokens);
+    expect(text).not.toContain(token);
+    expect(json.data).toEqual([{ id, name: "Feed reader", createdAt: expect.any(String) }]);
+    const other = `/api/v1/status-pages/${made.pageIds.get("password")}/access-tokens/${id}`;
+    expect((await made.api("DELETE", other)).status).toBe(404);
+    expect((await made.theirs.api("GET", tokens)).status).toBe(404);
+    const body = { name: "Another" };
+    for (let count = 1; count < 50; count++) await made.api("POST", tokens, { body });
+    expect((await made.api("POST", tokens, { body })).status).toBe(409);
+    expect((await made.api("DELETE", `${tokens}/${id}`)).status).toBe(200);
+    const { rows } = {
+      rows: await made.store.query<{ action: string; changes: string }>(
+        "select action, changes from audit_entries where action like '%.token-%' order by seq",
+        [],
+      ),
+    };
+    expect([rows[0]?.action, rows.at(-1)?.action]).toEqual([
+      "status-page.token-created",
+      "status-page.token-revoked",
+    ]);
+    expect(rows[0]?.changes).toContain("Feed reader");
+  });
+
+  test("open only their page, for web pages of any origin; wrong ones are limited per network", async () => {
+    await using made = await world();
+    const { token } = await made.createToken("password");
+    const read = (path: string, value = token) =>
+      made.get(`${path}?accessToken=${value}`, { host });
+    const own = await read("/status/password.json");
+    expect([own.status, own.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+    for (const path of ["/status/addresses.json", "/status/signed-in", "/status/ours.json"])
+      expect((await read(path)).status).toBe(403);
+    const statuses: number[] = [];
+    for (let count = 0; count < 62; count++)
+      statuses.push((await read("/status/password", "wrong")).status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([403, 429]);
+    expect((await read("/status/password.json")).status).toBe(200);
+  });
+});
