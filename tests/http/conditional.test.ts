@@ -154,6 +154,9 @@ test("every change and deletion is rejected if its If-Match does not match", asy
         url: "https://hooks.team.example/status",
       })
     ).id,
+    "access-tokens": (
+      await child(`/api/v1/status-pages/${idOf("status-pages")}/access-tokens`, { name: "Feeds" })
+    ).id,
     updates: (await api("GET", within)).json.data.updates[0].id,
     overrides: (await child(`/api/v1/schedules/${idOf("schedules")}/overrides`, sampleOverride)).id,
   };

@@ -178,6 +178,7 @@ test("a 201 has a Location exactly if the document says so, and the new record i
     "POST /api/v1/schedules/{id}/swaps",
     "POST /api/v1/escalation-policies/{id}/drill",
     "POST /api/v1/people/{id}/drill",
+    "POST /api/v1/status-pages/{id}/access-tokens",
   ]);
 });
 

@@ -73,6 +73,7 @@ export const needsSentCode = (path: string) => path.endsWith("/contact-methods/:
 
 /** Bodies of routes below a record. */
 const children: Record<string, object> = {
+  "access-tokens": { name: "Feed reader" },
   "host-check": { host: "status.team.example" },
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
   notes: { message: "The key is cached." },

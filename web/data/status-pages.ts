@@ -29,6 +29,13 @@ export function cacheStatusPage(page: StatusPage) {
   queryClient.setQueryData(createStatusPageQuery(page.id).queryKey, page);
 }
 
+export const useAccessTokens = (pageId: string) =>
+  useQuery(
+    createDataQuery([...recordKey("status-page", pageId), "access-tokens"], (options) =>
+      getPageRoutes(pageId)["access-tokens"].get(options),
+    ),
+  );
+
 export const useSubscriberCounts = () =>
   useQuery(
     createDataQuery([...listKey("subscriber"), "counts"], (options) =>

@@ -39,6 +39,7 @@ export const accessTokenRoutes = createRouter("/api/v1/status-pages")
       access: "write",
       summary: "Revoke an access token of a status page",
       response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => revokeAccessToken(scope, params.id, params.tokenId),
     }),
   );

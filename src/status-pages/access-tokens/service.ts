@@ -9,7 +9,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { removeRow } from "../../database/rows.ts";
 import { guard } from "../../database/store.ts";
 import { statusPages, statusPageTokens } from "../../database/tables/status-pages.ts";
-import { commit } from "../../events/commit.ts";
+import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { getStored } from "../service.ts";
 import type { AccessToken, CreatedAccessToken, NewAccessToken } from "./schema.ts";
@@ -79,6 +79,7 @@ export async function revokeAccessToken(
           where organization_id = ${organizationId} and id = ${id})`,
         createMissingError,
       ),
+      ...guardUnconditional(scope),
       removeRow(scope, statusPageTokens, id),
     ],
     {

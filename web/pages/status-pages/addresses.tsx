@@ -8,6 +8,12 @@ import { Panel } from "../../components/page.tsx";
 import { buildPageUrl } from "./labels.tsx";
 import { listShownMonitors } from "./page-monitors.ts";
 
+const restrictions: Partial<Record<StatusPage["visibility"], string>> = {
+  password: "All of these ask for the password first.",
+  "signed-in": "All of these are only for signed-in people.",
+  addresses: "All of these are only for the chosen addresses.",
+};
+
 /** URLs of the page, its feeds and its JSON summary. */
 export function Addresses({ page }: { page: StatusPage }) {
   const base = buildPageUrl(page);
@@ -30,8 +36,10 @@ export function Addresses({ page }: { page: StatusPage }) {
       {page.visibility === "hidden" && (
         <p className="quiet panel-none">The page is hidden, so no one can open these addresses.</p>
       )}
-      {page.visibility === "password" && (
-        <p className="quiet panel-none">All of these ask for the password first.</p>
+      {restrictions[page.visibility] !== undefined && (
+        <p className="quiet panel-none">
+          {restrictions[page.visibility]} Programs add an access token to these addresses.
+        </p>
       )}
       <div className="flex flex-col">
         {lines.map(([label, address]) => (
@@ -54,7 +62,8 @@ export function Badges({ page }: { page: StatusPage }) {
       <Panel title="Badges">
         <p className="quiet panel-none">
           Badges show the state of one monitor in a README or a wiki. They are available once the
-          page is public and shows a monitor.
+          page is public and shows a monitor. On other pages, they need an access token in their
+          address.
         </p>
       </Panel>
     );

@@ -1,5 +1,6 @@
 /** The form fields of a status page: texts, appearance, access and logo. */
 import {
+  Checkbox,
   ColorInput,
   Input,
   SegmentedControl,
@@ -10,6 +11,8 @@ import {
 } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
+import type { Role } from "../../../src/core/roles.ts";
+import { roles } from "../../../src/core/statuses.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { statusPageFields, logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, unwrapData } from "../../data/client.ts";
@@ -21,7 +24,7 @@ import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { visibilities } from "./labels.tsx";
+import { isForSignedIn, visibilities } from "./labels.tsx";
 
 export type PageValues = Omit<
   StatusPage,
@@ -37,6 +40,14 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   showLatency: { label: "Show latency", hint: "Next to the uptime of each monitor." },
   showPaused: { label: "Show paused monitors", hint: "Otherwise they are omitted while paused." },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
+  allowedAddresses: {
+    label: "Addresses",
+    hint: "IP addresses and ranges, such as 192.168.0.0/16. Behind a proxy, Signalbox must trust it: see --trust-proxy.",
+  },
+  indexing: {
+    label: "Let search engines list the page",
+    hint: "Otherwise it asks them not to.",
+  },
   hosts: {
     label: "Host names",
     hint: "Your own domain names, such as status.acme.example. Save, then see “Addresses and badges” for the DNS records.",
@@ -147,8 +158,46 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
           mayBeNone
         />
       )}
+      {values.visibility === "addresses" && <Field form={form} name="allowedAddresses" />}
+      {isForSignedIn(values) && <RolesField form={form} />}
+      {values.visibility === "public" && <Field form={form} name="indexing" />}
       <Field form={form} name="hosts" />
     </div>
+  );
+}
+
+/** The roles that count as signed in. None checked stands for all of them, as in the API. */
+function RolesField({ form: { values, set, errorOf } }: { form: PageForm }) {
+  const { allowedRoles } = values;
+  const isAll = allowedRoles.length === 0;
+  const toggle = (role: Role, isChecked: boolean) => {
+    const before = isAll ? roles : allowedRoles;
+    const next = roles.filter((one) => (one === role ? isChecked : before.includes(one)));
+    set("allowedRoles", next.length === roles.length ? [] : next);
+  };
+  return (
+    <Input.Wrapper
+      label="Who counts as signed in"
+      labelElement="div"
+      description="Members with these roles."
+      error={errorOf("allowedRoles")}
+    >
+      <div className="roles-choice" role="group" aria-label="Who counts as signed in">
+        {roles.map((role) => {
+          const isChecked = isAll || allowedRoles.includes(role);
+          return (
+            <Checkbox
+              key={role}
+              label={role}
+              checked={isChecked}
+              // Without any role, the list would stand for all of them.
+              disabled={isChecked && allowedRoles.length === 1}
+              onChange={({ currentTarget }) => toggle(role, currentTarget.checked)}
+            />
+          );
+        })}
+      </div>
+    </Input.Wrapper>
   );
 }
 

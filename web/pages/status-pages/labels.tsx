@@ -20,8 +20,19 @@ export const visibilities: Record<Visibility, { label: string; hint: string; ico
   hidden: { label: "Hidden", hint: "No one can see it.", icon: "hidden" },
 };
 
+/** Whether signed-in people see more of the page than others. */
+export const isForSignedIn = ({
+  visibility,
+  sections,
+}: Pick<StatusPage, "visibility" | "sections">): boolean =>
+  visibility === "signed-in" || sections.some(({ audience }) => audience === "signed-in");
+
 export const buildPageUrl = ({ slug }: Pick<StatusPage, "slug">): string =>
   `${location.origin}/status/${slug}`;
+
+/** URL that opens the page for a member, who signs in there first if that shows more. */
+export const buildMemberUrl = (page: StatusPage): string =>
+  buildPageUrl(page) + (isForSignedIn(page) ? "/sign-in" : "");
 
 /** A URL without its scheme. */
 export const omitScheme = (address: string): string => address.replace(/^https?:\/\//, "");

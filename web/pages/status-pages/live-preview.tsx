@@ -3,6 +3,7 @@ import { SegmentedControl } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
 import type { z } from "zod";
+import type { Audience } from "../../../src/status-pages/access-rules.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
 import { ApiError, dashboard, unwrapData } from "../../data/client.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
@@ -18,15 +19,20 @@ export function LivePreview({
   id,
   body,
   dirty,
+  isSplit,
   stamp,
 }: {
   id: string;
   body: Body;
+  /** Whether signed-in people see other sections than everyone. */
+  isSplit: boolean;
   dirty: boolean;
   /** Changes with content that is not in the form, such as the logo. */
   stamp: unknown;
 }) {
-  const { preview, issue } = usePreview(id, body, stamp);
+  const [chosen, setAudience] = useState<Audience>("everyone");
+  const audience = isSplit ? chosen : "signed-in";
+  const { preview, issue } = usePreview(id, body, audience, stamp);
   const [device, setDevice] = useState<Device>("desktop");
   const { ref: box, ...size } = useElementSize();
   const width = widths[device];
@@ -41,6 +47,18 @@ export function LivePreview({
               ? "Preview, not saved yet"
               : "Preview"}
         </span>
+        {isSplit && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Visitor of the preview"
+            value={audience}
+            onChange={setAudience}
+            data={[
+              { value: "everyone", label: "Everyone" },
+              { value: "signed-in", label: "Signed in" },
+            ]}
+          />
+        )}
         <SegmentedControl
           size="xs"
           aria-label="Width of the preview"
@@ -69,14 +87,14 @@ export function LivePreview({
   );
 }
 
-function usePreview(id: string, body: Body, stamp: unknown) {
+function usePreview(id: string, body: Body, audience: Audience, stamp: unknown) {
   const [preview, setPreview] = useState<StatusPagePreview | null>(null);
   const [issue, setIssue] = useState<string | null>(null);
   const last = useRef(0);
   useEffect(() => {
     const turn = ++last.current;
     const timer = setTimeout(() => {
-      unwrapData(dashboard["status-pages"]({ id }).preview.post(body))
+      unwrapData(dashboard["status-pages"]({ id }).preview.post(body, { query: { audience } }))
         .then((made) => {
           if (turn !== last.current) return;
           setPreview(made);
@@ -87,7 +105,7 @@ function usePreview(id: string, body: Body, stamp: unknown) {
         });
     }, pauseMs);
     return () => clearTimeout(timer);
-  }, [id, body, stamp]);
+  }, [id, body, audience, stamp]);
   return { preview, issue };
 }
 

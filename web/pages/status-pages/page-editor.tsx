@@ -100,7 +100,16 @@ export function PageEditor({ page }: { page: StatusPage }) {
           </Panel>
         </FormFrame>
       </div>
-      <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
+      <LivePreview
+        id={id}
+        body={body}
+        dirty={dirty}
+        isSplit={
+          values.visibility !== "signed-in" &&
+          values.sections.some(({ audience }) => audience === "signed-in")
+        }
+        stamp={page.logoUrl}
+      />
     </div>
   );
 }

@@ -152,6 +152,11 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
             onChange({ ...section, name: value === "" ? null : value })
           }
         />
+        {section.audience === "signed-in" && (
+          <span title="Only for signed-in people">
+            <Icon name="lock" size={14} />
+          </span>
+        )}
         <CountToggle count={count} title={title} open={open} onToggle={() => setOpen(!open)} />
         <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
           <Icon name="close" size={14} />
@@ -172,6 +177,15 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
           ) : (
             <GroupNames members={members} monitors={monitors} onChange={setMonitors} />
           )}
+          <Checkbox
+            size="xs"
+            label="Only for signed-in people"
+            aria-label={`Show ${title} only to signed-in people`}
+            checked={section.audience === "signed-in"}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange({ ...section, audience: checked ? "signed-in" : "everyone" })
+            }
+          />
         </div>
       )}
     </>

@@ -17,8 +17,9 @@ import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { deleteRecord } from "../../components/deletion.ts";
+import { AccessTokens } from "./access-tokens.tsx";
 import { Addresses, Badges } from "./addresses.tsx";
-import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
+import { buildMemberUrl, buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 import { HostNames } from "./host-names.tsx";
 import { PageEditor } from "./page-editor.tsx";
 import { listShownMonitors } from "./page-monitors.ts";
@@ -64,6 +65,7 @@ function Page({ page }: { page: StatusPage }) {
         <>
           {mayWrite && <HostNames page={page} />}
           <Addresses page={page} />
+          {page.visibility !== "hidden" && <AccessTokens pageId={page.id} mayWrite={mayWrite} />}
           <Badges page={page} />
         </>
       )}
@@ -80,7 +82,7 @@ function Facts({ page }: { page: StatusPage }) {
       <span>
         {label}
         {dot}
-        <a href={address} target="_blank" rel="noreferrer" className="link">
+        <a href={buildMemberUrl(page)} target="_blank" rel="noreferrer" className="link">
           {omitScheme(address)}
         </a>
         {page.default && `${dot}the organization's default page`}
@@ -127,7 +129,7 @@ function PageActions({ page }: { page: StatusPage }) {
     <>
       <Button
         component="a"
-        href={address}
+        href={buildMemberUrl(page)}
         target="_blank"
         rel="noreferrer"
         rightSection={<Icon name="external" size={14} />}

@@ -12,11 +12,26 @@ import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../compone
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/deletion.ts";
-import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
+import { buildMemberUrl, buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 
 const CreatePage = lazy(createChunk(() => import("./create-page.tsx")));
 
+const Visit = lazy(createChunk(() => import("./visit.tsx")));
+
+/** The list, or the way back to a status page that recognizes a signed-in person. */
 export default function StatusPagesPage() {
+  // The first script would grow by a schema for this parameter of a single page.
+  const visit = new URLSearchParams(location.search).get("visit");
+  return visit === null ? (
+    <StatusPages />
+  ) : (
+    <Suspense>
+      <Visit visit={visit} />
+    </Suspense>
+  );
+}
+
+function StatusPages() {
   const { data, error } = useStatusPages();
   const deleting = useDeleting();
   const pages = data?.filter(({ id }) => !deleting.has(id));
@@ -103,7 +118,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         </button>
         <a
           className="dots"
-          href={address}
+          href={buildMemberUrl(page)}
           target="_blank"
           rel="noreferrer"
           aria-label={`Open ${title} in a new tab`}
