@@ -1,7 +1,7 @@
 /** Admits visitors to status pages: by visibility, address, password, access token, or as signed-in members. */
 import { isIP } from "node:net";
 import { AppError, rateLimitError } from "../../core/errors.ts";
-import { normalizeHostName, type OwnHosts } from "../../core/security/own-hosts.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import { normalizeAddress } from "../../core/security/client-network.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import { createBlockList, familyOf, parseRange } from "../../core/security/target-guard.ts";
@@ -15,6 +15,7 @@ import { isTokenOfPage } from "../access-tokens/store.ts";
 import { adjustAccent } from "../rendering/accent.ts";
 import { findBranding, findHeadByHost, type PageHead } from "../store.ts";
 import { hasAccessToken, hashAccessToken, openPass } from "./credentials.ts";
+import { hostOf } from "./hosts.ts";
 import type { PageLock } from "./lock.ts";
 
 /** An open page, as a visitor sees it. */
@@ -132,8 +133,7 @@ export class PageAccess {
     const { store, ownHosts, addressOf } = this.#on;
     if (!isInRanges(head.allowedAddresses, addressOf(request))) return false;
     if (isOurs(request, ownHosts)) return true;
-    const host = normalizeHostName(request.headers.get("host") ?? "");
-    return (await findHeadByHost(store, host))?.id === head.id;
+    return (await findHeadByHost(store, hostOf(request)))?.id === head.id;
   }
 }
 

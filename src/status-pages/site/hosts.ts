@@ -44,4 +44,5 @@ export function findPageHost(request: Request): string | null {
   return isPublicPath(pathOf(getOriginalRequest(request))) ? null : hostOf(request);
 }
 
-const hostOf = ({ headers }: Request) => normalizeHostName(headers.get("host") ?? "");
+/** Returns the normalized host of a request. */
+export const hostOf = ({ headers }: Request) => normalizeHostName(headers.get("host") ?? "");
