@@ -89,17 +89,25 @@ export function createIncidentReader(
     lastChange: async () => (await queryIncidents(lastText, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
     publishDraft(draft: ShownIncident): PublicIncident | null {
-      const { monitorIds, origin } = draft;
-      const isPublished =
-        monitorIds.some((id) => shownMonitors.has(id)) ||
-        (origin === "manual" &&
-          (monitorIds.length === 0 || (isDefault && !monitorIds.some((id) => concealed.has(id)))));
-      if (!draft.public || !isPublished) return null;
+      if (!isDraftPublished(draft, { isDefault, shownMonitors, concealed })) return null;
       const postmortem = toPublicPostmortem(draft);
       const timeline = { updates: draft.updates.toReversed(), earlier: 0, postmortem };
       return toPublicIncident(draft, timeline, shownMonitors);
     },
   };
+}
+
+/** Whether the page would show a draft, by the same rule as `isPublished`. */
+function isDraftPublished(
+  draft: ShownIncident,
+  page: { isDefault: boolean; shownMonitors: ShownMonitors; concealed: ReadonlySet<string> },
+): boolean {
+  const { monitorIds, origin } = draft;
+  if (!draft.public) return false;
+  if (monitorIds.some((id) => page.shownMonitors.has(id))) return true;
+  if (origin !== "manual") return false;
+  const isConcealed = monitorIds.some((id) => page.concealed.has(id));
+  return monitorIds.length === 0 || (page.isDefault && !isConcealed);
 }
 
 /** Reads incidents with their latest updates, as far as the text of one page reaches. */

@@ -149,6 +149,9 @@ function deriveSectionIds(pageId: string, sections: PublicPage["sections"]): str
   });
 }
 
+const takesMail = async (store: Store, page: PublicPage) =>
+  takesVisitors(page) && (await findSettings(store, page.organizationId)).smtp !== null;
+
 const noDays: PublicMonitor["days"] = new Map();
 
 /** Creates the loader of a page's published data, which reads nothing that the page does not show. */
@@ -187,27 +190,17 @@ function createPageLoader(store: Store) {
       }))
       .filter(({ monitors }) => page.showPaused || monitors.length > 0);
     const concealed = await readConcealed(store, page, shownMonitors);
-    const { currentIncidents, ...incidentReads } = createIncidentReader(
-      store,
-      page,
-      shownMonitors,
-      concealed.monitorIds,
-    );
-    const { currentWindows, ...windowReads } = createWindowReader(
-      store,
-      page,
-      monitors,
-      concealed,
-      now,
-    );
+    const incidentReader = createIncidentReader(store, page, shownMonitors, concealed.monitorIds);
+    const { currentIncidents, ...incidentReads } = incidentReader;
+    const windowReader = createWindowReader(store, page, monitors, concealed, now);
+    const { currentWindows, ...windowReads } = windowReader;
     return {
       page: { ...page, historyDays },
       sections,
       incidents: await currentIncidents(now),
       windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
       marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
-      takesMail:
-        takesVisitors(page) && (await findSettings(store, page.organizationId)).smtp !== null,
+      takesMail: await takesMail(store, page),
       ...incidentReads,
       ...windowReads,
       windowsOver: async () =>

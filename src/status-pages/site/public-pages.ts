@@ -1,8 +1,6 @@
 /** Finds, renders and caches the parts of status pages that visitors read without an API key. */
 import type { Clock } from "../../core/time/clock.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
-import type { OwnHosts } from "../../core/security/own-hosts.ts";
-import type { Store } from "../../database/store.ts";
 import { getOriginalRequest } from "../../http/original-request.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { pathOf } from "../../http/request.ts";

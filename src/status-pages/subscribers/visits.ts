@@ -9,7 +9,7 @@ import { readFormFields } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
 import { openToken, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
-import { addressKeyOf } from "./rules.ts";
+import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { createSignUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
@@ -37,22 +37,8 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const address = addressOf(request);
       const pause = signUps.take(address);
       if (pause > 0) return createSignUpRefusal(sentAddress, networkLimitMessage, pause);
-      const mailbox = EmailAddress.safeParse(sentAddress);
-      if (!mailbox.success)
-        return {
-          email: sentAddress,
-          trouble: "This must be an e-mail address, such as ann@team.example.",
-          status: 422,
-        };
-      if (
-        person !== null &&
-        addressKeyOf("email", mailbox.data) !== addressKeyOf("email", person.email)
-      )
-        return {
-          email: sentAddress,
-          trouble: `This page is only for signed-in people: use the address of your account, ${person.email}.`,
-          status: 422,
-        };
+      const trouble = findMailboxIssue(sentAddress, person);
+      if (trouble !== null) return { email: sentAddress, trouble, status: 422 };
       // Checked before the lookup, so that responses don't reveal whether a mailbox is known.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0)
@@ -62,7 +48,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
           wait,
         );
       const scope = createVisitorScope(page.organizationId);
-      await askMailbox(scope, page.id, mailbox.data, budget.canAsk);
+      await askMailbox(scope, page.id, sentAddress, budget.canAsk);
       return { email: sentAddress, trouble: null, status: 200 };
     },
 
@@ -92,6 +78,15 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
           );
     },
   };
+}
+
+/** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
+function findMailboxIssue(address: string, person: { email: string } | null): string | null {
+  if (!EmailAddress.safeParse(address).success)
+    return "This must be an e-mail address, such as ann@team.example.";
+  return person === null || emailKeyOf(address) === emailKeyOf(person.email)
+    ? null
+    : `This page is only for signed-in people: use the address of your account, ${person.email}.`;
 }
 
 /** Confirms or ends a subscription. */

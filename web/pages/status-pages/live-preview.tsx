@@ -48,26 +48,18 @@ export function LivePreview({
               : "Preview"}
         </span>
         {isSplit && (
-          <SegmentedControl
-            size="xs"
-            aria-label="Visitor of the preview"
+          <Choice
+            label="Visitor of the preview"
+            options={visitorLabels}
             value={audience}
             onChange={setAudience}
-            data={[
-              { value: "everyone", label: "Everyone" },
-              { value: "signed-in", label: "Signed in" },
-            ]}
           />
         )}
-        <SegmentedControl
-          size="xs"
-          aria-label="Width of the preview"
+        <Choice
+          label="Width of the preview"
+          options={deviceLabels}
           value={device}
-          onChange={(next) => setDevice(next as Device)}
-          data={[
-            { value: "desktop", label: "Desktop" },
-            { value: "phone", label: "Phone" },
-          ]}
+          onChange={setDevice}
         />
       </header>
       <div className="preview-box" ref={box}>
@@ -86,6 +78,29 @@ export function LivePreview({
     </section>
   );
 }
+
+const visitorLabels: Record<Audience, string> = { everyone: "Everyone", "signed-in": "Signed in" };
+const deviceLabels: Record<Device, string> = { desktop: "Desktop", phone: "Phone" };
+
+const Choice = <T extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: Record<T, string>;
+  value: T;
+  onChange: (value: T) => void;
+}) => (
+  <SegmentedControl
+    size="xs"
+    aria-label={label}
+    value={value}
+    onChange={(next) => onChange(next as T)}
+    data={Object.entries<string>(options).map(([value, label]) => ({ value, label }))}
+  />
+);
 
 function usePreview(id: string, body: Body, audience: Audience, stamp: unknown) {
   const [preview, setPreview] = useState<StatusPagePreview | null>(null);

@@ -152,11 +152,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
             onChange({ ...section, name: value === "" ? null : value })
           }
         />
-        {section.audience === "signed-in" && (
-          <span title="Only for signed-in people">
-            <Icon name="lock" size={14} />
-          </span>
-        )}
+        {section.audience === "signed-in" && <AudienceMark />}
         <CountToggle count={count} title={title} open={open} onToggle={() => setOpen(!open)} />
         <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
           <Icon name="close" size={14} />
@@ -177,20 +173,34 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
           ) : (
             <GroupNames members={members} monitors={monitors} onChange={setMonitors} />
           )}
-          <Checkbox
-            size="xs"
-            label="Only for signed-in people"
-            aria-label={`Show ${title} only to signed-in people`}
-            checked={section.audience === "signed-in"}
-            onChange={({ currentTarget: { checked } }) =>
-              onChange({ ...section, audience: checked ? "signed-in" : "everyone" })
-            }
-          />
+          <AudienceField section={section} title={title} onChange={onChange} />
         </div>
       )}
     </>
   );
 }
+
+const AudienceMark = () => (
+  <span title="Only for signed-in people">
+    <Icon name="lock" size={14} />
+  </span>
+);
+
+const AudienceField = ({
+  section,
+  title,
+  onChange,
+}: Pick<CardProps, "section" | "onChange"> & { title: string }) => (
+  <Checkbox
+    size="xs"
+    label="Only for signed-in people"
+    aria-label={`Show ${title} only to signed-in people`}
+    checked={section.audience === "signed-in"}
+    onChange={({ currentTarget: { checked } }) =>
+      onChange({ ...section, audience: checked ? "signed-in" : "everyone" })
+    }
+  />
+);
 
 type ListedMonitors = StatusPageSection["monitors"];
 
