@@ -41,11 +41,7 @@ export function LivePreview({
     <section className="preview" aria-label="Preview">
       <header className="preview-head">
         <span className="faint" role="status">
-          {issue !== null
-            ? `Preview not updated: ${issue}`
-            : dirty
-              ? "Preview, not saved yet"
-              : "Preview"}
+          {describePreview(issue, dirty)}
         </span>
         {isSplit && (
           <Choice
@@ -77,6 +73,11 @@ export function LivePreview({
       </div>
     </section>
   );
+}
+
+function describePreview(issue: string | null, dirty: boolean): string {
+  if (issue !== null) return `Preview not updated: ${issue}`;
+  return dirty ? "Preview, not saved yet" : "Preview";
 }
 
 const visitorLabels: Record<Audience, string> = { everyone: "Everyone", "signed-in": "Signed in" };
