@@ -8,7 +8,13 @@ export const visibilities = ["public", "password", "signed-in", "addresses", "hi
 export const audiences = ["everyone", "signed-in"] as const;
 export type Audience = (typeof audiences)[number];
 
-/** Whether a member with this role counts as signed in on a page. */
-export function isAllowedRole(allowedRoles: readonly Role[], role: Role): boolean {
-  return allowedRoles.length === 0 || allowedRoles.includes(role);
+/**
+ * Whether a member counts as signed in on a page with these roles. Members who are limited to monitor groups do not,
+ * because a page can show any group.
+ */
+export function isAllowedMember(
+  allowedRoles: readonly Role[],
+  { role, groupIds }: { role: Role; groupIds: readonly string[] | null },
+): boolean {
+  return groupIds === null && (allowedRoles.length === 0 || allowedRoles.includes(role));
 }

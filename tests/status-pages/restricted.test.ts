@@ -134,6 +134,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
   const { pageIds, paths, api, store } = made;
   const owner = await signInMember(made, "owner");
   const member = await signInMember(made, "member");
+  const viewer = await signInMember(made, "viewer");
   const outsider = await createPerson(made, made.theirs.id, "owner");
   const theirs = await signInVisitor(made, outsider.id);
   const cookieOf = async (slug: string, person: { page: Visitor["api"] }) => ({
@@ -146,9 +147,18 @@ test("no visitor without the right sees anything of a restricted page or part, a
     restricted: await cookieOf("signed-in", owner),
   };
   const value = passes.restricted.headers.Cookie.split("=")[1];
+  const limited = await cookieOf("ours", member);
+  expect(limited.headers.Cookie).not.toBe("");
+  await store.atomic([
+    {
+      text: "update memberships set group_ids = '[]' where person_id = ?",
+      parameters: [member.id],
+    },
+  ]);
   const visitors: Record<string, Credentials> = {
     stranger: {},
-    "a member with another role": await cookieOf("signed-in", member),
+    "a member with another role": await cookieOf("signed-in", viewer),
+    "a member who was limited to groups": limited,
     "a member of another organization": await cookieOf("signed-in", theirs),
     "a session cookie of the admin page": { headers: { Cookie: owner.cookie } },
     "a revoked token": { token: revoked.token },

@@ -11,6 +11,7 @@ export const accessTokenRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/access-tokens", {
       name: "listStatusPageAccessTokens",
       access: "read",
+      limited: "denied",
       cached: true,
       summary: "List the access tokens of a status page",
       description: "Oldest first, without the tokens themselves.",
@@ -22,6 +23,7 @@ export const accessTokenRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/access-tokens", {
       name: "createStatusPageAccessToken",
       access: "write",
+      limited: "denied",
       summary: "Create an access token of a status page",
       description:
         "For feed readers and dashboards, which can't sign in. The token is shown only once.",
@@ -37,6 +39,7 @@ export const accessTokenRoutes = createRouter("/api/v1/status-pages")
     ...defineEndpoint("/:id/access-tokens/:tokenId", {
       name: "revokeStatusPageAccessToken",
       access: "write",
+      limited: "denied",
       summary: "Revoke an access token of a status page",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],

@@ -10,7 +10,7 @@ import { isOurs } from "../../http/access/host-guard.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Sessions } from "../../http/access/session.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
-import { type Audience, isAllowedRole } from "../access-rules.ts";
+import { type Audience, isAllowedMember } from "../access-rules.ts";
 import { isTokenOfPage } from "../access-tokens/store.ts";
 import { adjustAccent } from "../rendering/accent.ts";
 import { findBranding, findHeadByHost, type PageHead } from "../store.ts";
@@ -104,7 +104,7 @@ export class PageAccess {
     const isMember = await this.#on.sessions.isStillOpen(pass.sessionId, (session) => {
       ({ email } = session.person);
       return session.organizations.some(
-        ({ id, role }) => id === head.organizationId && isAllowedRole(head.allowedRoles, role),
+        (one) => one.id === head.organizationId && isAllowedMember(head.allowedRoles, one),
       );
     });
     return isMember ? { email } : null;

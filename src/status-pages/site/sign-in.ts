@@ -14,7 +14,7 @@ import { isOurs } from "../../http/access/host-guard.ts";
 import { originOf } from "../../http/request.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { isAllowedRole } from "../access-rules.ts";
+import { isAllowedMember } from "../access-rules.ts";
 import { selectEffectiveHosts } from "../rules.ts";
 import { findHeadById, findPages, type PageHead } from "../store.ts";
 import { openSealed, passCookieOf, sealPass } from "./credentials.ts";
@@ -145,9 +145,8 @@ export async function approveVisit(
     throw new AppError("NOT_FOUND", "This link has expired. Open the status page again.");
   const { organizationId, pageId } = start;
   const head = await findHeadById(store, pageId);
-  const role = session.organizations.find(({ id }) => id === organizationId)?.role;
-  const isAllowed = role !== undefined && head !== null && isAllowedRole(head.allowedRoles, role);
-  if (!isAllowed)
+  const member = session.organizations.find(({ id }) => id === organizationId);
+  if (member === undefined || head === null || !isAllowedMember(head.allowedRoles, member))
     throw new AppError("FORBIDDEN", "Your account is not allowed to see this status page.");
   const [page] = await findPages({ store, organizationId }, pageId);
   // Only these hosts, because a forged Host header could otherwise lead the code elsewhere.

@@ -16,7 +16,7 @@ import { subscribers } from "../../database/tables/status-pages.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { findMemberByEmail, findMembership } from "../../accounts/people/store.ts";
 import type { Store } from "../../database/store.ts";
-import { isAllowedRole } from "../access-rules.ts";
+import { isAllowedMember } from "../access-rules.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPages, type StoredPage } from "../store.ts";
 import { sealToken } from "./links.ts";
@@ -89,7 +89,7 @@ async function findRefusal(
   const tenant = { store, organizationId };
   const person = await findMemberByEmail(tenant, emailKeyOf(address));
   const membership = person && (await findMembership(tenant, person.id));
-  return membership && isAllowedRole(allowedRoles, membership.role)
+  return membership && isAllowedMember(allowedRoles, membership)
     ? null
     : "The subscriber can no longer open the status page.";
 }
