@@ -2,7 +2,6 @@
 import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
-import { type Audience, audiences } from "../status-pages/access-rules.ts";
 import { buildShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 
@@ -14,7 +13,7 @@ type PublicSubject = {
 };
 
 /** SQL for one of the affected monitors or groups that page `p` shows to one of these audiences. */
-const buildAffectedText = (...shownTo: readonly Audience[]) => `(exists (
+const buildAffectedText = (...shownTo: Parameters<typeof buildShownText>) => `(exists (
     select 1 from json_each(?4) its cross join monitors m
       on m.organization_id = p.organization_id and m.id = its.value and ${buildShownText(...shownTo)})
   or exists (select 1 from json_each(?5) its cross join monitors m
@@ -28,7 +27,7 @@ const pagesText = `select p.id, p.slug, p.title, case when p.visibility = 'signe
       where s.organization_id = p.organization_id and s.page_id = p.id
         and s.confirmed_at is not null) else 0 end as subscribers
   from status_pages p where p.organization_id = ?1 and p.visibility <> 'hidden'
-    and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedText(...audiences)})
+    and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedText("everyone", "signed-in")})
   order by p.is_default desc, p.id desc`;
 
 /**

@@ -15,7 +15,7 @@ import {
   VisitAddress,
   VisitStart,
 } from "./schema.ts";
-import { approveVisit } from "./site/sign-in.ts";
+import { approveVisit } from "./site/sign-in-service.ts";
 
 /** Status page routes that only the admin page uses. */
 export const createStatusPageDashboardRoutes = (

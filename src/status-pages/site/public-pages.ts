@@ -26,7 +26,7 @@ import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
 import type { PageLock } from "./lock.ts";
 import { isEndless, type Part } from "./public-paths.ts";
-import { type PageSignInDependencies, signInVisitor } from "./sign-in.ts";
+import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
