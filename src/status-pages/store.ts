@@ -285,7 +285,7 @@ export function findHosts(store: Store): Promise<{ host: string; slug: string }[
 }
 
 /** SQL condition that a section of page `p` for one of these audiences shows monitor `m`, directly or by its group. */
-export const buildShownText = (...shownTo: readonly Audience[]) =>
+export const buildShownText = (...shownTo: Audience[]) =>
   `exists (select 1 from status_page_sections s
   where s.organization_id = p.organization_id and s.page_id = p.id
     and s.audience in (${shownTo.map((one) => `'${one}'`).join(", ")})
