@@ -241,7 +241,7 @@ async function createAccounts({ config, data, store, clock }: Core) {
     firstRun,
     setUp: firstRun ?? removeSetUp(data.path),
     keys: createApiKeyCache(store, clock),
-    sessions: createSessionCache(store, clock),
+    sessions: createSessionCache(store, clock, { passwordsEverywhere: config.passwordSignIn }),
     knownNetworks: createKnownNetworks(await findRecentAddresses(store)),
     ...createAccessLimits(clock, config.rateLimit),
   };

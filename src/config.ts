@@ -108,6 +108,8 @@ const Config = z.strictObject({
   url: OwnAddress.optional(),
   /** URL of the public port, or of a proxy in front of it, for the links that acknowledge alerts. */
   publicUrl: OwnAddress.optional(),
+  /** Accepts passwords also in organizations that have turned password sign-in off. */
+  passwordSignIn: flag.default(false),
   /** Ranges that are blocked by default, but allowed for checks and alerts. */
   allowTarget: listSchema(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that checks and alerts must not reach. They override `allowTarget`. */
@@ -157,7 +159,7 @@ const Config = z.strictObject({
 export type Config = z.infer<typeof Config>;
 
 const lists = ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"];
-const switches = ["init", "requireCopy", "acceptMissingLog", "open"];
+const switches = ["passwordSignIn", "init", "requireCopy", "acceptMissingLog", "open"];
 
 type Name = keyof Config;
 const names = Object.keys(Config.shape) as Name[];

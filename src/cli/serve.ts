@@ -12,9 +12,21 @@ import { writeIfPossible } from "./support/output.ts";
 import { warnOfPassword, addDatabaseOptions } from "./support/with-data.ts";
 import { createServiceManager } from "./support/service-manager.ts";
 
+/** Adds the options for proxies and sign-in. */
+const addAccessOptions = (command: Command) =>
+  command
+    .option(
+      "--trust-proxy <range...>",
+      "proxies whose X-Forwarded-For, -Proto and -Host are trusted, such as 127.0.0.1 or 10.0.5.0/24",
+    )
+    .option(
+      "--password-sign-in",
+      "accept passwords also in organizations that have turned password sign-in off",
+    );
+
 /** Adds the options of `serve`. */
 export function serveOptions(command: Command): Command {
-  return addDatabaseOptions(command)
+  return addAccessOptions(addDatabaseOptions(command))
     .option("--config <file>", "settings file with lines such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
@@ -25,10 +37,6 @@ export function serveOptions(command: Command): Command {
       "requests per API key and minute (default: 6000, 0 = unlimited)",
     )
     .option("--allowed-host <name...>", "additional host names of the admin page")
-    .option(
-      "--trust-proxy <range...>",
-      "proxies whose X-Forwarded-For, -Proto and -Host are trusted, such as 127.0.0.1 or 10.0.5.0/24",
-    )
     .option(
       "--allow-target <range...>",
       "blocked ranges to permit for checks and alerts, such as 169.254.10.0/24",

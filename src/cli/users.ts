@@ -22,6 +22,9 @@ import {
   resetPassword,
   summarizePerson,
 } from "../accounts/people/service.ts";
+import { createSignInLink, linkMinutes } from "../accounts/sign-in/link-service.ts";
+import { parseConfig } from "../config.ts";
+import { findServerAddress } from "./support/desktop.ts";
 import { readSecret } from "./support/input.ts";
 import { printJson, printRows, printMessage } from "./support/output.ts";
 import {
@@ -69,6 +72,20 @@ export function addUsers(program: Command) {
       withData(options, async (data) => printRows(await listUsers(data, options.org), options)),
     );
 
+  addResetPassword(users);
+  addSignInLink(users);
+  addChange(users, "grant-administrator", "make a person an administrator of the whole appliance", {
+    change: grantAdministrator,
+    said: "is an administrator of the appliance",
+    needsOrg: true,
+  });
+  addChange(users, "revoke-administrator", "remove an administrator", {
+    change: revokeAdministrator,
+    said: "is no longer an administrator of the appliance",
+  });
+}
+
+function addResetPassword(users: Command) {
   addDataOptions(
     users.command("reset-password").argument("<email>", "e-mail address for signing in"),
   )
@@ -92,16 +109,37 @@ export function addUsers(program: Command) {
           printPerson(person, isMade ? password : null, options.json);
         }),
     );
+}
 
-  addChange(users, "grant-administrator", "make a person an administrator of the whole appliance", {
-    change: grantAdministrator,
-    said: "is an administrator of the appliance",
-    needsOrg: true,
-  });
-  addChange(users, "revoke-administrator", "remove an administrator", {
-    change: revokeAdministrator,
-    said: "is no longer an administrator of the appliance",
-  });
+function addSignInLink(users: Command) {
+  addDataOptions(users.command("sign-in-link").argument("<email>", "e-mail address for signing in"))
+    .description(
+      `print a link that signs a person in once, within ${linkMinutes} minutes, also without password sign-in`,
+    )
+    .option("--org <slug>", "an organization of the person, if several people have the address")
+    .option("--url <address>", "address of the admin page (default: that of the running server)")
+    .action((email: string, options: DataOptions & OrganizationOption & { url?: string }) =>
+      withData(options, async (data) => {
+        const organizationId = await findOrganizationId(data, options);
+        const found = await getOnlyPerson(data.store, email, organizationId);
+        const token = await createSignInLink(createCommandLineScope(data, ""), found);
+        printSignInLink(`${findPageAddress(options)}/sign-in#${token}`, options.json);
+      }),
+    );
+}
+
+/** Returns the address of the admin page: an option, the one of `serve --url`, or the running server's. */
+function findPageAddress(options: DataOptions & { url?: string }): string {
+  const { url, dataDir } = parseConfig({ url: options.url, dataDir: options.dataDir });
+  return url ?? findServerAddress(dataDir) ?? "http://localhost:3210";
+}
+
+function printSignInLink(link: string, json: boolean | undefined) {
+  if (json) return printJson({ link });
+  process.stderr.write(
+    `Open this link within ${linkMinutes} minutes. It works once. Behind a proxy, replace the address before /sign-in.\n`,
+  );
+  process.stdout.write(`${link}\n`);
 }
 
 type Change = {

@@ -51,6 +51,7 @@ export const auditVerbs = {
     "two-factor-on",
     "two-factor-off",
     "recovery-codes-renewed",
+    "sign-in-link-created",
     "passkey-added",
     "passkey-renamed",
     "passkey-removed",

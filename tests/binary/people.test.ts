@@ -111,7 +111,7 @@ describe("users on the command line", () => {
     ]);
   });
 
-  test("a password reset ends all sessions, and removes a lost second factor on request", async () => {
+  test("a password reset ends all sessions, a link signs in once, and a lost second factor is removed on request", async () => {
     await using box = await createMachineWithKey();
     const secret = await expectSuccess(box.run(ada));
     const server = await box.serve();
@@ -124,6 +124,11 @@ describe("users on the command line", () => {
     expect((await page("GET", "/people")).status).toBe(401);
     expect((await page("POST", "/sign-in", { email, password: secret })).status).toBe(401);
     expect((await page("POST", "/sign-in", { email, password: fresh })).status).toBe(200);
+    const link = new URL(await expectSuccess(box.run(["users", "sign-in-link", email])));
+    expect([link.port, link.pathname]).toEqual([new URL(server.url).port, "/sign-in"]);
+    const token = link.hash.slice(1);
+    expect((await page("POST", "/sign-in/link", { token })).status).toBe(200);
+    expect((await page("POST", "/sign-in/link", { token })).status).toBe(404);
     await server.stop();
     const database = new Database(join(box.dataDir, "signalbox.db"));
     const key = Buffer.from((await Bun.file(join(box.dataDir, "secret.key")).text()).trim(), "hex");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { findLookFlaws } from "../support/admin-looks.ts";
 import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, storePicture, findViolations } from "../support/browser.ts";
+import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { pollUntil } from "../support/journey-world.ts";
 import { startMailServer } from "../support/mail-server.ts";
 
@@ -30,6 +30,12 @@ const sections = {
 /** The label of a dialog's button, in the dialog. */
 const inDialog = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+async function signOutOnPage(page: Page) {
+  await page.getByRole("button", { name: "Organization and account" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor({ state: "detached" });
+}
 
 describeInChromium("the settings", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;
@@ -354,6 +360,80 @@ describeInChromium("the settings", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByText("Two-factor sign-in is off").waitFor();
     expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
+  test("a passkey is added, signs in alone and as second factor, and is removed", async () => {
+    await using under = await visitAs(browser, world, "viewer", "/settings/profile");
+    await under.page.getByText("You opened this page under the IP address").waitFor();
+    const person = await under.page.getByLabel("E-mail").inputValue();
+
+    // Browsers accept passkeys under localhost without HTTPS.
+    const url = world.url.replace("127.0.0.1", "localhost");
+    let setPresence: (enabled: boolean) => Promise<unknown> = async () => {};
+    await using open = await visitPage(browser, `${url}/settings/profile`, {}, async (created) => {
+      const cdp = await created.context().newCDPSession(created);
+      await cdp.send("WebAuthn.enable");
+      const options = {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      } as const;
+      const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", { options });
+      setPresence = (enabled) =>
+        cdp.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
+    });
+    const { page } = open;
+    await page.getByLabel("E-mail").fill(person);
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Add passkey" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Laptop");
+    await dialog.getByLabel("Your password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByText("Added the passkey Laptop").waitFor();
+    await page.getByRole("button", { name: "Turn on with passkeys" }).click();
+    await page.getByLabel("Your password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await inDialog(page, "I have saved them").click();
+    await page.getByText("also needs a passkey, or one of your 10 recovery codes").waitFor();
+
+    // Otherwise the list of the e-mail field would sign them in at once.
+    await setPresence(false);
+    await signOutOnPage(page);
+    const alone = page.getByRole("button", { name: "Sign in with a passkey" });
+    await alone.waitFor();
+    await page.getByLabel("E-mail").fill(person);
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.keyboard.press("Enter");
+    const second = page.getByRole("button", { name: "Use your passkey" });
+    await second.waitFor();
+    await setPresence(true);
+    await second.click();
+    await page.getByText("Web shop").first().waitFor();
+    // The list of the e-mail field needs no click.
+    await signOutOnPage(page);
+    await page.getByText("Web shop").first().waitFor();
+
+    await page.goto(`${url}/settings/profile`);
+    await page.getByRole("button", { name: "Actions for Laptop" }).click();
+    await page.getByRole("menuitem", { name: "Remove" }).click();
+    await inDialog(page, "Remove").click();
+    await page.getByText("This is your last second factor.").waitFor();
+    await inDialog(page, "Cancel").click();
+
+    // Axe ends the virtual authenticator.
+    await page.getByRole("button", { name: "Add passkey" }).click();
+    await dialog.getByLabel("Your password").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await signOutOnPage(page);
+    await alone.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect([selectPageFaults(open.faults), selectPageFaults(under.faults)]).toEqual([[], []]);
   });
 
   test("another e-mail address requires the password, and a new password ends all other sessions", async () => {

@@ -1,7 +1,9 @@
 /** The sign-in form with two-factor authentication, also as a dialog after a session has ended. */
 import { Modal, TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { createChunk } from "../data/chunks.ts";
+import { dashboard, unwrapData } from "../data/client.ts";
 import { prefetchFirstScreen } from "../data/first-screen.ts";
 import {
   renewSession,
@@ -10,8 +12,12 @@ import {
   signInWithCode,
 } from "../data/session.ts";
 import { signedOut } from "../data/signed-out.ts";
-import { FormFrame, useForm } from "../components/forms/form.tsx";
+import { type Form, FormFrame, useForm } from "../components/forms/form.tsx";
 import { PasswordField } from "../components/forms/password-field.tsx";
+
+const loadWays = createChunk(() => import("./sign-in-ways.tsx"));
+const OtherWays = lazy(async () => ({ default: (await loadWays()).OtherWays }));
+const PasskeyStep = lazy(async () => ({ default: (await loadWays()).PasskeyStep }));
 
 /** Asks the person to sign in again on the same page, so that no typed text is lost. */
 export function SignInDialog() {
@@ -55,35 +61,68 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
   }
 
   if (needsCode)
-    return (
-      <FormFrame form={second} submit="Sign in" onCancel={() => setNeedsCode(false)}>
+    return <SecondStep form={second} onDone={enter} onCancel={() => setNeedsCode(false)} />;
+  return (
+    <>
+      <FormFrame form={credentials} submit="Sign in">
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username webauthn"
+          autoFocus={email === ""}
+          {...credentials.input("email")}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          data-autofocus
+          autoFocus={email !== ""}
+          {...credentials.input("password")}
+        />
+      </FormFrame>
+      <Suspense>
+        <OtherWays onDone={enter} />
+      </Suspense>
+    </>
+  );
+}
+
+/** Asks for a code after the password, or for a passkey if the person has one for this host. */
+function SecondStep({
+  form,
+  onDone,
+  onCancel,
+}: {
+  form: Form<{ code: string }>;
+  onDone: () => Promise<void>;
+  onCancel: () => void;
+}) {
+  const { data: factors } = useQuery({
+    queryKey: ["second-factors"],
+    queryFn: () => unwrapData(dashboard["sign-in"]["second-factors"].get()),
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    retry: false,
+  });
+  const hasApp = factors?.authenticatorApp !== false;
+  return (
+    <>
+      <FormFrame form={form} submit="Sign in" onCancel={onCancel}>
         <TextInput
           label="Code"
-          description="Six digits from your authenticator app, or one of your recovery codes."
+          description={
+            hasApp
+              ? "Six digits from your authenticator app, or one of your recovery codes."
+              : "One of your recovery codes, if you can’t use your passkey."
+          }
           autoComplete="one-time-code"
           inputMode="text"
           data-autofocus
           autoFocus
-          {...second.input("code")}
+          {...form.input("code")}
         />
       </FormFrame>
-    );
-  return (
-    <FormFrame form={credentials} submit="Sign in">
-      <TextInput
-        label="E-mail"
-        type="email"
-        autoComplete="username"
-        autoFocus={email === ""}
-        {...credentials.input("email")}
-      />
-      <PasswordField
-        label="Password"
-        autoComplete="current-password"
-        data-autofocus
-        autoFocus={email !== ""}
-        {...credentials.input("password")}
-      />
-    </FormFrame>
+      <Suspense>{factors && <PasskeyStep factors={factors} onDone={onDone} />}</Suspense>
+    </>
   );
 }

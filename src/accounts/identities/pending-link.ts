@@ -41,6 +41,15 @@ function readPendingLink({ vault, clock, cookies }: VisitorContext): PendingLink
   }
 }
 
+/** Returns the provider of the account that waits for this person in this browser; null for none. */
+export function findPendingProvider(
+  context: VisitorContext,
+  { emailKey }: Pick<PersonRow, "emailKey">,
+): string | null {
+  const link = readPendingLink(context);
+  return link?.emailKey === emailKey ? link.providerId : null;
+}
+
 /**
  * Returns statements that link the remembered account to the person who has just signed in; none
  * if the browser remembers no account of this address.

@@ -1,10 +1,8 @@
 /** Lists and unlinks the signed-in person's accounts at sign-in providers. */
-import { sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { deletedBody } from "../../core/paging.ts";
-import { guard } from "../../database/store.ts";
-import { identities, passkeys, people } from "../../database/tables/accounts.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
+import { guardCanSignIn } from "../people/store.ts";
 import { buildPersonAudit } from "../sessions/service.ts";
 import { listIdentities, removeIdentity } from "./store.ts";
 
@@ -25,16 +23,7 @@ export async function unlinkIdentity(context: SignedInContext, id: string) {
     throw new AppError("NOT_FOUND", "You have no account at a sign-in provider with this id.");
   await store.atomic([
     ...removeIdentity(store, { id, personId, providerId: own.provider.id }, session.id),
-    guard(
-      sql`exists (select 1 from ${people} where id = ${personId} and has_password)
-        or exists (select 1 from ${identities} where person_id = ${personId})
-        or exists (select 1 from ${passkeys} where person_id = ${personId})`,
-      () =>
-        new AppError(
-          "CONFLICT",
-          "You have no other way to sign in. Ask an administrator for a password first.",
-        ),
-    ),
+    guardCanSignIn(personId),
     ...buildPersonAudit(context, "person.identity-unlinked"),
   ]);
   return deletedBody;

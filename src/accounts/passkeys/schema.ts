@@ -46,6 +46,8 @@ export const CreationOptions = z.object({
   timeout: z.int(),
 });
 
+export type CreationOptions = z.infer<typeof CreationOptions>;
+
 /** The response of an authenticator to `CreationOptions`. */
 export const NewPasskey = z.strictObject({
   name: PasskeyName,
@@ -82,6 +84,7 @@ export const SecondFactors = z.object({
   elsewhere: z.array(z.string()),
   authenticatorApp: z.boolean(),
 });
+export type SecondFactors = z.infer<typeof SecondFactors>;
 
 /** The response of an authenticator to `RequestOptions`. */
 export const PasskeyProof = z.strictObject({

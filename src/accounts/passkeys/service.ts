@@ -11,7 +11,7 @@ import { deletedBody } from "../../core/paging.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { confirmSignInChange } from "../people/profile.ts";
-import { findPerson } from "../people/store.ts";
+import { findPerson, guardCanSignIn } from "../people/store.ts";
 import { buildPersonAudit } from "../sessions/service.ts";
 import { challengeMs, findRpId, getRpId, isFreshChallenge, listBrowserOrigins } from "./rules.ts";
 import type { NewPasskey, Passkey, PasskeyProof } from "./schema.ts";
@@ -178,6 +178,7 @@ export async function deletePasskey(
   const row = await getOwnPasskey(context, id);
   await context.store.atomic([
     ...removePasskey(context.store, row),
+    guardCanSignIn(row.personId),
     ...buildPersonAudit(context, "person.passkey-removed"),
   ]);
   return deletedBody;

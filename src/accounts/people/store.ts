@@ -13,7 +13,13 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { alertChannels, deliveries } from "../../database/tables/alerting.ts";
-import { memberships, passkeys, people, sessions } from "../../database/tables/accounts.ts";
+import {
+  identities,
+  memberships,
+  passkeys,
+  people,
+  sessions,
+} from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
@@ -145,6 +151,20 @@ export function changePerson(store: Store, before: PersonRow, change: Partial<Pe
       .set({ ...change, version: version + 1 })
       .where(eq(people.id, id)),
   ];
+}
+
+/** Guards that the person has a way to sign in. Append it to writes that remove one. */
+export function guardCanSignIn(personId: string): Prepared {
+  return guard(
+    sql`exists (select 1 from ${people} where id = ${personId} and has_password)
+      or exists (select 1 from ${identities} where person_id = ${personId})
+      or exists (select 1 from ${passkeys} where person_id = ${personId})`,
+    () =>
+      new AppError(
+        "CONFLICT",
+        "You have no other way to sign in. Ask an administrator for a password first.",
+      ),
+  );
 }
 
 /** Removes all passkeys of a person. */

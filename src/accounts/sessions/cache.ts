@@ -5,7 +5,13 @@ import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { type people, sessions } from "../../database/tables/accounts.ts";
-import type { Membership, Session, Sessions } from "../../http/access/session.ts";
+import {
+  directWay,
+  type Membership,
+  type Session,
+  type Sessions,
+  type SignInWay,
+} from "../../http/access/session.ts";
 import { isOver } from "./rules.ts";
 import type { SessionRow } from "./store.ts";
 
@@ -34,35 +40,72 @@ type StoredSession = Pick<
   > &
   Record<"byPassword" | "twoFactor" | "administrator", number>;
 
+/**
+ * SQL condition: the organization does not accept passwords. It does without a usable sign-in
+ * provider, so that no one is locked out.
+ */
+export const withoutPasswords = (organizationId: string) =>
+  `EXISTS (SELECT 1 FROM organization_settings closed
+    JOIN identity_provider_organizations opened ON opened.organization_id = closed.organization_id
+    JOIN identity_providers usable ON usable.id = opened.provider_id AND usable.enabled
+    WHERE closed.organization_id = ${organizationId} AND NOT closed.password_sign_in)`;
+
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role,
     m.group_ids AS "groupIds" FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
   JOIN organization_settings t ON t.organization_id = m.organization_id
   WHERE m.person_id = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM identity_provider_organizations
     WHERE provider_id = ?2 AND organization_id = m.organization_id))
+  AND (?3 = 0 OR NOT ${withoutPasswords("m.organization_id")})
   ORDER BY m.created_at, o.id`;
 
 type StoredMembership = Omit<Membership, "groupIds"> & { groupIds: string | null };
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
 
+/** Creates queries of the organizations that a session of a way opens. */
+function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
+  async function listMemberships(personId: string, way: SignInWay = directWay) {
+    const isFiltered = way.byPassword && !passwordsEverywhere;
+    const parameters = [personId, way.providerId, Number(isFiltered)];
+    return (await store.query<StoredMembership>(membershipsOf, parameters)).map(toMembership);
+  }
+
+  /** Returns the organizations of a session; null if it opens none because passwords are off in all. */
+  async function listOpenMemberships(personId: string, way: SignInWay) {
+    const open = await listMemberships(personId, way);
+    if (open.length > 0 || !way.byPassword) return open;
+    return (await listMemberships(personId)).length === 0 ? open : null;
+  }
+
+  return { listMemberships, listOpenMemberships };
+}
+
 /** Caches the session of each cookie. Every write, of any process, invalidates it. */
-export function createSessionCache(store: Store, clock: Clock): Sessions {
+export function createSessionCache(
+  store: Store,
+  clock: Clock,
+  { passwordsEverywhere = false } = {},
+): Sessions {
   const trusted = new Map<string, TrustedSession>();
   let seenAt = new Map<string, number>();
 
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  const listMemberships = async (personId: string, providerId: string | null = null) =>
-    (await store.query<StoredMembership>(membershipsOf, [personId, providerId])).map(toMembership);
+  const { listMemberships, listOpenMemberships } = createMembershipReader(
+    store,
+    passwordsEverywhere,
+  );
 
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
     const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage: row.stage, ...times }, clock())) return null;
-    return toSession(row, await listMemberships(row.personId, row.providerId));
+    const list = row.stage === "signed-in" ? listOpenMemberships : listMemberships;
+    const memberships = await list(row.personId, toWay(row));
+    return memberships === null ? null : toSession(row, memberships);
   }
 
   return {
@@ -90,6 +133,7 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
       return session?.stage === "signed-in" && may(session);
     },
     listMemberships: (personId) => listMemberships(personId),
+    listOpenMemberships,
     collectLastSeen() {
       const last = seenAt;
       seenAt = new Map();
@@ -110,17 +154,19 @@ const toMembership = ({ groupIds, ...row }: StoredMembership): Membership => ({
     groupIds === null || isAtLeast(row.role, "admin") ? null : (JSON.parse(groupIds) as string[]),
 });
 
+const toWay = ({ byPassword, providerId, headerUser }: StoredSession): SignInWay => ({
+  byPassword: byPassword === 1,
+  providerId,
+  headerUser,
+});
+
 function toSession(row: StoredSession, organizations: Membership[]): Session {
   const { wrongCodes: count, wrongCodeAt: lastAt, wrongCodeFrom: lastFrom } = row;
   return {
     id: row.id,
     stage: row.stage,
     startedAt: row.createdAt,
-    way: {
-      byPassword: row.byPassword === 1,
-      providerId: row.providerId,
-      headerUser: row.headerUser,
-    },
+    way: toWay(row),
     person: {
       id: row.personId,
       name: row.name,

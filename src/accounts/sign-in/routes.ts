@@ -1,4 +1,5 @@
 /** Routes to set up the appliance, sign in and sign out. */
+import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
@@ -9,7 +10,18 @@ import {
   describeSecondFactors,
   signInWithPasskey,
 } from "./passkey-service.ts";
-import { FirstRun, Presence, SignedOut, SignInStep, SignIn } from "./schema.ts";
+import { signInByLink } from "./link-service.ts";
+import { describePasswordPolicy, setPasswordSignIn } from "./password-policy-service.ts";
+import {
+  FirstRun,
+  PasswordPolicy,
+  PasswordPolicyPatch,
+  Presence,
+  SignedOut,
+  SignInStep,
+  SignIn,
+  Token,
+} from "./schema.ts";
 import { enterCode, describePresence, signIn, signOut } from "./service.ts";
 import { completeSetUp, type SetUp } from "./set-up.ts";
 
@@ -92,6 +104,42 @@ export const createSignInRoutes = ({ setUp: token, findSignOutUrl }: SignInDepen
         summary: "Get the second factors of a sign-in in progress",
         data: SecondFactors,
         handle: ({ context }) => describeSecondFactors(context),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/sign-in/link", {
+        name: "signInByLink",
+        access: "anyone",
+        summary: "Sign in with a link of the command line",
+        body: z.strictObject({ token: Token }),
+        data: SignInStep,
+        errors: ["NOT_FOUND"],
+        handle: async ({ context, body }) => ({ state: await signInByLink(context, body.token) }),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/password-policy", {
+        name: "getPasswordPolicy",
+        access: "read",
+        limited: "unrelated",
+        summary: "Get whether the organization accepts sign-ins by password",
+        data: PasswordPolicy,
+        handle: ({ scope, requestContext }) =>
+          describePasswordPolicy(scope, requestContext.session),
+      }),
+    )
+    .patch(
+      ...defineEndpoint("/password-policy", {
+        name: "setPasswordPolicy",
+        access: "write",
+        limited: "denied",
+        role: "owner",
+        summary: "Turn sign-ins by password on or off for the organization",
+        body: PasswordPolicyPatch,
+        data: PasswordPolicy,
+        errors: ["CONFLICT"],
+        handle: ({ scope, requestContext, body }) =>
+          setPasswordSignIn(scope, requestContext.session, body.passwordSignIn),
       }),
     )
     .post(

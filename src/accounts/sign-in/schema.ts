@@ -47,6 +47,18 @@ export const Presence = z.object({
 });
 export type Presence = z.infer<typeof Presence>;
 
+/** Whether an organization accepts sign-ins by password. */
+export const PasswordPolicy = z.object({
+  passwordSignIn: z.boolean(),
+  /** Whether a sign-in provider opens the organization. Without one, passwords are always accepted. */
+  hasProvider: z.boolean(),
+  /** Whether this session was started through a provider, which is required to turn passwords off. */
+  isThroughProvider: z.boolean(),
+});
+export type PasswordPolicy = z.infer<typeof PasswordPolicy>;
+
+export const PasswordPolicyPatch = z.strictObject({ passwordSignIn: z.boolean() });
+
 /** A token of a link, such as an invitation's. */
 export const Token = z.string().min(1).max(100).meta({ writeOnly: true });
 

@@ -16,7 +16,7 @@ import { passwordWay, signInRequiredError, type SignInWay } from "../../http/acc
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { findRpId } from "../passkeys/rules.ts";
 import { hasPasskeys } from "../passkeys/store.ts";
-import { buildPendingLink } from "../identities/pending-link.ts";
+import { buildPendingLink, findPendingProvider } from "../identities/pending-link.ts";
 import { listProviderButtons } from "../identity-providers/service.ts";
 import { findProvider } from "../identity-providers/store.ts";
 import { emailKeyOf, hasTwoFactor } from "../people/rules.ts";
@@ -109,16 +109,28 @@ export async function signIn(context: VisitorContext, { email, password }: SignI
  * Starts a session after a correct password, or waits for a code if two-factor is on. Writes
  * `further` together with it.
  */
-export function admitPerson(
+export async function admitPerson(
   context: VisitorContext,
   person: PersonRow,
   extraStatements?: readonly Statement[],
 ) {
+  await assertPasswordAccepted(context, person);
   return startSession(
     context,
     person,
     hasTwoFactor(person) ? "two-factor" : "signed-in",
     extraStatements,
+  );
+}
+
+/** Throws FORBIDDEN if all organizations of the person have turned password sign-in off. */
+async function assertPasswordAccepted(context: VisitorContext, person: PersonRow) {
+  if ((await context.sessions.listOpenMemberships(person.id, passwordWay)) !== null) return;
+  // The password only confirms a link. The session is then one of the provider.
+  if (findPendingProvider(context, person) !== null) return;
+  throw new AppError(
+    "FORBIDDEN",
+    "Your organization has turned password sign-in off. Sign in through its sign-in provider or with a passkey. If neither works, the person who runs this Signalbox can create a link on its machine: signalbox users sign-in-link EMAIL.",
   );
 }
 
@@ -135,10 +147,12 @@ export async function startSession(
 ): Promise<Stage> {
   const { store } = context;
   const { id, name } = person;
-  const { statements, handOver } = buildNewSession(context, id, stage, way);
   const isComplete = stage === "signed-in";
-  const isDirect = way.providerId === null && way.headerUser === null;
-  const linked = isComplete && isDirect ? await buildPendingLink(context, person) : [];
+  const pending =
+    isComplete && way.providerId === null ? findPendingProvider(context, person) : null;
+  const linked = pending === null ? [] : await buildPendingLink(context, person);
+  const own = linked.length > 0 ? await chooseWay(context, id, way, pending) : way;
+  const { statements, handOver } = buildNewSession(context, id, stage, own);
   const organizationIds = isComplete ? await findOrganizationIds(store, id) : [];
   const provider = way.providerId === null ? null : await findProvider(store, way.providerId);
   const fields = provider && listChangedFields({}, { provider: provider.name }, ["provider"]);
@@ -158,6 +172,17 @@ export async function startSession(
   ]);
   handOver();
   return stage;
+}
+
+/** Returns the way of a session that links an account: the provider's if a password opens nothing. */
+async function chooseWay(
+  { sessions }: VisitorContext,
+  personId: string,
+  way: SignInWay,
+  providerId: string | null,
+): Promise<SignInWay> {
+  const isOpen = (await sessions.listOpenMemberships(personId, way)) !== null;
+  return isOpen ? way : { byPassword: false, providerId, headerUser: null };
 }
 
 /** Completes a sign-in with a code. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */

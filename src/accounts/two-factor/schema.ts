@@ -17,6 +17,7 @@ export const TwoFactor = z.object({
   passkeys: z.boolean(),
   recoveryCodesLeft: z.int(),
 });
+export type TwoFactor = z.infer<typeof TwoFactor>;
 
 /** Recovery codes, which are shown only once. */
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });

@@ -35,10 +35,15 @@ export function leaveAddress(dataDir: string, url: string): Disposable {
   return { [Symbol.dispose]: remove };
 }
 
+const readLine = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
+
+/** Returns the address of the running server; null if none runs. */
+export const findServerAddress = (dataDir: string): string | null =>
+  readLine(getDataFiles(dataDir).address);
+
 /** Returns the page of the running server, or the set-up page before the first run is complete. */
 export function findRunningPage(dataDir: string): string | null {
-  const readLine = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
-  const url = readLine(getDataFiles(dataDir).address);
+  const url = findServerAddress(dataDir);
   const token = readLine(join(dataDir, "set-up-token"));
   return url && token ? `${url}/set-up#${token}` : url;
 }

@@ -77,6 +77,11 @@ export type Sessions = {
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
   /** Reads the organizations of a person, in the order of joining. */
   listMemberships(personId: string): Promise<Membership[]>;
+  /**
+   * Reads the organizations that a session of this way opens; null if it opens none because passwords are off in all
+   * organizations of the person.
+   */
+  listOpenMemberships(personId: string, way: SignInWay): Promise<Membership[] | null>;
   /** Statements that store the activity of sessions since the previous call. */
   collectLastSeen(): Statement[];
 };

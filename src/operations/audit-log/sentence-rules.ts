@@ -31,6 +31,7 @@ const fixedPhrases = {
   "person.two-factor-on": "turned two-factor sign-in on",
   "person.two-factor-off": "turned two-factor sign-in off",
   "person.recovery-codes-renewed": "created new recovery codes",
+  "person.sign-in-link-created": "created a sign-in link for #",
   "person.passkey-added": "added a passkey",
   "person.passkey-renamed": "renamed a passkey",
   "person.passkey-removed": "removed a passkey",

@@ -350,6 +350,15 @@ test("a person without a password adds one only soon after a sign-in", async () 
   appliance.database.run("UPDATE people SET has_password = 0 WHERE id = ?", [who.id]);
   const start = () => who.page("POST", "/dashboard/passkeys/options", { body: {} });
   expect((await start()).status).toBe(200);
+  const authenticator = createAuthenticator(local);
+  const body = { name: "Phone", ...authenticator.create((await start()).json.data) };
+  const added = await who.page("POST", "/dashboard/passkeys", { body });
+  const path = `/dashboard/passkeys/${added.json.data.id}`;
+  const removed = await who.page("DELETE", path);
+  expect([removed.status, removed.json.error.message]).toEqual([
+    409,
+    expect.stringContaining("no other way to sign in"),
+  ]);
   appliance.time.now += 11 * 60_000;
   expect((await start()).status).toBe(403);
 });

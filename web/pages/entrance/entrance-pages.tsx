@@ -37,6 +37,8 @@ function EntranceFrame({
 }
 
 export function SignInPage() {
+  const token = useLocation({ select: ({ hash }) => hash });
+  if (token !== "") return <SignInByLink token={token} />;
   return (
     <EntranceFrame title="Sign in" words={`Signalbox at ${location.host}`}>
       <SignInForm />
@@ -44,6 +46,28 @@ export function SignInPage() {
         Forgot your password? The person who runs this Signalbox can reset it on its machine with{" "}
         <code>signalbox users reset-password EMAIL</code>.
       </p>
+    </EntranceFrame>
+  );
+}
+
+/** Signs in with a link of the command line. */
+function SignInByLink({ token }: { token: string }) {
+  const { error } = useQuery({
+    queryKey: ["sign-in-link", token],
+    queryFn: async () => {
+      await unwrapData(dashboard["sign-in"].link.post({ token }));
+      await renewSession();
+      return true;
+    },
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  if (error === null) return <EntranceFrame title="Signing in" words="" />;
+  return (
+    <EntranceFrame title="This link is not valid" words={error.message}>
+      <Button component="a" href="/sign-in">
+        Go to sign-in
+      </Button>
     </EntranceFrame>
   );
 }

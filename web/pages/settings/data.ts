@@ -21,6 +21,11 @@ export function useLacksMailServer(type: string): boolean {
   return type === "email" && data?.smtp === null;
 }
 
+export const passwordPolicyQuery = createDataQuery(
+  [...listKey("settings"), "passwords"],
+  (options) => dashboard["password-policy"].get(options),
+);
+
 /** Certificate authorities of the settings version that was saved at `updatedAt`. */
 export const createAuthoritiesQuery = (updatedAt: string) =>
   createDataQuery([...listKey("settings"), "authorities", updatedAt], (options) =>
@@ -43,6 +48,14 @@ export const invitationsQuery = createDataQuery(listKey("invitation"), (options)
 
 export const sessionsQuery = createDataQuery([...listKey("person"), "sessions"], (options) =>
   dashboard.sessions.get(options),
+);
+
+export const passkeysQuery = createDataQuery([...listKey("person"), "passkeys"], (options) =>
+  dashboard.passkeys.get(options),
+);
+
+export const twoFactorQuery = createDataQuery([...listKey("person"), "two-factor"], (options) =>
+  dashboard["two-factor"].get(options),
 );
 
 export const aboutQuery = queryOptions({

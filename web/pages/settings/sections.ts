@@ -27,7 +27,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
-        settings: ["Name", "Time zone", "SLA target in percent", "One alert per cause"],
+        settings: [
+          "Name",
+          "Time zone",
+          "SLA target in percent",
+          "One alert per cause",
+          "Password sign-in",
+        ],
         page: lazy(createChunk(() => import("./organization/general.tsx"))),
       },
       {
@@ -131,6 +137,8 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
           "Clock",
           "Single-key shortcuts",
           "Password",
+          "Ways to sign in",
+          "Passkeys",
           "Two-factor sign-in",
           "Recovery codes",
           "Sessions",

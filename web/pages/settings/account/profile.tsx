@@ -1,4 +1,4 @@
-/** Settings: the person's name, e-mail, time zone, password, two-factor sign-in and sessions. */
+/** Settings: the person's name, e-mail, time zone, password, passkeys, two-factor sign-in and sessions. */
 import { Select, Switch, TextInput } from "@mantine/core";
 import type { HourCycle } from "../../../../src/core/time/times.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
@@ -12,6 +12,7 @@ import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, sessionsQuery } from "../data.ts";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
+import { WaysToSignIn } from "./ways-to-sign-in.tsx";
 
 export default function Profile() {
   return (
@@ -19,6 +20,7 @@ export default function Profile() {
       <Names />
       <Keyboard />
       <Password />
+      <WaysToSignIn />
       <TwoFactor />
       <Sessions />
     </>

@@ -1,8 +1,12 @@
 /** Settings: two-factor sign-in with its recovery codes. */
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { encode } from "uqr";
-import type { PendingTwoFactor } from "../../../../src/accounts/two-factor/schema.ts";
+import type {
+  PendingTwoFactor,
+  TwoFactor as TwoFactorState,
+} from "../../../../src/accounts/two-factor/schema.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { useSignedInPerson, renewSession } from "../../../data/session.ts";
 import { copyText, downloadFile } from "../../../components/copy.tsx";
@@ -11,52 +15,72 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { invalidateQuery, sessionsQuery } from "../data.ts";
+import { invalidateQuery, passkeysQuery, sessionsQuery, twoFactorQuery } from "../data.ts";
 
-type TwoFactorDialogName = "setting-up" | "turning-off" | "renewing" | null;
+type TwoFactorDialogName = "setting-up" | "with-passkeys" | "turning-off" | "renewing" | null;
 
 /** Settings of two-factor sign-in: authenticator app and recovery codes. */
 export function TwoFactor() {
   const { person } = useSignedInPerson();
   const [doing, setDoing] = useState<TwoFactorDialogName>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const { data: factors } = useQuery(twoFactorQuery);
+  const { data: passkeys = [] } = useQuery(passkeysQuery);
   const close = () => setDoing(null);
+  const accepted = describeFactors(factors);
   return (
     <Panel title="Two-factor sign-in">
       <div className="two-factor">
         <p className="quiet">
           {person.twoFactor ? (
             <>
-              <b className="up">On.</b> Signing in needs a code from your authenticator app, or one
-              of your recovery codes.
+              <b className="up">On.</b> Signing in by password also needs {accepted}, or one of your{" "}
+              {factors?.recoveryCodesLeft ?? ""} recovery codes.
             </>
           ) : (
             <>
-              <b>Off.</b> When it is on, signing in also needs a code from an app on your phone, so
-              a stolen password is not enough.
+              <b>Off.</b> When it is on, signing in by password also needs a code from an app on
+              your phone, or a passkey. A stolen password is then not enough.
             </>
           )}
         </p>
-        <div className="flex gap-8">
+        <div className="flex gap-8 flex-wrap">
           {person.twoFactor ? (
             <>
+              {factors?.authenticatorApp === false && (
+                <Button onClick={() => setDoing("setting-up")}>Add authenticator app</Button>
+              )}
               <Button onClick={() => setDoing("renewing")}>New recovery codes</Button>
               <Button onClick={() => setDoing("turning-off")}>Turn off</Button>
             </>
           ) : (
-            <Button variant="filled" onClick={() => setDoing("setting-up")}>
-              Turn on
-            </Button>
+            <>
+              {passkeys.length > 0 && (
+                <Button onClick={() => setDoing("with-passkeys")}>Turn on with passkeys</Button>
+              )}
+              <Button variant="filled" onClick={() => setDoing("setting-up")}>
+                Turn on
+              </Button>
+            </>
           )}
         </div>
       </div>
       {doing === "setting-up" && <TwoFactorSetUp onClose={close} onCodes={setCodes} />}
+      {doing === "with-passkeys" && <UsePasskeys onClose={close} onCodes={setCodes} />}
       {doing === "turning-off" && <TwoFactorOff onClose={close} />}
       {doing === "renewing" && <RenewCodes onClose={close} onCodes={setCodes} />}
       {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
     </Panel>
   );
 }
+
+const describeFactors = (factors: TwoFactorState | undefined) =>
+  [
+    factors?.authenticatorApp !== false && "a code from your authenticator app",
+    factors?.passkeys === true && "a passkey",
+  ]
+    .filter((one) => one !== false)
+    .join(" or ");
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
@@ -111,6 +135,7 @@ function Scan({
     const confirmed = await unwrapData(dashboard["two-factor"].confirm.post({ code: code.trim() }));
     await renewSession();
     await invalidateQuery(sessionsQuery);
+    await invalidateQuery(twoFactorQuery);
     onClose();
     onCodes(confirmed.recoveryCodes);
   });
@@ -149,6 +174,27 @@ function Scan({
   );
 }
 
+function UsePasskeys({ onClose, onCodes }: Props) {
+  return (
+    <PasswordDialog
+      title="Turn two-factor on"
+      submit="Turn on"
+      onSubmit={async (body) => {
+        const confirmed = await unwrapData(dashboard["two-factor"].passkeys.post(body));
+        await renewSession();
+        await invalidateQuery(sessionsQuery);
+        await invalidateQuery(twoFactorQuery);
+        onClose();
+        onCodes(confirmed.recoveryCodes);
+      }}
+      onClose={onClose}
+    >
+      Signing in by password then also needs one of your passkeys. Under other host names, it needs
+      a recovery code. This signs you out everywhere else.
+    </PasswordDialog>
+  );
+}
+
 function RenewCodes({ onClose, onCodes }: Props) {
   return (
     <PasswordDialog
@@ -174,6 +220,7 @@ function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
       onSubmit={async (body) => {
         await unwrapData(dashboard["two-factor"].disable.post(body));
         await renewSession();
+        await invalidateQuery(twoFactorQuery);
         notify("Two-factor sign-in is off");
         onClose();
       }}

@@ -1,6 +1,6 @@
-/** Settings: name, time zone and SLA target of the organization, and how its alerts are joined. */
+/** Settings: name, time zone and SLA target of the organization, how its alerts are joined, and password sign-in. */
 import { Select, Switch, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
@@ -10,8 +10,8 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
-import { notify } from "../../../components/toasts.tsx";
-import { createOrganizationQuery, createSettingsQuery } from "../data.ts";
+import { notify, notifyError } from "../../../components/toasts.tsx";
+import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 
 export default function Organization() {
@@ -31,6 +31,7 @@ export default function Organization() {
               />
             </Panel>
             <AlertSettings organizationId={organization.id} />
+            {atLeast("owner") && <PasswordSignIn />}
           </>
         ) : (
           <Panel>
@@ -101,6 +102,39 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
         {...form.input("slaTarget")}
       />
     </FormFrame>
+  );
+}
+
+/** Whether members sign in by password. Shown only with a sign-in provider. */
+function PasswordSignIn() {
+  const query = useQuery(passwordPolicyQuery);
+  const change = useMutation({
+    mutationFn: async (passwordSignIn: boolean) => {
+      const saved = await unwrapData(dashboard["password-policy"].patch({ passwordSignIn }));
+      queryClient.setQueryData(passwordPolicyQuery.queryKey, saved);
+    },
+    onSuccess: () => notify("Saved"),
+    onError: notifyError,
+  });
+  const policy = query.data;
+  if (policy === undefined || (!policy.hasProvider && policy.passwordSignIn)) return null;
+  const { passwordSignIn, hasProvider, isThroughProvider } = policy;
+  return (
+    <Panel title="Sign-in">
+      <Switch
+        label="Password sign-in"
+        description={
+          hasProvider
+            ? isThroughProvider || !passwordSignIn
+              ? "Turn it off to accept only sign-in providers and passkeys. Sessions that were started by password then end."
+              : "To turn it off, sign in through a sign-in provider of this organization first. That proves that you get in without a password."
+            : "Off, but passwords are accepted, because the organization has no sign-in provider that is turned on."
+        }
+        checked={passwordSignIn}
+        disabled={passwordSignIn && !isThroughProvider}
+        onChange={({ currentTarget }) => change.mutate(currentTarget.checked)}
+      />
+    </Panel>
   );
 }
 
