@@ -442,6 +442,40 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a job's page shows its runs with their output and the next due times, also of an unsaved schedule", async () => {
+    const job = { type: "push", name: "Backup", schedule: "30 2 * * *", timeZone: "Europe/Berlin" };
+    const { id, pingUrl } = await world.ask("POST", "/api/v1/monitors", job);
+    const ping = (path: string, body?: string) =>
+      fetch(`${world.url}${new URL(pingUrl).pathname}${path}`, {
+        method: "POST",
+        ...(body !== undefined && { body }),
+      });
+    await ping("/start");
+    await ping("/3", "The disk is full.");
+    await ping("/start");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    const runs = page.locator(".panel", { has: page.getByRole("heading", { name: "Runs" }) });
+    await runs.getByText(/^Failure with exit status 3 after /).waitFor();
+    await runs.getByText(/^Started, running for /).waitFor();
+    expect(await runs.getByRole("listitem").count()).toBe(2);
+    await runs.getByText("Output").click();
+    await runs.getByText("The disk is full.").waitFor();
+    const due = page.locator(".panel", { has: page.getByRole("heading", { name: "Next due" }) });
+    expect(await due.getByRole("listitem").count()).toBe(3);
+    await page.getByText(`${pingUrl}/$?`).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await ping("/0");
+    await runs.getByText(/^Success after /).waitFor();
+    await page.getByRole("button", { name: "Edit", exact: true }).first().click();
+    const schedule = page.getByLabel("Schedule", { exact: true });
+    await schedule.fill("Mon..Fri 06:15");
+    await page.getByText(/^Next due: (\w{3}, \d+ \w+|\w{3} \d+ \w+),? .*06:15/).waitFor();
+    await schedule.fill("61 * * * *");
+    await page.getByText("The schedule has an invalid minute.").waitFor();
+    expect(open.faults).toEqual([]);
+  });
+
   test("the screenshot of the last failed check is next to its reason, and can be enlarged", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

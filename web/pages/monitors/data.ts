@@ -92,6 +92,26 @@ export const useHeartbeats = (id: string, { from, to }: OpenSpan) =>
     placeholderData: (before) => before,
   });
 
+/** Reports of a job that its page shows. */
+export const maxJobReports = 50;
+
+export const useJob = (id: string) =>
+  useQuery(
+    createDataQuery([...checksKey(id), "job"], (options) =>
+      v1.monitors({ id }).job.get({ query: { limit: maxJobReports }, ...options }),
+    ),
+  );
+
+/** Next due times of a schedule that is not saved. */
+export const useSchedulePreview = (schedule: string, timeZone: string) =>
+  useQuery({
+    ...createDataQuery([...listKey("monitor"), "schedule", schedule, timeZone], (options) =>
+      dashboard["job-schedule"].get({ query: { schedule, timeZone }, ...options }),
+    ),
+    enabled: schedule !== "",
+    placeholderData: (before) => before,
+  });
+
 export const useHeartbeat = (id: string, at: string) =>
   useQuery({
     ...createDataQuery([...checksKey(id), "heartbeat", at], (options) =>

@@ -13,6 +13,7 @@ import { StateIcon, stateLabels } from "../../../components/display/state-icon.t
 import { Time, durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
 import { usePeriodFigures } from "../data.ts";
 import { SpanBar } from "./span-bar.tsx";
+import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
 
 type Props = { monitor: Monitor; uptime: Uptime; span: PageSpan };
@@ -98,14 +99,14 @@ function describeMeasured(seconds: number): string {
 }
 
 function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
-  const { certificateExpiresAt, lastCheckedAt, interval } = monitor;
+  const { certificateExpiresAt, lastCheckedAt } = monitor;
   const zone = useZone();
   if (certificateExpiresAt === null)
     return (
       <Figure
         label="Last check"
         value={lastCheckedAt === null ? <Dash /> : <Time at={lastCheckedAt} />}
-        note={`every ${durationInWords(interval)}`}
+        note={describePace(monitor)}
       />
     );
   const ends = Date.parse(certificateExpiresAt);

@@ -15,7 +15,7 @@ import { ActionItem, MoreActions, RecordItems } from "../../../components/menus.
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time, useZone } from "../../../components/display/time.tsx";
+import { Time, useZone } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors } from "../actions.ts";
 import { getMonitorActions, listPauses } from "../record-actions.ts";
@@ -23,7 +23,9 @@ import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
 import { nameOfType } from "../type-names.ts";
+import { JobPanels } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { describePace } from "./pace.ts";
 import { ScreenshotPanel } from "./screenshot-panel.tsx";
 import { choosePageSpan, type SpanSearch } from "./spans.ts";
 import {
@@ -33,7 +35,6 @@ import {
   Checks,
   DetailsPanel,
   Incidents,
-  PushPanel,
   Target,
 } from "./monitor-panels.tsx";
 
@@ -100,7 +101,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
   return (
     <>
       <Figures monitor={monitor} uptime={uptime} span={span} />
-      {monitor.type === "push" && <PushPanel monitor={monitor} />}
+      {monitor.type === "push" && <JobPanels monitor={monitor} />}
       <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
       <LatencyPanel id={id} interval={interval} span={span} />
@@ -126,7 +127,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
 
 /** Type, target, interval and state in one line, which is cut where the page is too narrow. */
 function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaused: boolean }) {
-  const { muted, status, pausedUntil, statusSince, type, interval, lastCheckedAt } = monitor;
+  const { muted, status, pausedUntil, statusSince, type, lastCheckedAt } = monitor;
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   return (
@@ -148,7 +149,7 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
       )}
       {muted && `${dot}muted`}
       {dot}
-      {type === "push" ? "report expected every" : "every"} {durationInWords(interval)}
+      {describePace(monitor)}
       {dot}
       {nameOfType(type)}
       {method} {target !== null && <Target address={target} />}

@@ -12,7 +12,6 @@ import { listShownDetails } from "../../../../src/monitoring/monitors/details-ru
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
 import type { Heartbeat } from "../../../../src/monitoring/uptime/schema.ts";
-import { copyText } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { dot, formatLatency, formatReason, pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -32,6 +31,7 @@ import {
   useHeartbeats,
 } from "../data.ts";
 import { nameOfType } from "../type-names.ts";
+import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
 
 /** Number of lines that a panel shows before “Show all”. */
@@ -330,7 +330,7 @@ const CheckLines = ({ checks, isLong }: { checks: readonly Heartbeat[]; isLong: 
 
 /** Target, interval, description and tags. */
 export function About({ monitor }: { monitor: Monitor }) {
-  const { description, tags, interval, type, muted } = monitor;
+  const { description, tags, type, muted } = monitor;
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   return (
@@ -340,7 +340,7 @@ export function About({ monitor }: { monitor: Monitor }) {
         {nameOfType(type)}
         {method} {target !== null && <Target address={target} />}
         {dot}
-        {type === "push" ? "report expected every" : "every"} {durationInWords(interval)}
+        {describePace(monitor)}
         {muted && `${dot}muted`}
       </p>
       {tags.length > 0 && (
@@ -374,33 +374,6 @@ export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor 
   return (
     <Panel title="Found by the last check">
       <DetailList type={type} details={details} />
-    </Panel>
-  );
-}
-
-/** The push URL of the watched job, as a curl command to copy. */
-export function PushPanel({ monitor }: { monitor: Monitor }) {
-  const url = monitor["pushUrl"];
-  if (typeof url !== "string")
-    return (
-      <Panel title="Push URL">
-        <p className="quiet panel-words">
-          The job reports to a URL of its own. Anyone who knows it can report, so only people who
-          can edit monitors see it.
-        </p>
-      </Panel>
-    );
-  const command = `curl -fsS --retry 5 "${url}?status=up"`;
-  return (
-    <Panel
-      title="Push URL"
-      actions={
-        <Button size="compact-xs" onClick={() => void copyText(command, "Command")}>
-          Copy
-        </Button>
-      }
-    >
-      <code className="push-command">{command}</code>
     </Panel>
   );
 }

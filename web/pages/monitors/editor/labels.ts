@@ -297,7 +297,31 @@ const monitorLabels: Record<string, FieldLabels> = {
   grace: {
     label: "Grace",
     unit: "s",
-    hint: "Down when no report arrives within interval and grace.",
+    hint: "Down when a report is late by more than this.",
+  },
+  schedule: {
+    label: "Schedule",
+    placeholder: "30 2 * * *",
+    hint: "Cron, or OnCalendar of systemd such as Mon..Fri 02:30. Empty for regular intervals.",
+  },
+  timeZone: { label: "Time zone of the schedule" },
+  maximumRunTime: {
+    label: "Maximum run time",
+    unit: "s",
+    hint: "Down when a run that reported its start takes longer. Empty for the grace period.",
+  },
+  slug: {
+    label: "Slug",
+    placeholder: "database-backup",
+    hint: "Its name in addresses with a ping key: /ping/KEY/SLUG.",
+  },
+  successKeywords: {
+    label: "Success keywords",
+    hint: "The output of a success must contain one of them.",
+  },
+  failureKeywords: {
+    label: "Failure keywords",
+    hint: "A success whose output contains one of them is a failure.",
   },
   name: { label: "Name" },
   description: {
@@ -381,6 +405,12 @@ export function isShown(path: string, values: Values, line: Values = {}): boolea
     // be removed.
     case "connectTo":
       return proxyUrl === null || connectTo !== null;
+    // Only push monitors have a schedule, which replaces the interval.
+    case "interval":
+      return typeof values["schedule"] !== "string";
+    // Old time zones stay, so that another schedule can use them.
+    case "timeZone":
+      return typeof values["schedule"] === "string";
     case "minimum":
       return isCounted(values["mode"]);
     case "body":

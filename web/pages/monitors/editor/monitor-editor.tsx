@@ -24,6 +24,8 @@ import {
   v1,
 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
+import { ScheduleZone } from "./schedule-preview.tsx";
+import { useZone } from "../../../components/display/time.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
@@ -231,6 +233,7 @@ const valueOf = ({ form: { values }, fields }: Editor, name: string) =>
 
 function EditorField({ editor, name }: { editor: Editor; name: string }) {
   const { form, type, fields, secrets: stored } = editor;
+  const zone = useZone();
   const { values, set, errorOf } = form;
   const kind = fields[name];
   const labels = labelsOf(type, name);
@@ -255,6 +258,15 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
         error={errorOf(name)}
       />
     );
+  if (type === "push" && name === "timeZone")
+    return (
+      <ScheduleZone
+        schedule={String(values["schedule"])}
+        timeZone={String(valueOf(editor, name))}
+        onChange={(zone) => set(name, zone)}
+        error={errorOf(name)}
+      />
+    );
   return (
     <SchemaField
       // A field of another type starts with its own state.
@@ -268,6 +280,8 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
         set(name, value);
         // A hidden minimum must not be sent.
         if (type === "composite" && name === "mode" && !isCounted(value)) set("minimum", null);
+        // A new schedule is in the zone in which its author sees times.
+        if (name === "schedule" && values["timeZone"] === undefined) set("timeZone", zone);
       }}
       error={errorOf(name)}
       secrets={stored}

@@ -119,6 +119,15 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
     },
     ...mailSections.slice(2),
   ],
+  push: [
+    { title: "", fields: ["schedule", "timeZone"] },
+    {
+      title: "Runs",
+      fields: ["maximumRunTime", "successKeywords", "failureKeywords", "slug"],
+      folded: true,
+      none: "No limits, no keywords",
+    },
+  ],
   composite: [{ title: "", fields: ["dependsOn", "mode", "minimum"] }],
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };

@@ -1,0 +1,174 @@
+/** The job of a push monitor: commands to copy, the next due times, and its last runs with their output. */
+import { Button } from "@mantine/core";
+import type { Job, JobReport } from "../../../../src/monitoring/jobs/schema.ts";
+import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { copyText } from "../../../components/copy.tsx";
+import { formatLatency, pluralize } from "../../../components/display/format.ts";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { durationInWords, Time, useNow } from "../../../components/display/time.tsx";
+import { Panel } from "../../../components/page.tsx";
+import { maxJobReports, useJob } from "../data.ts";
+
+export function JobPanels({ monitor }: { monitor: Monitor }) {
+  const { data: job } = useJob(monitor.id);
+  const commands = <CommandsPanel monitor={monitor} />;
+  if (job === undefined) return commands;
+  // The address is needed until the job reports.
+  const isNew = job.reports.length === 0;
+  return (
+    <>
+      {isNew && commands}
+      <DuePanel monitor={monitor} job={job} />
+      {!isNew && <RunsPanel job={job} />}
+      {!isNew && commands}
+    </>
+  );
+}
+
+/** Commands with the addresses of the job. */
+function CommandsPanel({ monitor: { pingUrl, pushUrl } }: { monitor: Monitor }) {
+  if (typeof pingUrl !== "string" || typeof pushUrl !== "string")
+    return (
+      <Panel title="Address for reports">
+        <p className="quiet panel-words">
+          The job reports to a URL of its own. Anyone who knows it can report, so only people who
+          can edit monitors see it.
+        </p>
+      </Panel>
+    );
+  return (
+    <Panel title="Address for reports">
+      <Command
+        label="After the job, with its exit status"
+        command={`curl -fsS -m 10 --retry 5 ${pingUrl}/$?`}
+      />
+      <Command
+        label="Before it, to measure and limit its run time"
+        command={`curl -fsS -m 10 --retry 5 ${pingUrl}/start`}
+      />
+      <Command
+        label="With a message"
+        command={`curl -fsS --retry 5 --data-urlencode "msg=12 tables copied" "${pushUrl}?status=up"`}
+      />
+    </Panel>
+  );
+}
+
+function Command({ label, command }: { label: string; command: string }) {
+  return (
+    <div className="job-command">
+      <span className="quiet">{label}</span>
+      <Button
+        size="compact-xs"
+        aria-label={`Copy: ${label}`}
+        onClick={() => void copyText(command, "Command")}
+      >
+        Copy
+      </Button>
+      <code className="push-command">{command}</code>
+    </div>
+  );
+}
+
+function DuePanel({ monitor, job }: { monitor: Monitor; job: Job }) {
+  const { schedule, timeZone } = monitor;
+  return (
+    <Panel
+      title="Next due"
+      actions={
+        typeof schedule === "string" && (
+          <span className="quiet job-schedule">
+            <code>{schedule}</code> {String(timeZone)}
+          </span>
+        )
+      }
+    >
+      <ul className="job-due">
+        {job.nextDueAt.map((at) => (
+          <li key={at}>
+            <Time at={at} as="short" />
+          </li>
+        ))}
+        {job.nextDueAt.length === 0 && <li>Never again</li>}
+      </ul>
+      <p className="quiet panel-none">
+        {job.startedAt !== null && (
+          <>
+            Running for <Time at={job.startedAt} as="for" />.{" "}
+          </>
+        )}
+        {job.overdueAt === null ? (
+          "No report is awaited."
+        ) : (
+          <>
+            Down without a report <Time at={job.overdueAt} as="until" />.
+          </>
+        )}
+      </p>
+    </Panel>
+  );
+}
+
+const words: Record<JobReport["kind"], string> = {
+  success: "Success",
+  failure: "Failure",
+  start: "Started",
+  log: "Log",
+};
+const states = { success: "up", failure: "down", start: "pending", log: "pending" } as const;
+
+/** Whether a start belongs to a run whose end is shown. */
+const isEnded = (start: JobReport, reports: readonly JobReport[]) =>
+  start.kind === "start" &&
+  reports.some(
+    ({ at, runId, durationMs }) =>
+      durationMs !== null &&
+      runId === start.runId &&
+      Date.parse(at) - durationMs === Date.parse(start.at),
+  );
+
+function RunsPanel({ job: { reports } }: { job: Job }) {
+  const shown = reports.filter((report) => !isEnded(report, reports));
+  return (
+    <Panel title="Runs">
+      <ul className="lines">
+        {shown.map((report) => (
+          <Run key={report.at} report={report} reports={reports} />
+        ))}
+      </ul>
+      {reports.length === maxJobReports && (
+        <p className="quiet panel-none">The last {pluralize(maxJobReports, "report")}.</p>
+      )}
+    </Panel>
+  );
+}
+
+function Run({ report, reports }: { report: JobReport; reports: readonly JobReport[] }) {
+  const { at, kind, durationMs, exitStatus, body, address, userAgent } = report;
+  const now = useNow();
+  const isLast = reports.find((one) => one.kind !== "log") === report;
+  const sender = [address, userAgent].filter((part) => part !== null).join(", ");
+  return (
+    <li>
+      <StateIcon state={states[kind]} size={15} />
+      <span className="line-words">
+        <b>{words[kind]}</b>
+        {exitStatus !== null && exitStatus > 0 && ` with exit status ${exitStatus}`}
+        {durationMs !== null && ` after ${formatRunTime(durationMs)}`}
+        {kind === "start" &&
+          (isLast
+            ? `, running for ${durationInWords((now - Date.parse(at)) / 1000)}`
+            : ", and did not finish")}
+        <details className="job-output">
+          <summary>{body === null ? "Sender" : "Output"}</summary>
+          {body !== null && <pre>{body}</pre>}
+          <span className="quiet">{sender}</span>
+        </details>
+      </span>
+      <Time at={at} as="short" />
+    </li>
+  );
+}
+
+const formatRunTime = (ms: number) =>
+  ms < 60_000 ? formatLatency(ms) : durationInWords(ms / 1000);
