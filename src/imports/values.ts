@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Fields } from "../core/collections/objects.ts";
+import { fillJson, isJson } from "../core/text/placeholders.ts";
 
 /** A converted monitor or channel, with notes about differences from the source. */
 export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };
@@ -16,6 +17,13 @@ export function findIssue(schema: z.ZodType, input: Fields): string | null {
   if (result.success) return null;
   const [issue] = result.error.issues;
   return `its field ${issue?.path.join(".")} can't be imported (${issue?.message ?? "not valid"})`;
+}
+
+/** Returns the format of a webhook's body, in which its placeholders are escaped. */
+export function findBodyType(body: string): "json" | "xml" | "form" | "text" {
+  if (isJson(fillJson(body, () => 0))) return "json";
+  if (/^\s*<[?\w]/.test(body)) return "xml";
+  return /^[\w.-]+=[^\s&]*(&[\w.-]+=[^\s&]*)*$/.test(body) ? "form" : "text";
 }
 
 /** Reduces text to one valid line. */

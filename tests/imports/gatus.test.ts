@@ -414,12 +414,13 @@ endpoints:
     expect(records.filter(({ noun }) => noun === "alert-channel")).toHaveLength(3);
   });
 
-  test("of type custom become a disabled webhook with the reason", async () => {
+  test("of type custom become a webhook with the same method, body and placeholders", async () => {
     const { fields, notes, isIncomplete } = (await orders())("Gatus custom");
-    expect(fields).toMatchObject({ type: "webhook", enabled: false });
-    expect(isIncomplete).toBe(true);
-    expect(notes[0]).toStartWith("Disabled: its method POST and its own text can't be sent.");
-    expect(notes.join()).toContain("body, placeholders.ALERT_TRIGGERED_OR_RESOLVED");
+    expect(fields).toMatchObject({ type: "webhook", method: "POST" });
+    expect(JSON.stringify(fields)).toContain("{{state}}");
+    expect(JSON.stringify(fields)).not.toMatch(/\[[A-Z_]+\]/);
+    expect(isIncomplete).toBe(false);
+    expect(notes.join()).toContain("placeholders.ALERT_TRIGGERED_OR_RESOLVED");
   });
 
   test("preserve numbers as written: a chat, a topic and a password", async () => {

@@ -128,6 +128,9 @@ export function createAlertStorm(
   });
 }
 
+/** Settings of a webhook that sends Signalbox's own JSON. */
+export const plainBody = { method: "POST", bodyType: "json", body: null } as const;
+
 /** The message of one delivery. */
 export function createMessage(
   alerts: Alert | readonly Alert[],

@@ -78,7 +78,13 @@ const samples: Record<ChannelType, NewChannel> = {
   webhook: {
     secrets: { secret: signingCanary },
     optional: ["secret"],
-    others: { url: "http://bot.lan/alerts", headers: {} },
+    others: {
+      url: "http://bot.lan/alerts",
+      headers: {},
+      method: "POST",
+      bodyType: "json",
+      body: null,
+    },
   },
   email: { secrets: {}, others: { to: ["oncall@team.example"] } },
   slack: { secrets: { webhookUrl }, others: {} },

@@ -23,6 +23,7 @@ import {
   voicePlaceholders,
 } from "./gateway-rules.ts";
 import { gatewayFields, initialGatewayValueOf } from "./gateway-schema.ts";
+import { webhookPlaceholders } from "./webhook-rules.ts";
 import { messageKinds, notifyOn, QuietHours, quietHours } from "./routing-schema.ts";
 
 /** Fields of every channel type. */
@@ -55,6 +56,7 @@ export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] 
     return [{ path: "quietHours", message: "must be null: set quiet hours at the service" }];
   if (type === "apprise") return listAppriseIssues(channel);
   if (type === "ntfy") return listNtfyIssues(channel);
+  if (type === "webhook") return listWebhookIssues(channel);
   return isGatewayType(type as string) ? listGatewayIssues(type as GatewayType, channel) : [];
 }
 
@@ -83,8 +85,35 @@ function listNtfyIssues({ token, username, password }: Fields): ChannelIssue[] {
   return issues;
 }
 
+function listWebhookIssues({ url, headers, method, bodyType, body }: Fields): ChannelIssue[] {
+  const issues = listTemplateIssues(webhookPlaceholders, { url, headers, method, body });
+  if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
+    issues.push({ path: "body", message: "must be JSON, because bodyType is json" });
+  return issues;
+}
+
+/** Finds issues of the placeholders in a request that a person describes. */
+function listTemplateIssues(
+  names: readonly string[],
+  { url, headers, method, body }: Fields,
+): ChannelIssue[] {
+  const issues: ChannelIssue[] = [];
+  if (typeof url === "string" && hasHostPlaceholder(url))
+    issues.push({ path: "url", message: "must not have a placeholder before its path" });
+  const known = new Set(names);
+  const values = Object.values(headers as Record<string, string | null>);
+  if (values.some((value) => listPlaceholderNames(value ?? "").some((name) => !known.has(name))))
+    issues.push({
+      path: "headers",
+      message: `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`,
+    });
+  if (method === "GET" && body !== null)
+    issues.push({ path: "body", message: "must be null with method GET" });
+  return issues;
+}
+
 function listGatewayIssues(type: GatewayType, channel: Fields): ChannelIssue[] {
-  const { preset, gatewayId = null, url, headers, method, bodyType, body } = channel;
+  const { preset, gatewayId = null, url, bodyType, body } = channel;
   const { jsonPath, jsonEquals } = channel;
   const choice = gatewayId === null ? `preset ${preset as string}` : "a gatewayId";
   const issues: ChannelIssue[] = [];
@@ -96,16 +125,10 @@ function listGatewayIssues(type: GatewayType, channel: Fields): ChannelIssue[] {
     if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;
     issue(path, `must be ${usual === null ? "null" : "absent"} with ${choice}`);
   }
-  if (typeof url === "string" && hasHostPlaceholder(url))
-    issue("url", "must not have a placeholder before its path");
+  const names = type === "sms" ? smsPlaceholders : voicePlaceholders;
+  issues.push(...listTemplateIssues(names, channel));
   if (preset !== "custom" && typeof url === "string" && listPlaceholderNames(url).length > 0)
     issue("url", `must have no placeholders with preset ${preset as string}`);
-  const names = type === "sms" ? smsPlaceholders : voicePlaceholders;
-  const known = new Set<string>(names);
-  const values = Object.values(headers as Record<string, string | null>);
-  if (values.some((value) => listPlaceholderNames(value ?? "").some((name) => !known.has(name))))
-    issue("headers", `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`);
-  if (method === "GET" && body !== null) issue("body", "must be null with method GET");
   if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
     issue("body", "must be JSON, because bodyType is json");
   if (jsonPath === null && jsonEquals !== null)

@@ -1,11 +1,19 @@
-/** Sends signed JSON to webhooks. */
+/** Sends signed JSON, or a text of its own, to webhooks. */
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { buildSampleUrl } from "../records/links.ts";
-import { type Message, urlOf } from "../sending/messages.ts";
+import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { fillWebhook, type WebhookValues } from "../channels/webhook-rules.ts";
+import {
+  cutText,
+  fitLines,
+  listPlaceholderValues,
+  type Message,
+  urlOf,
+} from "../sending/messages.ts";
 import { createHttpProvider, type ProviderRequest } from "../provider.ts";
 
-/** Sends signed JSON. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
+/** Sends signed JSON, or the body that a person describes. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
 export const webhook = createHttpProvider<"webhook">({
   digestLimit: {
     // Common servers accept 100 kB or more. A smaller body usually arrives in one read.
@@ -16,9 +24,63 @@ export const webhook = createHttpProvider<"webhook">({
         JSON.stringify(buildAlertPayload(alert, urlOf(alert, origin), buildSampleUrl(origin))),
       ),
   },
-  request: (settings, message, now) =>
-    signRequest(settings, message.id, buildWebhookBody(message), now),
+  request(settings, message, now) {
+    const { method, body } = settings;
+    const values = listWebhookValues(message);
+    const filled = fillWebhook(settings, values);
+    if (filled.url === null) throw new TargetFailure(otherFolder, true);
+    if (filled.body !== null && filled.body.length > maxBodyLength)
+      throw new TargetFailure("The body is larger than 256 kB.", true);
+    const receiver = { ...settings, url: filled.url, headers: filled.headers };
+    const isOwn = method === "GET" || body !== null;
+    if (!isOwn)
+      return { ...signRequest(receiver, message.id, buildWebhookBody(message), now), method };
+    const headers = buildSignedHeaders(receiver, message.id, filled.body ?? "", now);
+    return {
+      url: filled.url,
+      method,
+      headers: { ...removeHeaders(filled.headers, /^webhook-/i), ...headers },
+      body: filled.body,
+    };
+  },
 });
+
+const otherFolder = "A value in the URL leads to another folder of the server.";
+const maxBodyLength = 256_000;
+const maxTextLength = 8_000;
+
+/** Returns the values of the placeholders. Those of a monitor are empty in other messages, and in a digest. */
+function listWebhookValues(message: Message): WebhookValues {
+  const { id, at, type, title, lines, severity, tone, url, alerts, problem } = message;
+  const [alert, ...others] = alerts;
+  const isSingle = alert !== undefined && others.length === 0;
+  const text = fitLines(lines, maxTextLength).join("\n");
+  const isOver = problem?.isOver ?? tone === "up";
+  return {
+    monitor: "",
+    status: "",
+    message: isSingle ? cutText(alert.data.message, maxTextLength) : text,
+    since: "",
+    duration: "",
+    latency: "",
+    group: "",
+    target: "",
+    tags: "",
+    description: "",
+    url,
+    ...(isSingle && listPlaceholderValues(alert, url)),
+    title: cutText(title, 1_000),
+    text,
+    type,
+    severity,
+    state: isOver ? "RESOLVED" : "TRIGGERED",
+    up: tone === "down" ? 0 : 1,
+    key: problem?.key ?? id,
+    id,
+    time: at,
+    acknowledgeUrl: message.acknowledgeUrl ?? "",
+  };
+}
 
 /**
  * Builds a request as defined by Standard Webhooks. `id` is the same on every attempt; `secret`
@@ -32,19 +94,32 @@ export function signRequest(
   now: number,
 ): ProviderRequest {
   const body = JSON.stringify(payload);
-  const timestamp = String(Math.floor(now / 1000));
+  const signed = buildSignedHeaders({ secret }, id, body, now);
   return {
     url,
     headers: {
-      ...removeOwnHeaders(headers),
+      ...removeHeaders(headers, /^(content-type$|webhook-)/i),
       "Content-Type": "application/json",
-      "webhook-id": id,
-      "webhook-timestamp": timestamp,
-      ...(secret !== null && {
-        "webhook-signature": createSignature(secret, `${id}.${timestamp}.${body}`),
-      }),
+      ...signed,
     },
     body,
+  };
+}
+
+/** Returns the headers that identify and sign a body. */
+function buildSignedHeaders(
+  { secret }: Pick<Receiver, "secret">,
+  id: string,
+  body: string,
+  now: number,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    ...(secret !== null && {
+      "webhook-signature": createSignature(secret, `${id}.${timestamp}.${body}`),
+    }),
   };
 }
 
@@ -88,11 +163,8 @@ function buildData(data: Alert["data"]) {
   return { ...data, monitor: { ...monitor, target, tags, description } };
 }
 
-function removeOwnHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !/^(content-type|webhook-.*)$/i.test(name)),
-  );
-}
+const removeHeaders = (headers: Readonly<Record<string, string>>, names: RegExp) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.test(name)));
 
 function createSignature(secret: string, signed: string): string {
   const branded = secret.startsWith("whsec_");

@@ -400,9 +400,17 @@ const statusWords: Partial<Record<AlertType, string>> = {
 };
 
 function fillTemplate(template: string, alert: Alert, origin: string): string {
-  const { type, data } = alert;
-  if (!("monitor" in data)) return template;
-  const values: Record<Placeholder, string> = {
+  const values = listPlaceholderValues(alert, urlOf(alert, origin));
+  return values === null ? template : fillTemplateText(template, values);
+}
+
+/** Returns the values of placeholders in an alert about a monitor; null for other alerts. */
+export function listPlaceholderValues(
+  { type, data }: Alert,
+  url: string,
+): Record<Placeholder, string> | null {
+  if (!("monitor" in data)) return null;
+  return {
     monitor: composeName(data),
     status: statusWords[type] ?? describeExpiry("daysLeft" in data ? data.daysLeft : 0),
     message: formatLatencies(data.message, " "),
@@ -413,9 +421,8 @@ function fillTemplate(template: string, alert: Alert, origin: string): string {
     target: data.monitor.target ?? "",
     tags: data.monitor.tags?.join(", ") ?? "",
     description: renderText(parseMarkdown(data.monitor.description ?? "")),
-    url: urlOf(alert, origin),
+    url,
   };
-  return fillTemplateText(template, values);
 }
 
 const composeName = ({ monitor, joined }: AlertData["monitor.down"]): string =>

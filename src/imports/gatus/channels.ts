@@ -3,7 +3,7 @@ import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/formatting.ts";
 import type { NotTaken, PlannedRecord } from "../plan.ts";
-import { findIssue, toText } from "../values.ts";
+import { findBodyType, findIssue, toText } from "../values.ts";
 import { Section } from "./section.ts";
 
 type MappedChannel = { fields: Fields; notes?: string[]; disabled?: string };
@@ -12,10 +12,43 @@ const mapWebhook =
   (type: string) =>
   (s: Section): MappedChannel => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
 
-const toTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(toText) : []);
-
 /** Keys of the mail server, which is a setting of the organization. */
 const mailServerKeys = ["from", "username", "password", "host", "port"];
+
+/** Placeholders of Gatus, and those of a webhook here. */
+const placeholders: Readonly<Record<string, string>> = {
+  "[ALERT_DESCRIPTION]": "{{description}}",
+  "[ENDPOINT_NAME]": "{{monitor}}",
+  "[ENDPOINT_GROUP]": "{{group}}",
+  "[ENDPOINT_URL]": "{{target}}",
+  "[RESULT_ERRORS]": "{{message}}",
+  "[ALERT_TRIGGERED_OR_RESOLVED]": "{{state}}",
+};
+
+const convertPlaceholders = (text: string): string =>
+  Object.entries(placeholders).reduce((all, [theirs, ours]) => all.replaceAll(theirs, ours), text);
+
+/** Converts a custom request. Gatus escapes no values. Here they are escaped for the format of the body. */
+function mapCustom(s: Section): MappedChannel {
+  const method = s.text("method").toUpperCase() || "GET";
+  const written = convertPlaceholders(s.text("body"));
+  const headers = Object.entries(s.table("headers")).map(([name, value]) => [
+    name,
+    convertPlaceholders(String(value)),
+  ]);
+  const isGet = method === "GET";
+  return {
+    fields: {
+      type: "webhook",
+      url: convertPlaceholders(s.text("url")),
+      headers: Object.fromEntries(headers) as Fields,
+      method,
+      bodyType: findBodyType(written),
+      body: isGet ? null : written,
+    },
+    notes: isGet && written !== "" ? ["Left out: body (a GET request has none here)."] : [],
+  };
+}
 
 /** Functions that convert the settings of a provider, by its name. */
 const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
@@ -78,7 +111,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
       type: "signal",
       server: s.text("api-url"),
       number: s.text("number"),
-      recipients: toTexts(s.value("recipients")),
+      recipients: s.texts("recipients"),
     },
   }),
   zulip: (s) => ({
@@ -93,7 +126,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
     },
   }),
   line(s) {
-    const [to = "", ...others] = toTexts(s.value("user-ids"));
+    const [to = "", ...others] = s.texts("user-ids");
     return {
       fields: { type: "line", accessToken: s.text("channel-access-token"), to },
       notes:
@@ -104,10 +137,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
             ],
     };
   },
-  custom: (s) => ({
-    fields: { type: "webhook", url: s.text("url"), headers: s.table("headers") },
-    disabled: `its method ${toLine(s.text("method"), 20) || "GET"} and its own text can't be sent. A webhook here sends JSON by POST; enable it once the receiver reads that`,
-  }),
+  custom: mapCustom,
 };
 
 /** Providers without an equivalent. */

@@ -58,7 +58,8 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.opsgenie.entity-prefix": ownMessageForm,
   "provider.opsgenie.alias-prefix": ownMessageForm,
   "provider.opsgenie.tags": ownMessageForm,
-  "provider.custom": "a webhook sends JSON by POST and has no template",
+  "provider.custom.placeholders": "{{state}} is TRIGGERED or RESOLVED",
+  "provider.custom.client": ownClient,
 };
 
 const unknownKey = "not a key of Gatus";

@@ -3,9 +3,15 @@ import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import { toCleanLine, isOn, parseColumn, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { type Converted, findIssue, toText } from "../values.ts";
+import { type Converted, findBodyType, findIssue, toText } from "../values.ts";
 
-type MappedChannel = { type: string; fields: Fields; notes?: string[] };
+type MappedChannel = {
+  type: string;
+  fields: Fields;
+  notes?: string[];
+  /** Why the channel is imported disabled. */
+  disabled?: string;
+};
 type Result = Converted & { isTaken: boolean };
 
 const joinAddresses = (...lists: unknown[]) => [
@@ -27,6 +33,82 @@ const noteIgnored = (config: Fields, words: Record<string, string>) => {
   );
   return found.length === 0 ? [] : [`Without ${found.map(([, word]) => word).join(", ")}.`];
 };
+
+/** The fields of Uptime Kuma's own JSON that receivers commonly read. */
+const ownBody = `{
+  "heartbeat": { "status": {{up}}, "msg": "{{message}}", "time": "{{time}}" },
+  "monitor": { "name": "{{monitor}}", "url": "{{target}}" },
+  "msg": "{{title}}: {{message}}"
+}`;
+
+/** Variables of Uptime Kuma's templates, and the placeholders of a webhook here. */
+const variables: Readonly<Record<string, string>> = {
+  msg: "{{title}}: {{message}}",
+  name: "{{monitor}}",
+  NAME: "{{monitor}}",
+  "monitorJSON.name": "{{monitor}}",
+  "monitorJSON.url": "{{target}}",
+  "monitorJSON.description": "{{description}}",
+  status: "{{status}}",
+  STATUS: "{{status}}",
+  hostnameOrURL: "{{target}}",
+  HOSTNAME_OR_URL: "{{target}}",
+  "heartbeatJSON.msg": "{{message}}",
+  "heartbeatJSON.status": "{{up}}",
+  "heartbeatJSON.time": "{{time}}",
+};
+
+/** Converts a Liquid template; null if it has tags, filters or other variables. */
+function convertTemplate(template: string): string | null {
+  if (template.includes("{%")) return null;
+  let isKnown = true;
+  const text = template.replace(/\{\{-?\s*([^{}]*?)\s*-?\}\}/g, (_, written: string) => {
+    const name = written.replace(/\[["'](\w+)["']\]/g, ".$1");
+    if (Object.hasOwn(variables, name)) return variables[name] ?? "";
+    isKnown = false;
+    return "";
+  });
+  return isKnown ? text : null;
+}
+
+function mapWebhook(c: Fields): MappedChannel {
+  const url = toText(c["webhookURL"]);
+  const written = parseColumn(c["webhookAdditionalHeaders"]);
+  const headers =
+    typeof written === "object" && written !== null
+      ? Object.fromEntries(Object.entries(written).map(([name, value]) => [name, String(value)]))
+      : {};
+  const kind = toText(c["webhookContentType"]);
+  const template = toText(c["webhookCustomBody"]);
+  if (toText(c["httpMethod"]).toLowerCase() === "get")
+    return {
+      type: "webhook",
+      fields: {
+        url: `${url}${url.includes("?") ? "&" : "?"}msg={{title}}`,
+        headers,
+        method: "GET",
+      },
+      notes: ["Sends only msg, without heartbeat and monitor."],
+    };
+  const body = kind === "custom" ? convertTemplate(template) : ownBody;
+  if (body === null)
+    return {
+      type: "webhook",
+      fields: { url, headers },
+      disabled:
+        "its body has tags, filters or variables that have no equivalent; write the body anew",
+    };
+  return {
+    type: "webhook",
+    fields: { url, headers, bodyType: findBodyType(body), body },
+    notes:
+      kind === "custom"
+        ? []
+        : [
+            `Sends status, msg and time of heartbeat, name and url of monitor, and msg, as Uptime Kuma does${kind === "form-data" ? ", but as JSON instead of form data" : ""}.`,
+          ],
+  };
+}
 
 /** Converters by notification type. Other types are imported as disabled channels. */
 const types: Record<string, (config: Fields) => MappedChannel> = {
@@ -83,25 +165,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
         : ["Recipients in CC and BCC get the same e-mail."]),
     ],
   }),
-  webhook(c) {
-    const headers = parseColumn(c["webhookAdditionalHeaders"]);
-    return {
-      type: "webhook",
-      fields: {
-        url: toText(c["webhookURL"]),
-        headers:
-          typeof headers === "object" && headers !== null
-            ? Object.fromEntries(
-                Object.entries(headers).map(([name, value]) => [name, String(value)]),
-              )
-            : {},
-      },
-      notes: [
-        "The format differs from Uptime Kuma's: { type, timestamp, data } instead of { heartbeat, monitor, msg }. See the documentation of webhooks.",
-        ...(toText(c["httpMethod"]).toLowerCase() === "get" ? ["Sent with POST, not GET."] : []),
-      ],
-    };
-  },
+  webhook: mapWebhook,
   teams: (c) => ({ type: "teams", fields: { webhookUrl: toText(c["webhookUrl"]) } }),
   ntfy(c) {
     const authentication = toText(c["ntfyAuthenticationMethod"]);
@@ -238,13 +302,23 @@ export function convertChannel(row: Fields): Result {
   };
   const mapped = types[type]?.(config);
   if (mapped !== undefined && mapped.type in channelKinds) {
-    const fields = { type: mapped.type, ...common, ...mapped.fields };
+    const isDisabled = mapped.disabled !== undefined;
+    const fields = {
+      type: mapped.type,
+      ...common,
+      ...(isDisabled && { enabled: false }),
+      ...mapped.fields,
+    };
     const issue = findIssue(NewAlertChannel, fields);
     if (issue === null)
       return {
         fields,
-        notes: [...(mapped.notes ?? []), ...unread()],
-        isIncomplete: false,
+        notes: [
+          ...(mapped.disabled === undefined ? [] : [`Disabled: ${mapped.disabled}.`]),
+          ...(mapped.notes ?? []),
+          ...unread(),
+        ],
+        isIncomplete: mapped.disabled !== undefined,
         isTaken: true,
       };
     return createPlaceholder(common, issue, type);

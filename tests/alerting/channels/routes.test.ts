@@ -86,7 +86,9 @@ describe("invalid values", () => {
       ["default", null, "true"],
       ["url", null, "", "javascript:alert(1)", "file:///etc/passwd", "http://a:b@bot.lan"],
       ["secret", "", "a\nb", "x".repeat(1001), "s3cret", "whsec_", "whsec_c2hvcnQ=", canary],
-      ["headers", null, { "X-Team": "a\r\nb" }],
+      ["headers", null, { "X-Team": "a\r\nb" }, { "X-Team": "{{nothing}}" }],
+      ["method", null, "DELETE", "get"],
+      ["body", "{ {{title}}", "{{nothing}}", "x".repeat(10_001)],
       ["chatId", "7"],
     ],
     email: [

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { pagerduty } from "../../../src/alerting/providers/pagerduty.ts";
 import { pushover } from "../../../src/alerting/providers/pushover.ts";
 import { webhook } from "../../../src/alerting/providers/webhook.ts";
-import { now, retryVerdict, judgeReply } from "../../support/alert-receiver.ts";
+import { now, retryVerdict, judgeReply, plainBody } from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
-const settings = { url: "http://bot.lan/hook", secret: null, headers: {} };
+const settings = { url: "http://bot.lan/hook", secret: null, headers: {}, ...plainBody };
 const busy = "The receiver responded with HTTP 503 (Service Unavailable).";
 const at = (ms: number) => new Date(ms).toUTCString();
 

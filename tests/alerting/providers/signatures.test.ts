@@ -11,6 +11,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
+  plainBody,
 } from "../../support/alert-receiver.ts";
 import { createPager } from "../../support/pager.ts";
 import type { RecordedRequest } from "../../support/target.ts";
@@ -20,7 +21,7 @@ const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toStrin
 /** A received request that was signed with this secret at this time. */
 async function signedWith(secret: string, now = Date.now(), alerts = createAlertStorm(3)) {
   await using to = await startReceiver();
-  const settings = { url: "https://bot.lan/alerts", secret, headers: {} };
+  const settings = { url: "https://bot.lan/alerts", secret, headers: {}, ...plainBody };
   await to.deliver(webhook, settings, createMessage(alerts), { now });
   const { headers, body } = to.lastRequest();
   return { headers: headers as Record<string, string>, body };

@@ -13,10 +13,16 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
+  plainBody,
 } from "../../support/alert-receiver.ts";
 import type { RecordedRequest } from "../../support/target.ts";
 
-const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };
+const settings = {
+  url: "https://bot.lan/alerts?team=ops",
+  secret: null,
+  headers: {},
+  ...plainBody,
+};
 
 /** The signature as receivers compute it according to the specification. */
 function signatureOf(
@@ -256,3 +262,95 @@ test("custom headers are sent, but can't replace the media type or the webhook's
 
 test("a 2xx response is a success; 401, 403, 404 and 410 end it; everything else is retried", () =>
   expectUsualVerdicts(webhook, settings));
+
+describe("a webhook with a text of its own", () => {
+  const typed = {
+    monitor: { ...monitor, ...details, name: 'Shop "1" & <b>', groupName: null },
+    message: "Line\n\u0007 {{title}} é",
+  };
+  const key = `signalbox-${monitor.id}`;
+
+  /** The request about an outage. */
+  async function request(
+    changes: object,
+    alerts: Alert | Alert[] = createAlert("monitor.down", typed),
+  ) {
+    await using to = await startReceiver();
+    const custom = { ...settings, ...changes } as typeof settings;
+    const verdict = await to.deliver(webhook, custom, createMessage(alerts));
+    expect(verdict).toEqual({ outcome: "delivered" });
+    const { method, headers, body } = to.lastRequest();
+    return { method, url: to.urls[0], headers, body };
+  }
+
+  test.each<[bodyType: string, template: string, body: string, contentType: string]>([
+    [
+      "json",
+      '{ "t": "{{title}}", "up": {{up}}, "of": {{ group }}, "m": "{{message}}" }',
+      '{ "t": "Shop \\"1\\" & <b> is down", "up": 0, "of": "", "m": "Line\\n\\u0007 {{title}} é" }',
+      "application/json",
+    ],
+    [
+      "form",
+      "t={{title}}&state={{state}}&m={{message}}",
+      "t=Shop%20%221%22%20%26%20%3Cb%3E%20is%20down&state=TRIGGERED&m=Line%0A%07%20%7B%7Btitle%7D%7D%20%C3%A9",
+      "application/x-www-form-urlencoded",
+    ],
+    [
+      "xml",
+      '<a t="{{title}}">{{message}}</a>',
+      '<a t="Shop &quot;1&quot; &amp; &lt;b&gt; is down">Line\n {{title}} é</a>',
+      "application/xml; charset=utf-8",
+    ],
+    ["text", "{{key}} {{type}}", `${key} monitor.down`, "text/plain; charset=utf-8"],
+  ])("escapes values for %s", async (bodyType, template, body, contentType) => {
+    const sent = await request({ bodyType, body: template, method: "PUT" });
+    expect(sent).toMatchObject({ method: "PUT", body, headers: { "content-type": contentType } });
+  });
+
+  test("fills the URL and headers, in which a value can't become another part", async () => {
+    const { headers, ...sent } = await request({
+      url: "https://bot.lan/{{monitor}}?q={{monitor}}",
+      method: "GET",
+      headers: { "X-Text": "{{monitor}} {{message}}", "Webhook-Id": "forged" },
+    });
+    const name = "Shop%20%221%22%20%26%20%3Cb%3E";
+    expect(sent).toEqual({ method: "GET", url: `https://bot.lan/${name}?q=${name}`, body: "" });
+    expect(headers).toMatchObject({ "webhook-id": deliveryId });
+    expect(headers["x-text"]).toStartWith('Shop "1" & <b> Line  {{title}}');
+    expect(headers).not.toHaveProperty("content-type");
+  });
+
+  test("has its own Content-Type and a signature of exactly its body", async () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const body = "{{title}}";
+    const headers = { "content-type": "application/vnd.bot+json" };
+    const sent = await request({ body, bodyType: "text", secret, headers });
+    expect(sent.headers["content-type"]).toBe("application/vnd.bot+json");
+    expect(sent.headers["webhook-signature"]).toBe(signatureOf(Buffer.alloc(32, 7), sent));
+  });
+
+  test("names a recovery, an incident and a digest, whose monitor is empty", async () => {
+    const body = "{{state}}|{{up}}|{{monitor}}|{{title}}|{{text}}";
+    const text = async (alerts: Alert | Alert[]) =>
+      (await request({ body, bodyType: "text" }, alerts)).body;
+    expect(await text(createAlert("monitor.up"))).toStartWith("RESOLVED|1|Shop|Shop is up again|");
+    expect(await text(createAlert("incident.opened"))).toStartWith(
+      "TRIGGERED|0||Incident: Checkout fails|",
+    );
+    expect(await text(createAlertStorm(2))).toBe(
+      "TRIGGERED|0||2 monitors are down|Shop 1 is down. The connection was refused.\nShop 2 is down. The connection was refused.",
+    );
+  });
+
+  test("is not sent if a value leads to another folder, or the body is too large", async () => {
+    await using to = await startReceiver();
+    const up = createMessage(createAlert("monitor.down", { monitor: { ...monitor, name: ".." } }));
+    const moved = { ...settings, url: "https://bot.lan/in/{{monitor}}/x" };
+    expect(to.deliver(webhook, moved, up)).rejects.toThrow("leads to another folder");
+    const long = createMessage(createAlert("monitor.down", { message: "x".repeat(9_000) }));
+    const large = { ...settings, bodyType: "text" as never, body: "{{text}}".repeat(100) as never };
+    expect(to.deliver(webhook, large, long)).rejects.toThrow("larger than 256 kB");
+    expect(to.asked).toEqual([]);
+  });
+});

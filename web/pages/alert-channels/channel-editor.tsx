@@ -12,6 +12,11 @@ import {
   channelFields,
   type NewAlertChannel,
 } from "../../../src/alerting/channels/schema.ts";
+import {
+  fillWebhookBody,
+  type WebhookBodyType,
+  webhookExamples,
+} from "../../../src/alerting/channels/webhook-rules.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import {
   type AlertChannel,
@@ -261,6 +266,7 @@ export function TypeFields({
             error={errorOf(name)}
             secrets={secrets}
           />
+          {type === "webhook" && name === "body" && <WebhookPreview values={values} />}
         </div>
       ))}
       {"template" in channelKinds[type].fields && !hidden.has("template") && (
@@ -271,6 +277,18 @@ export function TypeFields({
         />
       )}
     </>
+  );
+}
+
+/** The body of a custom webhook with example values. */
+function WebhookPreview({ values }: { values: Values }) {
+  const { body, bodyType = "json" } = values;
+  if (typeof body !== "string" || body === "") return null;
+  return (
+    <figure className="webhook-preview">
+      <figcaption>With the values of an example</figcaption>
+      <pre>{fillWebhookBody(bodyType as WebhookBodyType, body, webhookExamples)}</pre>
+    </figure>
   );
 }
 

@@ -1,17 +1,66 @@
 /** The channel types whose receivers are programs. */
 import { z } from "zod";
 import { isSameOrigin } from "../../../core/security/destinations.ts";
-import { Headers, HttpUrl, line, nullable, secret, SigningSecret } from "../../../core/fields.ts";
+import {
+  Headers,
+  HttpUrl,
+  limitPlaceholders,
+  line,
+  nullable,
+  optionalParagraphs,
+  secret,
+  SigningSecret,
+} from "../../../core/fields.ts";
+import { formatPlaceholders } from "../../../core/text/formatting.ts";
+import { webhookBodyTypes, webhookPlaceholders } from "../webhook-rules.ts";
 import { defineChannelKind, describeServer, template } from "./kind-schema.ts";
 
 export const programKinds = {
   webhook: defineChannelKind({
     name: "Webhook",
-    summary: "Signed JSON to any URL",
-    help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed.",
-    fields: { url: HttpUrl, secret: nullable(SigningSecret), headers: Headers.default({}) },
+    summary: "Signed JSON, or your own text, to any URL",
+    help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed. With a body of your own, it can talk to any HTTP interface.",
+    fields: {
+      // With placeholders, it is not in the format "uri".
+      url: limitPlaceholders(HttpUrl, webhookPlaceholders).meta({
+        format: undefined,
+        example: "http://bot.lan/alerts",
+      }),
+      secret: nullable(SigningSecret),
+      headers: Headers.default({}),
+      method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST"),
+      bodyType: z.enum(webhookBodyTypes).default("json").meta({
+        description: "Format of `body`, for which placeholders are escaped.",
+      }),
+      body: nullable(limitPlaceholders(optionalParagraphs(10_000), webhookPlaceholders)).meta({
+        description: `Body of the request, instead of Signalbox's own JSON. With GET it must be null, and no body is sent. Placeholders, also in \`url\` and \`headers\`: ${formatPlaceholders(
+          webhookPlaceholders,
+        )
+          .map((name) => `\`${name}\``)
+          .join(
+            " ",
+          )}. \`{{state}}\` is TRIGGERED or RESOLVED, \`{{up}}\` is 0 during an outage and otherwise 1, and \`{{key}}\` is the same from the start of a problem to its end.`,
+        example: '{ "text": "{{title}}: {{message}}" }',
+      }),
+    },
     labels: {
       url: { label: "URL", placeholder: "http://bot.lan/alerts", mono: true },
+      method: {
+        label: "Method",
+        options: { POST: "POST", PUT: "PUT", PATCH: "PATCH", GET: "GET" },
+      },
+      bodyType: {
+        label: "Body format",
+        hint: "Placeholders are escaped for it.",
+        options: { json: "JSON", form: "Form: name=value&…", xml: "XML", text: "Text" },
+      },
+      body: {
+        label: "Body",
+        hint: "Leave empty for Signalbox’s own JSON. Placeholders also work in the URL and in headers.",
+        placeholder: '{ "text": "{{title}}: {{message}}" }',
+        long: true,
+        mono: true,
+      },
       secret: {
         label: "Secret",
         hint: "Signs each request: whsec_ and the Base64 of 24 to 64 bytes.",
@@ -21,6 +70,7 @@ export const programKinds = {
     },
     secrets: { secret: { url: isSameOrigin }, "headers.*": { url: isSameOrigin } },
     address: "url",
+    unused: ({ method }) => (method === "GET" ? ["bodyType", "body"] : []),
   }),
   apprise: defineChannelKind({
     name: "Apprise",

@@ -1,0 +1,92 @@
+/** Fills the URL, headers and body of a custom webhook with the values of a message, escaped for their format. */
+import { escapeXml } from "../../core/text/formatting.ts";
+import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
+
+/** Placeholders of a custom webhook, with an example of each. */
+export const webhookExamples = {
+  title: "Shop is down",
+  text: "The connection was refused.\nSince: 2026-11-20 23:02:00 UTC",
+  type: "monitor.down",
+  severity: "critical",
+  state: "TRIGGERED",
+  up: 0,
+  key: "signalbox-01a1fb90-0000-7000-8000-000000000001",
+  id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
+  time: "2026-11-20T23:02:00.000Z",
+  acknowledgeUrl: "https://signalbox.lan/a/token",
+  monitor: "Shop",
+  status: "down",
+  message: "The connection was refused.",
+  since: "2026-11-20 23:02:00 UTC",
+  duration: "",
+  latency: "",
+  group: "Front of house",
+  target: "https://shop.lan/health",
+  tags: "production, eu",
+  description: "Where customers pay.",
+  url: "https://signalbox.lan/monitors/01a1fb90-0000-7000-8000-000000000001",
+} as const;
+
+export type WebhookPlaceholder = keyof typeof webhookExamples;
+export type WebhookValues = Readonly<Record<WebhookPlaceholder, string | number>>;
+
+export const webhookPlaceholders = Object.keys(webhookExamples) as WebhookPlaceholder[];
+
+export const webhookBodyTypes = ["json", "form", "xml", "text"] as const;
+export type WebhookBodyType = (typeof webhookBodyTypes)[number];
+
+const contentTypes: Record<WebhookBodyType, string> = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  xml: "application/xml; charset=utf-8",
+  text: "text/plain; charset=utf-8",
+};
+
+type Template = {
+  url: string;
+  headers: Readonly<Record<string, string | null>>;
+  bodyType: WebhookBodyType;
+  body: string | null;
+};
+
+/** Fills a template. A null URL means that a value would lead to another folder of the server. */
+export function fillWebhook({ url, headers, bodyType, body }: Template, values: WebhookValues) {
+  const valueOf = (name: string) => values[name as WebhookPlaceholder] ?? "";
+  return {
+    url: fillUrl(url, "", valueOf)?.href ?? null,
+    headers: {
+      ...(body !== null && { "Content-Type": contentTypes[bodyType] }),
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          /^content-type$/i.test(name) ? "Content-Type" : name,
+          toHeaderValue(fillPlaceholders(value ?? "", valueOf)),
+        ]),
+      ),
+    },
+    body: body === null ? null : fillWebhookBody(bodyType, body, values),
+  };
+}
+
+/** Fills the body of a custom webhook. */
+export function fillWebhookBody(
+  bodyType: WebhookBodyType,
+  body: string,
+  values: WebhookValues,
+): string {
+  const valueOf = (name: string) => values[name as WebhookPlaceholder] ?? "";
+  switch (bodyType) {
+    case "json":
+      return fillJson(body, valueOf);
+    case "form":
+      return fillPlaceholders(body, (name) =>
+        encodeURIComponent(String(valueOf(name)).toWellFormed()),
+      );
+    case "xml":
+      return fillPlaceholders(body, (name) => escapeXml(String(valueOf(name))));
+    case "text":
+      return fillPlaceholders(body, valueOf);
+  }
+}
+
+/** Replaces control characters, which could start another header. */
+const toHeaderValue = (text: string) => text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
