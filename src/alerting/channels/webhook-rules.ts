@@ -89,4 +89,4 @@ export function fillWebhookBody(
 }
 
 /** Replaces control characters, which could start another header. */
-const toHeaderValue = (text: string) => text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
+const toHeaderValue = (text: string) => text.replace(/\p{Cc}+/gu, " ").trim();
