@@ -15,8 +15,11 @@ async function createKey(kid: string) {
   return { kid, pair, jwk: { ...jwk, kid, alg: "ES256", use: "sig" } };
 }
 
-/** Starts a provider on loopback. Its clock is the one of the appliance. */
-export async function startIdentityProvider(now: () => number) {
+/** Starts a provider on loopback. Its clock is the one of the appliance. Without `tls`, it speaks plain HTTP. */
+export async function startIdentityProvider(
+  now: () => number,
+  tls?: { cert: string; key: string },
+) {
   const keys = { signing: await createKey("first"), published: [] as object[] };
   keys.published = [keys.signing.jwk];
   const codes = new Map<string, Code>();
@@ -36,8 +39,14 @@ export async function startIdentityProvider(now: () => number) {
     answer: null as ((path: string) => Response | Promise<Response> | null) | null,
     requests: [] as { path: string; body: string; authorization: string | null }[],
   };
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 60, fetch: serve });
-  const issuer = `http://127.0.0.1:${server.port}`;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 60,
+    fetch: serve,
+    ...(tls && { tls }),
+  });
+  const issuer = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 
   async function serve(request: Request): Promise<Response> {
     const url = new URL(request.url);

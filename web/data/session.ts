@@ -134,11 +134,11 @@ export async function renewSession() {
   queryClient.setQueryData(["session"], await loadSession());
 }
 
-/** Signs out, and reloads so that no data stays in memory. */
+/** Signs out, also at the provider of the session, and leaves so that no data stays in memory. */
 export async function signOut() {
-  await unwrapData(dashboard["sign-out"].post());
+  const { providerUrl } = await unwrapData(dashboard["sign-out"].post());
   rememberSignedIn(false);
-  location.assign("/");
+  location.assign(providerUrl ?? "/");
 }
 
 /** ID of the person's organization that contains the record; null if none does. */

@@ -8,6 +8,7 @@ import { Icon } from "../components/display/icons.tsx";
 import { dashboard, unwrapData } from "../data/client.ts";
 import { findPasskeyObstacle, offerPasskeys, signInWithPasskey } from "../data/passkeys.ts";
 import { useSession } from "../data/session.ts";
+import { ProviderButtons } from "./provider-buttons.tsx";
 
 const listing = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
@@ -24,11 +25,14 @@ export function OtherWays({ onDone }: Done) {
     enabled: session?.ways == null,
   });
   const ways = session?.ways ?? fetched;
-  if (ways?.passkey !== true || findPasskeyObstacle() !== null) return null;
+  const hasPasskey = ways?.passkey === true && findPasskeyObstacle() === null;
+  const providers = ways?.providers ?? [];
+  if (!hasPasskey && providers.length === 0) return null;
   return (
     <div className="sign-in-ways">
       <p className="sign-in-or quiet">or</p>
-      <PasskeyButton label="Sign in with a passkey" offers onDone={onDone} />
+      <ProviderButtons providers={providers} />
+      {hasPasskey && <PasskeyButton label="Sign in with a passkey" offers onDone={onDone} />}
     </div>
   );
 }

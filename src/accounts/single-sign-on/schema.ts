@@ -6,7 +6,7 @@ import { ProviderSettings } from "../identity-providers/schema.ts";
 export const ProviderStart = z.strictObject({
   providerId: Id,
   /** Path to open after the sign-in. */
-  returnTo: line(500).optional(),
+  returnTo: line(2_000).optional(),
 });
 
 export const LinkStart = z.strictObject({ providerId: Id });

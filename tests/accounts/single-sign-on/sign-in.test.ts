@@ -1,11 +1,17 @@
 /** Sign-in through a provider: the flow, the responses that are rejected, linking, and roles by group. */
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeCertificates } from "../../support/certificates.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import { testAppliance } from "../../support/appliance.ts";
 import {
   createCookieBrowser,
   type CookieBrowser,
   startIdentityProvider,
 } from "../../support/identity-provider.ts";
+import { startRealIdentityProvider, visitProvider } from "../../support/real-identity-provider.ts";
+import { recordedProviders } from "./recorded-providers.ts";
 import {
   addToOrganization,
   createPerson,
@@ -14,6 +20,7 @@ import {
   signInVisitor,
 } from "../../support/people.ts";
 
+const newDirectory = createScratch();
 const providers = "/dashboard/identity-providers";
 const email = "ada@team.example";
 
@@ -182,6 +189,141 @@ describe("signing in", () => {
   });
 });
 
+describe("the documents and claims of a real provider", () => {
+  test.each(Object.entries(recordedProviders))("%s", async (_name, recorded) => {
+    const { settings, metadata, idToken, userInfo, group } = recorded;
+    const groupRoles = group === null ? [] : [{ group, role: "admin" }];
+    await using world = await createWorld(settings);
+    const organizations = [{ organizationId: world.ours.id, defaultRole: "viewer", groupRoles }];
+    await world.change({ organizations });
+    Object.assign(world.provider.state, { metadata, claims: idToken, userInfo });
+    if (metadata["authorization_response_iss_parameter_supported"] !== true)
+      world.provider.state.returned = { iss: null };
+    const browser = world.createBrowser();
+    expect((await world.signIn(browser)).status).toBe(200);
+    const { person, organizations: own } = await presenceOf(browser);
+    expect(person).toMatchObject({ email, name: "Ada Lovelace" });
+    expect(own[0].role).toBe(group === null ? "viewer" : "admin");
+  });
+});
+
+test("oidc-provider signs people in, and rejects a code that was used", async () => {
+  await using world = await createWorld();
+  await using real = await startRealIdentityProvider("http://localhost/sign-in/callback");
+  // The real provider has the real clock.
+  world.time.now = Date.now();
+  const { page } = await signInMember(world, "owner", { administrator: true });
+  const body = { issuer: real.issuer, clientSecret: "a client secret" };
+  const changed = await page("PATCH", `${providers}/${world.providerId}`, { body });
+  expect(changed.status).toBe(200);
+  const browser = world.createBrowser();
+  const start = await browser.page("POST", "/sign-in/provider", { providerId: world.providerId });
+  const copy = new Map(browser.jar);
+  const back = new URL(await visitProvider(start.json.data.url, "ada"));
+  const path = `${back.pathname}${back.search}`;
+  expect((await browser.comeBack(path)).text).toContain("Signed in");
+  expect((await presenceOf(browser)).person).toMatchObject({ name: "ada", email });
+  const thief = world.createBrowser();
+  for (const [name, value] of copy) thief.jar.set(name, value);
+  expect((await thief.comeBack(path)).text).toContain("invalid_grant");
+  const { providerUrl } = (await browser.page("POST", "/sign-out")).json.data;
+  expect((await fetch(providerUrl)).status).toBe(200);
+});
+
+describe("the test of a provider", () => {
+  const runTest = async (world: World, body: object = {}) => {
+    const values = { issuer: world.provider.issuer, scopes: "openid email profile", ...body };
+    const answer = await world.admin.page("POST", `${providers}/test`, { body: values });
+    return answer.json.data as { level: string; text: string }[];
+  };
+  const textOf = async (world: World, body: object = {}) =>
+    (await runTest(world, body)).map(({ level, text }) => `${level}: ${text}`).join("\n");
+
+  test("finds nothing wrong, except that loopback has no https", async () => {
+    await using world = await createWorld();
+    const found = await runTest(world);
+    expect(found.map(({ level }) => level)).toEqual(["ok", "warning", "ok"]);
+    expect(found[1]?.text).toContain("Without https");
+    const tokens = world.provider.state.requests.filter(({ path }) => path === "/token");
+    expect(tokens).toEqual([]);
+  });
+
+  test.each<[string, (world: World) => void, string]>([
+    [
+      "another issuer",
+      (w) => void (w.provider.state.metadata = { issuer: "https://sso.example/" }),
+      "error: The provider calls itself “https://sso.example/”. Enter exactly this as the issuer.",
+    ],
+    [
+      "the template of Entra",
+      (w) =>
+        void (w.provider.state.metadata = {
+          issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
+        }),
+      "has to name your directory",
+    ],
+    [
+      "a page",
+      (w) =>
+        void (w.provider.state.answer = () =>
+          new Response("<html>", { headers: { "Content-Type": "text/html" } })),
+      "sent a page instead",
+    ],
+    [
+      "status 404",
+      (w) => void (w.provider.state.answer = () => new Response("", { status: 404 })),
+      "has the status 404",
+    ],
+    [
+      "no keys",
+      (w) =>
+        void (w.provider.state.answer = (path) =>
+          path === "/keys" ? Response.json({ keys: [] }) : null),
+      "publishes no key",
+    ],
+    [
+      "missing endpoints and weak algorithms",
+      (w) =>
+        void (w.provider.state.metadata = {
+          token_endpoint: undefined,
+          id_token_signing_alg_values_supported: ["HS256"],
+          response_types_supported: ["id_token"],
+          scopes_supported: ["openid"],
+        }),
+      "error: The discovery document lacks token_endpoint.",
+    ],
+    [
+      "10 MB",
+      (w) => void (w.provider.state.answer = () => Response.json("a".repeat(10_000_000))),
+      "longer than 256 KiB",
+    ],
+  ])("names %s", async (_what, prepare, text) => {
+    await using world = await createWorld();
+    prepare(world);
+    expect(await textOf(world)).toContain(text);
+  });
+
+  test("names a clock that differs", async () => {
+    await using world = await createWorld();
+    world.provider.state.answer = (path) =>
+      path.startsWith("/.well-known")
+        ? Response.json(
+            { issuer: world.provider.issuer },
+            { headers: { Date: new Date(world.time.now - 600_000).toUTCString() } },
+          )
+        : null;
+    expect(await textOf(world)).toContain("differs by 10 min");
+  });
+
+  test("names an address that nothing listens on, and one that is blocked", async () => {
+    await using world = await createWorld();
+    expect(await textOf(world, { issuer: "http://127.0.0.1:9" })).toContain("can’t be read");
+    const blocked = { issuer: "http://169.254.169.254", scopes: "openid" };
+    const { status } = await world.admin.page("POST", `${providers}/test`, { body: blocked });
+    expect(status).toBe(422);
+  });
+});
+
 type Case = [what: string, forge: (world: World) => void | Promise<void>, shown: string];
 
 describe("a response is rejected with", () => {
@@ -310,6 +452,27 @@ describe("a response is rejected with", () => {
     const end = await browser.comeBack(world.provider.authorize(start.json.data.url));
     expect(end.text).toContain("took too long");
   });
+});
+
+test("a provider with a private certificate authority is trusted only with its certificate", async () => {
+  const folder = newDirectory();
+  writeCertificates(folder);
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  await using world = await createWorld();
+  const tls = { cert: read("good.pem"), key: read("good.key") };
+  await using secure = await startIdentityProvider(() => world.time.now, tls);
+  const clientSecret = "a client secret";
+  await world.change({ issuer: secure.issuer, clientSecret });
+  const browser = world.createBrowser();
+  const start = () => browser.page("POST", "/sign-in/provider", { providerId: world.providerId });
+  const rejected = await start();
+  expect([rejected.status, rejected.json.error.message]).toEqual([
+    503,
+    expect.stringContaining("authority"),
+  ]);
+  await world.change({ certificateAuthorities: read("authority.pem") });
+  const { url } = (await start()).json.data;
+  expect((await browser.comeBack(secure.authorize(url))).status).toBe(200);
 });
 
 describe("a provider that does not work", () => {

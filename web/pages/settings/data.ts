@@ -81,6 +81,26 @@ export const administratorsQuery = queryOptions({
   staleTime: 0,
 });
 
+export const identityProvidersQuery = queryOptions({
+  ...createDataQuery(["identity-providers"], (options) =>
+    dashboard["identity-providers"].get(options),
+  ),
+  // Changes for other organizations, and sign-ins, cause no event here.
+  staleTime: 0,
+});
+
+export const identitiesQuery = queryOptions({
+  ...createDataQuery(["identities"], (options) => dashboard.identities.get(options)),
+  staleTime: 0,
+});
+
+export const linkableProvidersQuery = queryOptions({
+  ...createDataQuery(["identities", "providers"], (options) =>
+    dashboard.identities.providers.get(options),
+  ),
+  staleTime: 0,
+});
+
 export const importsQuery = queryOptions({
   ...createDataQuery(["imports"], (options) => dashboard.imports.get(options)),
   staleTime: 0,

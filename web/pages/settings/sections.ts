@@ -176,6 +176,22 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         page: lazy(createChunk(() => import("./appliance/administrators.tsx"))),
       },
       {
+        path: "single-sign-on",
+        label: "Single sign-on",
+        icon: "key",
+        role: "administrator",
+        settings: [
+          "Sign-in provider",
+          "OpenID Connect",
+          "Issuer",
+          "Client secret",
+          "Redirect address",
+          "Roles by group",
+          "Allowed domains",
+        ],
+        page: lazy(createChunk(() => import("./appliance/single-sign-on.tsx"))),
+      },
+      {
         path: "backup",
         label: "Backup",
         icon: "download",

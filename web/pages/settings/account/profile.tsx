@@ -10,6 +10,7 @@ import { singleKeys } from "../../../components/shortcuts.ts";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, sessionsQuery } from "../data.ts";
+import { LinkedAccounts } from "./linked-accounts.tsx";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 import { WaysToSignIn } from "./ways-to-sign-in.tsx";
@@ -21,6 +22,7 @@ export default function Profile() {
       <Keyboard />
       <Password />
       <WaysToSignIn />
+      <LinkedAccounts />
       <TwoFactor />
       <Sessions />
     </>

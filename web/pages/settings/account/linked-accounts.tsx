@@ -1,0 +1,104 @@
+/** Settings: the person's accounts at sign-in providers. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Identity } from "../../../../src/accounts/identities/schema.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { notify, notifyError } from "../../../components/toasts.tsx";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { identitiesQuery, invalidateQuery, linkableProvidersQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+/** Nothing, unless the appliance has sign-in providers. */
+export function LinkedAccounts() {
+  const query = useQuery(identitiesQuery);
+  const { data: providers = [] } = useQuery(linkableProvidersQuery);
+  const [unlinking, setUnlinking] = useState<Identity | null>(null);
+  if (providers.length === 0 && (query.data ?? []).length === 0) return null;
+  return (
+    <Panel title="Accounts at sign-in providers" flush>
+      <Loaded query={query} what="Your accounts">
+        {(identities) => (
+          <ul className="entries">
+            {identities.map((identity) => (
+              <Row key={identity.id} identity={identity} onUnlink={() => setUnlinking(identity)} />
+            ))}
+            {providers
+              .filter(({ id }) => !identities.some(({ provider }) => provider.id === id))
+              .map(({ id, name }) => (
+                <Entry
+                  key={id}
+                  icon="lock"
+                  title={name}
+                  note="not linked"
+                  action={
+                    <Button
+                      size="xs"
+                      onClick={() => void startLink(id)}
+                      aria-label={`Link ${name}`}
+                    >
+                      Link
+                    </Button>
+                  }
+                />
+              ))}
+          </ul>
+        )}
+      </Loaded>
+      {unlinking !== null && <Unlink identity={unlinking} onClose={() => setUnlinking(null)} />}
+    </Panel>
+  );
+}
+
+/** Opens the provider, which comes back to the profile. */
+async function startLink(providerId: string) {
+  try {
+    const { url } = await unwrapData(dashboard.identities.link.post({ providerId }));
+    location.assign(url);
+  } catch (error) {
+    notifyError(error);
+  }
+}
+
+const Row = ({
+  identity: { provider, email, createdAt, lastUsedAt },
+  onUnlink,
+}: {
+  identity: Identity;
+  onUnlink: () => void;
+}) => (
+  <Entry
+    icon="lock"
+    title={provider.name}
+    note={
+      <>
+        {email === null ? "" : `${email}, `}linked <Time at={createdAt} />
+      </>
+    }
+    facts={[["Last used", <Time key="used" at={lastUsedAt} />]]}
+    menu={
+      <RowMenu label={`Actions for ${provider.name}`}>
+        {() => <DangerItem onClick={onUnlink}>Unlink</DangerItem>}
+      </RowMenu>
+    }
+  />
+);
+
+const Unlink = ({ identity, onClose }: { identity: Identity; onClose: () => void }) => (
+  <Confirm
+    title={`Unlink ${identity.provider.name}?`}
+    verb="Unlink"
+    onClose={onClose}
+    onConfirm={async () => {
+      await unwrapData(dashboard.identities({ id: identity.id }).delete());
+      await invalidateQuery(identitiesQuery);
+      notify(`Unlinked ${identity.provider.name}`);
+    }}
+  >
+    You can no longer sign in with this account. Your other sessions of {identity.provider.name}{" "}
+    end.
+  </Confirm>
+);

@@ -1,0 +1,142 @@
+/** Settings: the sign-in providers of the appliance. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { IdentityProvider } from "../../../../src/accounts/identity-providers/schema.ts";
+import { presets } from "../../../../src/accounts/identity-providers/preset-rules.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/page.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { useCreateDialog } from "../create-dialog.ts";
+import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+import { ProviderEditor } from "./provider-editor.tsx";
+
+export default function SingleSignOn() {
+  const query = useQuery(identityProvidersQuery);
+  const { asked, open, close } = useCreateDialog();
+  const [doing, setDoing] = useState<{ act: "edit" | "delete"; provider: IdentityProvider } | null>(
+    null,
+  );
+  const end = () => setDoing(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          People sign in with the account that they have at a provider of OpenID Connect, such as
+          Keycloak or Entra ID. Each provider opens the organizations that you choose.
+        </p>
+        <CreateButton onClick={open}>Add provider</CreateButton>
+      </div>
+      <Loaded query={query} what="The sign-in providers">
+        {(providers) =>
+          providers.length === 0 ? (
+            <Panel>
+              <EmptyState
+                icon={<Icon name="lock" size={28} />}
+                title="No sign-in providers yet"
+                action={<Button onClick={open}>Add provider</Button>}
+              >
+                With a provider, people need no password here, and their groups can decide their
+                roles. Passwords still work.
+              </EmptyState>
+            </Panel>
+          ) : (
+            <Panel flush>
+              <ul className="entries">
+                {providers.map((provider) => (
+                  <Row
+                    key={provider.id}
+                    provider={provider}
+                    onAct={(act) => setDoing({ act, provider })}
+                  />
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Loaded>
+      {asked && <ProviderEditor provider={null} onClose={close} />}
+      {doing?.act === "edit" && <ProviderEditor provider={doing.provider} onClose={end} />}
+      {doing?.act === "delete" && <Delete provider={doing.provider} onClose={end} />}
+    </>
+  );
+}
+
+function Row({
+  provider,
+  onAct,
+}: {
+  provider: IdentityProvider;
+  onAct: (act: "edit" | "delete") => void;
+}) {
+  const { name, enabled, organizations, people } = provider;
+  const { data } = useQuery(organizationsQuery);
+  const nameOf = (id: string) => data?.find((one) => one.id === id)?.name ?? "…";
+  const [first, ...others] = organizations;
+  return (
+    <Entry
+      icon="lock"
+      isOver={!enabled}
+      title={name}
+      note={describeProvider(provider)}
+      facts={[
+        [
+          "Opens",
+          first === undefined
+            ? "nothing yet"
+            : others.length === 0
+              ? nameOf(first.organizationId)
+              : `${organizations.length} organizations`,
+        ],
+        ["Accounts", people],
+        ["State", enabled ? "on" : "off"],
+      ]}
+      menu={
+        <RowMenu label={`Actions for ${name}`}>
+          {() => (
+            <>
+              <MenuItem icon="edit" onClick={() => onAct("edit")}>
+                Edit
+              </MenuItem>
+              <DangerItem onClick={() => onAct("delete")}>Delete</DangerItem>
+            </>
+          )}
+        </RowMenu>
+      }
+    />
+  );
+}
+
+/** The issuer, with the kind of provider if the name does not say it. */
+function describeProvider({ name, preset, issuer }: IdentityProvider): string {
+  const { label } = presets[preset];
+  return preset === "other" || label === name ? issuer : `${label}, ${issuer}`;
+}
+
+const Delete = ({
+  provider: { id, name, people },
+  onClose,
+}: {
+  provider: IdentityProvider;
+  onClose: () => void;
+}) => (
+  <Confirm
+    title={`Delete ${name}?`}
+    verb="Delete"
+    onClose={onClose}
+    onConfirm={async () => {
+      await unwrapData(dashboard["identity-providers"]({ id }).delete());
+      await invalidateQuery(identityProvidersQuery);
+      notify(`Deleted ${name}`);
+    }}
+  >
+    {people === 0
+      ? "Nobody has signed in through it yet. "
+      : `${people === 1 ? "One account is" : `${people} accounts are`} unlinked, and the sessions end at once. People without a password can no longer sign in. `}
+    On the machine, <code>signalbox users sign-in-link EMAIL</code> lets anyone in again.
+  </Confirm>
+);
