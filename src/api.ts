@@ -8,6 +8,7 @@ import {
   scheduleDashboardRoutes,
   scheduleRoutes,
 } from "./alerting/schedules/routes.ts";
+import { createAlertSourceRoutes } from "./alerting/sources/routes.ts";
 import { recordRoutes } from "./alerting/records/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
 import { createDrillRoutes } from "./alerting/drills/routes.ts";
@@ -65,6 +66,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof checkDashboardRoutes>[0] &
   Parameters<typeof createAlertRoutes>[0] &
   Parameters<typeof createContactMethodRoutes>[0] &
+  Parameters<typeof createAlertSourceRoutes>[0] &
   Parameters<typeof createStatusPageDashboardRoutes>[0] &
   Parameters<typeof createDashboardRoutes>[0] &
   Pick<Parameters<typeof createSignInRoutes>[0], "setUp"> &
@@ -108,6 +110,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(jobRoutes)
     .use(checkRoutes(dependencies))
     .use(alertChannelRoutes)
+    .use(createAlertSourceRoutes(dependencies))
     .use(recordRoutes)
     .use(createAlertRoutes(dependencies))
     .use(scheduleRoutes)

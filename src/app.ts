@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { receiverKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
+import { createSnsVerifier } from "./alerting/sources/aws-sns.ts";
+import { SourceWriter } from "./alerting/sources/source-writer.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
 import { BackupDownloads } from "./operations/backups/downloads.ts";
@@ -25,6 +27,7 @@ import {
   contactBounds,
   requestBounds,
   signUpBounds,
+  sourceBounds,
   statusPageBounds,
 } from "./core/limits.ts";
 import type { createLog } from "./core/log.ts";
@@ -58,6 +61,7 @@ import { HeldChangeSender } from "./http/held-changes/sender.ts";
 import type { Route } from "./http/openapi.ts";
 import { LivePages } from "./dashboard/live.ts";
 import { MaintenanceWatch } from "./monitoring/maintenance/watch.ts";
+import { exchange } from "./core/outgoing/http/exchange.ts";
 import { createAccessTokenCache } from "./core/outgoing/access-tokens.ts";
 import { type Collector, createFamily } from "./core/metrics.ts";
 import { createRequestMetrics } from "./http/request-metrics.ts";
@@ -263,6 +267,7 @@ function createEngines(core: Core) {
     sending,
     alerts: createAlertEngine({ ...sending, subscribers: createSubscriberReceivers(sending) }),
     alarm: new StorageAlarm(sending),
+    sourceWriter: new SourceWriter(core),
     notices: new SubscriberFanOut(core),
     live: new LivePages(core),
   };
@@ -293,7 +298,7 @@ function createJobs(
     Awaited<ReturnType<typeof createAccounts>> &
     ReturnType<typeof createEngines> & { tls: Tls },
 ) {
-  const { config, data, store, events, alerts, notices, setUp, tls } = core;
+  const { config, data, store, events, alerts, notices, sourceWriter, setUp, tls } = core;
   const cleaning = new Housekeeping({
     ...core,
     kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
@@ -302,6 +307,7 @@ function createJobs(
     },
     async eachMinute() {
       await Promise.all([alerts.save(), notices.save()]);
+      await sourceWriter.resolveSilent();
       await store.atomic(buildLastUseStatements(core));
       // The command line could have added the first person.
       if (await hasPeople(store)) setUp.endSetUp();
@@ -362,6 +368,7 @@ async function createWeb(parts: Parts, folder: string) {
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
     ...secretAddresses,
+    sources: createSourceContext(parts),
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();
@@ -421,6 +428,14 @@ const createSecretAddressLimits = ({ clock, linkOrigin }: Parts) => ({
   },
 });
 
+/** Creates what receives the alerts of other tools. */
+const createSourceContext = ({ clock, sourceWriter, targets }: Parts) => ({
+  writer: sourceWriter,
+  verifySns: createSnsVerifier({ targets, exchange }),
+  wrongTokens: createNetworkLimit(sourceBounds.wrongTokens.value, clock),
+  requests: createRateLimit(sourceBounds.requests.value, clock),
+});
+
 /** Creates the public pages. */
 function createSite(
   parts: Parts,
@@ -476,6 +491,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     checkNow: checks.checkNow,
     tryCheck: checks.tryCheck,
     testMailLimit: createLimitPerMinute(alertBounds.testMails.value),
+    replayLimit: createLimitPerMinute(sourceBounds.replays.value),
     testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
     codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeMs }),
     previewLimit: createLimitPerMinute(statusPageBounds.previews.value),

@@ -39,6 +39,8 @@ import {
 import { createPingRoutes } from "./monitoring/pings/ping-routes.ts";
 import { foreignPaths } from "./monitoring/pings/foreign-paths.ts";
 import { metricsType } from "./core/metrics.ts";
+import type { SourceContext } from "./alerting/sources/receive.ts";
+import { createReceivingRoutes } from "./alerting/sources/receiving-routes.ts";
 import { createMcpRoutes, mcpPath } from "./mcp/routes.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/access/rate-limit.ts";
@@ -65,6 +67,7 @@ type Dependencies = {
   push: PushContext;
   calendars: CalendarLimits;
   alertLinks: AlertLinkLimits;
+  sources: SourceContext;
   /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
   /**
@@ -146,11 +149,12 @@ export function createServer(dependencies: Dependencies) {
 }
 
 /** Routes whose addresses other programs open: calendars, links in messages, and returns from sign-in providers. */
-const createAddressedRoutes = ({ calendars, alertLinks, push, api }: Dependencies) =>
+const createAddressedRoutes = ({ calendars, alertLinks, push, sources, api }: Dependencies) =>
   new Elysia({ name: "addressed" })
     .use(createCalendarRoutes(calendars))
     .use(createLinkRoutes(alertLinks))
     .use(createPingRoutes(push))
+    .use(createReceivingRoutes(sources))
     .use(createCallbackRoutes(api));
 
 function createRequestContext(server: Server, request: Request): RequestContext {

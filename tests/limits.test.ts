@@ -30,6 +30,15 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/api/v1/alert-channels/${id}`,
     }),
   },
+  "alert-sources": {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/alert-sources", {
+          body: { name: `${index}`, type: "alertmanager" },
+        }),
+      remove: (id) => `/api/v1/alert-sources/${id}`,
+    }),
+  },
   "escalation-policies": {
     of: ({ ours }) => ({
       make: (index) =>
@@ -161,6 +170,7 @@ test("every route that creates records has a limit or a retention", () => {
   const limited = [
     "addSubscriber",
     "createAlertChannel",
+    "createAlertSource",
     "createApiKey",
     "createEscalationPolicy",
     "createIncidentTemplate",

@@ -112,6 +112,20 @@ const framed = [
   }),
   createRoute({
     ...inShell,
+    path: "/on-call/alert-sources",
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/alert-sources/alert-sources-page.tsx")),
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/on-call/alert-sources/$id",
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/alert-sources/alert-source-page.tsx")),
+    ),
+  }),
+  createRoute({
+    ...inShell,
     path: "/on-call/$id",
     component: lazyRouteComponent(createChunk(() => import("./pages/on-call/schedule-page.tsx"))),
   }),

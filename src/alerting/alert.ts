@@ -1,6 +1,7 @@
 /** Defines alerts, and the data that each alert type carries. */
 import type { Severity } from "../core/fields.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
+import type { Priority } from "../core/statuses.ts";
 import type { AlertType } from "./schema.ts";
 
 export type { AlertType };
@@ -68,6 +69,18 @@ type OfDrill = {
   message: string;
 };
 
+type OfSource = {
+  source: { id: string; name: string; type: string };
+  /** `id` is the same for all reports of the source with this key. */
+  report: { id: string; key: string; title: string; link: string | null; priority: Priority };
+  /** RFC 3339. */
+  since: string;
+  /** What the sender wrote; can have several lines, or none. */
+  message: string;
+  /** Duration of the problem that is over. */
+  openSeconds?: number;
+};
+
 type OfShift = {
   shift: {
     scheduleId: string;
@@ -112,6 +125,11 @@ export type AlertData = {
   /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
   "appliance.recovered": OfProblem;
+  /** Another tool reported a problem. */
+  "source.opened": OfSource;
+  /** The problem has become more urgent. */
+  "source.changed": OfSource;
+  "source.resolved": OfSource;
   /** A page to practice: nothing has failed. */
   drill: OfDrill;
   /** The shift of a person starts soon. */

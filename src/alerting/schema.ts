@@ -4,6 +4,7 @@ import { SmtpPatch } from "../accounts/settings/schema.ts";
 import { EmailAddress, Id, Severity, Timestamp } from "../core/fields.ts";
 import { problemNames, problemSeverities } from "../core/problems.ts";
 import { pageFields } from "../core/paging.ts";
+import { priorities } from "../core/statuses.ts";
 
 export const AlertType = z
   .enum([
@@ -19,6 +20,9 @@ export const AlertType = z
     "channel.failed",
     "appliance.troubled",
     "appliance.recovered",
+    "source.opened",
+    "source.changed",
+    "source.resolved",
     "drill",
     "shift.starting",
     "test",
@@ -285,6 +289,26 @@ const drillData = z.object({
   url,
   acknowledgeUrl,
 });
+const sourceData = z.object({
+  alertId,
+  source: z
+    .object({ id: Id, name: z.string(), type: z.string() })
+    .meta({ description: "The alert source whose tool reported the problem." }),
+  report: z.object({
+    id: Id.meta({ description: "The same for all reports with this key." }),
+    key: z.string().meta({ description: "The tool's identity of the problem." }),
+    title: z.string(),
+    link: z.string().nullable(),
+    priority: z.enum(priorities),
+  }),
+  since: Timestamp,
+  message: z.string(),
+  openSeconds: z.int().optional(),
+  acknowledgedBy,
+  escalation,
+  url,
+  acknowledgeUrl,
+});
 const shiftData = z.object({
   alertId,
   shift: z.object({
@@ -320,6 +344,7 @@ const WebhookAlert = z
       z.object({ ...problemData, severity: z.enum(problemSeverities) }),
     ),
     defineBody(z.literal("appliance.recovered"), z.object(problemData)),
+    defineBody(z.enum(["source.opened", "source.changed", "source.resolved"]), sourceData),
     defineBody(z.literal("drill"), drillData),
     defineBody(z.literal("shift.starting"), shiftData),
   ])

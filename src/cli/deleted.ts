@@ -69,6 +69,8 @@ const restorers: Record<DeletableNoun, Restorer> = {
   group: ({ v1 }, id, options) => v1["monitor-groups"]({ id }).restore.post(nameOf(options)),
   "alert-channel": ({ v1 }, id, options) =>
     v1["alert-channels"]({ id }).restore.post(nameOf(options)),
+  "alert-source": ({ v1 }, id, options) =>
+    v1["alert-sources"]({ id }).restore.post(nameOf(options)),
   "status-page": ({ v1 }, id, { slug }) =>
     v1["status-pages"]({ id }).restore.post(slug === undefined ? {} : { slug }),
   incident: ({ v1 }, id) => v1.incidents({ id }).restore.post(),

@@ -9,6 +9,7 @@ const words: Record<SectionName, string> = {
   alertChannels: "Alert channels, by their keys.",
   schedules: "On-call schedules, by their keys.",
   escalationPolicies: "Escalation policies, by their keys.",
+  alertSources: "Alert sources, by their keys.",
   groups: "Folders of the Monitors page, by their keys.",
   monitors: "Monitors, by their keys.",
   maintenanceWindows: "Planned work, by their keys.",

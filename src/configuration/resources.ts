@@ -27,6 +27,19 @@ import {
   listSchedules,
   type StoredSchedule,
 } from "../alerting/schedules/store.ts";
+import { type NewAlertSource, WholeSource } from "../alerting/sources/schema.ts";
+import {
+  createSourceAddress,
+  guardSourceReferences,
+  inputOf,
+} from "../alerting/sources/service.ts";
+import {
+  changeSource,
+  insertSource,
+  listStoredSources,
+  removeSourceAlerts,
+  type StoredSource,
+} from "../alerting/sources/store.ts";
 import { assertTargetsAllowed } from "../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../core/validation.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
@@ -164,6 +177,31 @@ const scheduleResource = defineResource<StoredSchedule, NewSchedule>({
     guardPeople(scope, input.layers),
     ...changeSchedule(scope, { ...row, ...input, ...buildNextVersion(row, at) }),
   ],
+});
+
+const sourceResource = defineResource<StoredSource, NewAlertSource>({
+  list: (scope) => listStoredSources(scope),
+  fieldsOf: (_scope, row) => ({ ...inputOf(row) }),
+  read: async (_scope, _row, entry) => parse(WholeSource, entry),
+  create: (scope, id, input, at) => {
+    const source: StoredSource = {
+      organizationId: scope.organizationId,
+      id,
+      ...input,
+      ...createSourceAddress(scope, id),
+      ...buildFirstVersion(at),
+    };
+    return [...insertSource(scope, source), ...guardSourceReferences(scope, source)];
+  },
+  change: (scope, row, input, at) => {
+    const source = { ...row, ...input, ...buildNextVersion(row, at) };
+    const isEnding = row.enabled && !source.enabled;
+    return [
+      ...(isEnding ? [removeSourceAlerts(scope.organizationId, row.id)] : []),
+      ...changeSource(scope, source),
+      ...guardSourceReferences(scope, source),
+    ];
+  },
 });
 
 type NewGroup = Omit<NewMonitorGroup, "monitorIds" | "paused" | "muted">;
@@ -352,6 +390,7 @@ export const resources: Readonly<Record<SectionName, Resource>> = {
   alertChannels: channelResource,
   schedules: scheduleResource,
   escalationPolicies: policyResource,
+  alertSources: sourceResource,
   groups: groupResource,
   monitors: monitorResource,
   maintenanceWindows: maintenanceWindowResource,

@@ -91,6 +91,7 @@ export const configSections = [
   "alertChannels",
   "schedules",
   "escalationPolicies",
+  "alertSources",
   "groups",
   "monitors",
   "maintenanceWindows",

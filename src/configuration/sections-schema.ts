@@ -3,6 +3,7 @@ import { z } from "zod";
 import { channelFields } from "../alerting/channels/schema.ts";
 import { channelKinds } from "../alerting/channels/kinds-schema.ts";
 import { EscalationStep, policyFields } from "../alerting/policies/schema.ts";
+import { sourceFields } from "../alerting/sources/schema.ts";
 import { scheduleFields, ScheduleLayer } from "../alerting/schedules/schema.ts";
 import type { Kinds } from "../core/kinds.ts";
 import type { LimitName } from "../core/limits.ts";
@@ -24,6 +25,7 @@ type Section = {
     | "alert-channel"
     | "schedule"
     | "escalation-policy"
+    | "alert-source"
     | "group"
     | "monitor"
     | "maintenance-window"
@@ -84,6 +86,15 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: policyFields,
     references: {},
+    kept: [],
+  },
+  alertSources: {
+    noun: "alert-source",
+    naming: "name",
+    limit: "alert-sources",
+    kinds: null,
+    common: sourceFields,
+    references: { alertChannels, escalationPolicy },
     kept: [],
   },
   groups: {

@@ -86,6 +86,7 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     "alertChannels",
     "schedules",
     "escalationPolicies",
+    "alertSources",
     "groups",
     "maintenanceWindows",
     "statusPages",

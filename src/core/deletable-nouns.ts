@@ -3,6 +3,7 @@ export const deletableNouns = [
   "monitor",
   "group",
   "alert-channel",
+  "alert-source",
   "status-page",
   "incident",
   "maintenance",

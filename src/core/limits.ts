@@ -57,6 +57,7 @@ export const organizationBounds = {
     beyond: `Channels of its group and \`default\` channels count. ${conflictText}`,
   },
   "escalation-policies": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
+  "alert-sources": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
   "maintenance-windows": {
     value: 500,
     unit: "rows",
@@ -673,6 +674,94 @@ export const alertBounds = {
   testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: rateLimitText },
 } satisfies Section;
 
+/** Requests of other tools to alert sources. */
+export const sourceBounds = {
+  body: {
+    value: MiB,
+    unit: "bytes",
+    per: "request",
+    beyond: "A longer body is rejected: 413. Events for PagerDuty's API have at most 512 KiB.",
+  },
+  requests: {
+    value: 60_000,
+    unit: "requests",
+    per: "alert source and minute",
+    beyond: rateLimitText,
+  },
+  wrongTokens: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further wrong addresses are rejected: 429. Valid ones still work.",
+  },
+  waiting: {
+    value: 32 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond: "Further requests are rejected until the waiting ones are stored: 429.",
+  },
+  waitingPerSource: {
+    value: 8 * MiB,
+    unit: "bytes",
+    per: "alert source",
+    beyond: "Further requests are rejected until the waiting ones are stored: 429.",
+  },
+  alertsPerRequest: {
+    value: 1_000,
+    unit: "entries",
+    per: "request",
+    beyond: "The request is rejected: 422.",
+  },
+  openAlerts: {
+    value: 5_000,
+    unit: "rows",
+    per: "alert source",
+    beyond: "Requests that would open more alerts are rejected until others are resolved: 429.",
+  },
+  knownAlerts: {
+    value: 10_000,
+    unit: "rows",
+    per: "alert source",
+    beyond: "The oldest resolved ones are forgotten.",
+  },
+  openIncidents: {
+    value: 20,
+    unit: "rows",
+    per: "alert source",
+    beyond: "Further alerts open no incident.",
+  },
+  text: {
+    value: 2_000,
+    unit: "characters",
+    per: "text of an alert",
+    beyond: "The rest is cut.",
+  },
+  loggedRequests: {
+    value: 1_000,
+    unit: "rows",
+    per: "alert source",
+    beyond: "The oldest are removed from the log.",
+  },
+  loggedBytes: {
+    value: 16 * MiB,
+    unit: "bytes",
+    per: "alert source",
+    beyond: "Bodies of requests. The oldest are removed from the log.",
+  },
+  sample: {
+    value: 200_000,
+    unit: "characters",
+    per: "preview",
+    beyond: validationText,
+  },
+  replays: {
+    value: 60,
+    unit: "requests",
+    per: "organization and minute",
+    beyond: rateLimitText,
+  },
+} satisfies Section;
+
 /** On-call schedules. */
 export const scheduleBounds = {
   layers: { value: 10, unit: "entries", per: "schedule", beyond: validationText },
@@ -1073,6 +1162,7 @@ export const bounds = {
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
   "Text messages and calls": smsBounds,
+  "Alert sources": sourceBounds,
   Schedules: scheduleBounds,
   "Single sign-on": singleSignOnBounds,
   "Escalation policies": escalationBounds,

@@ -187,6 +187,7 @@ export const WhereQuery = z.strictObject({
     "incident",
     "maintenance-window",
     "alert-channel",
+    "alert-source",
     "schedule",
     "status-page",
   ]),

@@ -122,11 +122,11 @@ export async function listChannelUsers(scope: Scope, channelId: string): Promise
   return findChannelUsers(scope, channelId);
 }
 
-/** Whether a limited person can see a record. Status pages are not visible to them. */
+/** Whether a limited person can see a record. Status pages and alert sources are not visible to them. */
 const isRecordVisible = async (tenant: Tenant, kind: WhereQuery["kind"], id: string) =>
   kind === "alert-channel" || kind === "schedule"
     ? true
-    : kind !== "status-page" && isVisible(tenant, kind, id);
+    : kind !== "status-page" && kind !== "alert-source" && isVisible(tenant, kind, id);
 
 /** Finds the organization of a record among the person's, for links without one. Throws NOT_FOUND. */
 export async function findOrganizationWith(

@@ -177,6 +177,7 @@ const tables = {
   monitor: "monitors",
   incident: "incidents",
   "alert-channel": "alert_channels",
+  "alert-source": "alert_sources",
   "maintenance-window": "maintenance_windows",
   schedule: "schedules",
   "status-page": "status_pages",

@@ -29,6 +29,9 @@ const effects: Record<EventNoun, LimitedNoun | "sent" | "anonymous" | "dropped">
   organization: "sent",
   // Limited callers see only their own held changes, and no ID of others.
   "held-change": "anonymous",
+  // An alert of a source concerns no monitor.
+  "alert-source": "dropped",
+  "source-alert": "dropped",
   "status-page": "dropped",
   subscriber: "dropped",
   invitation: "dropped",

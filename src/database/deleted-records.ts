@@ -3,12 +3,13 @@ import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DeletableNoun } from "../core/deletable-nouns.ts";
 import { splitIntoPortions, type Prepared } from "./store.ts";
+import * as alertSources from "./tables/alert-sources.ts";
 import * as alerting from "./tables/alerting.ts";
 import * as incidents from "./tables/incidents.ts";
 import * as monitoring from "./tables/monitoring.ts";
 import * as statusPages from "./tables/status-pages.ts";
 
-const allTables = [alerting, incidents, monitoring, statusPages]
+const allTables = [alerting, alertSources, incidents, monitoring, statusPages]
   .flatMap((file) => Object.values(file))
   .filter((value): value is SQLiteTable => is(value, SQLiteTable));
 
@@ -17,6 +18,7 @@ export const deletableTables = {
   monitor: [monitoring.monitors, "name"],
   group: [monitoring.monitorGroups, "name"],
   "alert-channel": [alerting.alertChannels, "name"],
+  "alert-source": [alertSources.alertSources, "name"],
   "status-page": [statusPages.statusPages, "title"],
   incident: [incidents.incidents, "title"],
   maintenance: [monitoring.maintenanceWindows, "title"],
@@ -26,7 +28,11 @@ export const deletableTables = {
  * Tables whose rows are lost on a deletion: problems and cases that are open at the moment. A restored record starts
  * without them.
  */
-export const momentaryTables: readonly SQLiteTable[] = [alerting.openAlerts, alerting.openCases];
+export const momentaryTables: readonly SQLiteTable[] = [
+  alerting.openAlerts,
+  alerting.openCases,
+  alertSources.sourceAlerts,
+];
 
 /** The organization, and the person or key that deletes. */
 export type Remover = { organizationId: string; actor: { name: string } };
@@ -197,6 +203,7 @@ const replacedValues: Record<string, Record<string, string>> = {
   // The membership follows separately, if the group exists.
   monitors: { group_id: "null", escalation_policy_id: policySql },
   monitor_groups: { escalation_policy_id: policySql },
+  alert_sources: { escalation_policy_id: policySql },
   // `applyPauses` starts the checks again, and discards results from before the deletion.
   monitor_states: { paused: "1" },
   // The affected monitors follow from their own table, the totals from triggers.
@@ -289,6 +296,7 @@ const touchTexts: Partial<Record<DeletableNoun, readonly string[]>> = {
   "alert-channel": [
     buildTouchText("monitors", "monitor_id", "monitor_channels"),
     buildTouchText("monitor_groups", "group_id", "monitor_group_channels"),
+    buildTouchText("alert_sources", "source_id", "alert_source_channels"),
   ],
 };
 

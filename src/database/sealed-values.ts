@@ -7,15 +7,16 @@ import type { Store } from "./store.ts";
 const sources: Record<string, string> = {
   monitors: buildRecordsQuery("monitors", "'/monitor/' || t.id"),
   alert_channels: buildRecordsQuery("alert_channels", "'/alert-channel/' || t.id"),
+  alert_sources: buildRecordsQuery("alert_sources", "'/alert-source/' || t.id"),
   schedules: buildRecordsQuery("schedules", "'/schedule/' || t.id"),
   organization_settings: buildRecordsQuery("organization_settings", "'/settings'"),
   subscribers: buildRecordsQuery("subscribers", "'/subscriber/' || t.id"),
   external_records: buildRecordsQuery("external_records", "'/external-record/' || t.record_id"),
   deleted_rows: `select t.organization_id || case t.table_name when 'monitors' then '/monitor/'
-      when 'alert_channels' then '/alert-channel/' else '/subscriber/' end
+      when 'alert_channels' then '/alert-channel/' when 'alert_sources' then '/alert-source/' else '/subscriber/' end
       || (t.content ->> 'id') || '/' || key as place, value as sealed
     from deleted_rows t, json_each(t.content ->> 'secrets')
-    where t.table_name in ('monitors', 'alert_channels', 'subscribers')`,
+    where t.table_name in ('monitors', 'alert_channels', 'alert_sources', 'subscribers')`,
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
   identity_providers: `select 'identity-provider/' || t.id || '/' || key as place, value as sealed

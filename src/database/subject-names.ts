@@ -1,6 +1,7 @@
 import { getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { alertChannels, escalationPolicies } from "./tables/alerting.ts";
+import { alertSources } from "./tables/alert-sources.ts";
 import { apiKeys, invitations } from "./tables/accounts.ts";
 import { incidents, incidentTemplates } from "./tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring.ts";
@@ -14,6 +15,7 @@ const namedSubjects: Record<string, [table: SQLiteTable, column: string]> = {
   incident: [incidents, "title"],
   "incident-template": [incidentTemplates, "name"],
   "alert-channel": [alertChannels, "name"],
+  "alert-source": [alertSources, "name"],
   schedule: [schedules, "name"],
   "escalation-policy": [escalationPolicies, "name"],
   "contact-method": [alertChannels, "name"],
@@ -39,7 +41,7 @@ export const hasStoredName = (action: string): boolean =>
 export function buildStoredNameSql(action: string, organizationId: string, id: string): string {
   if (action.startsWith("alert."))
     return `(select coalesce(data ->> '$.monitor.name', data ->> '$.incident.title',
-        data ->> '$.channel.name', 'the drill of ' || (data ->> '$.drill.name'),
+        data ->> '$.channel.name', data ->> '$.report.title', 'the drill of ' || (data ->> '$.drill.name'),
         'the problem ' || subject_id)
       from alert_records s where s.organization_id = ${organizationId} and s.id = ${id})`;
   if (action.startsWith("identity-provider."))

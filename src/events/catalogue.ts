@@ -1,7 +1,7 @@
 /** Lists all event types with their data, and maps events to their effects on followers. */
 import type { Cause } from "../core/causes.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
-import type { StoredStatus } from "../core/statuses.ts";
+import type { Priority, StoredStatus } from "../core/statuses.ts";
 
 const edits = ["created", "updated", "deleted"] as const;
 /** Edits of records that can be restored. A purged record no longer can. */
@@ -29,6 +29,7 @@ export const auditVerbs = {
   maintenance: restorableEdits,
   alert: ["acknowledged", "unacknowledged", "snoozed", "noted", "links-revoked"],
   "alert-channel": restorableEdits,
+  "alert-source": [...restorableEdits, "address-renewed", "replayed"],
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "escalation-policy": [...edits, "drilled"],
   "contact-method": [...edits, "verified"],
@@ -79,6 +80,7 @@ type Occurrences = {
   "held-change": "held" | "hurried" | "undone" | "sent" | "failed";
   maintenance: "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
+  "source-alert": "opened" | "changed" | "acknowledged" | "resolved";
 };
 
 type TypesOf<Verbs extends Record<string, string>> = {
@@ -114,6 +116,7 @@ type EventData = Record<CheckedType, StateChange> &
     { problem: ProblemName; node?: string; severity: ProblemSeverity; message: string }
   > &
   Record<"appliance.recovered", { problem: ProblemName; node?: string; message: string }> &
+  Record<`source-alert.${"opened" | "changed" | "acknowledged" | "resolved"}`, SourceReport> &
   Record<"maintenance.started" | "maintenance.ended", { startsAt: string; endsAt: string }>;
 
 type CheckedType = `monitor.${StoredStatus}`;
@@ -126,6 +129,17 @@ type StateChange = {
   latencyMs: number | null;
   /** What an outage can have in common with others, the most specific first. Absent if nothing is known. */
   causes?: readonly Cause[];
+};
+
+/** A problem that another tool reported. */
+type SourceReport = {
+  key: string;
+  title: string;
+  text: string;
+  link: string | null;
+  priority: Priority;
+  /** Start of the problem, as far as this appliance knows. */
+  since: string;
 };
 
 type TimelineChange = {

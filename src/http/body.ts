@@ -16,7 +16,7 @@ const maxBytes = requestBounds.body.value;
 const maxBytesOfPeople = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
 /** Paths that accept longer bodies, which are read after authentication. */
-const longBodies = /\/api\/v1\/config\/?$|^\/ping\//;
+const longBodies = /\/api\/v1\/config\/?$|^\/(?:ping|in)\/|^\/v2\/(?:enqueue|alerts)/;
 const maxEntries = requestBounds.listInBody.value;
 
 const jsonType = "application/json";

@@ -233,6 +233,11 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Destinations of alerts. A failed delivery is retried for 24 hours. A delivery that can't succeed is flagged at once.",
   },
+  "alert-sources": {
+    name: "Alert sources",
+    description:
+      "Tools that send their alerts to an address of Signalbox. Their problems become alerts, which notify channels or an escalation policy, and end when the tool reports their end.",
+  },
   "escalation-policies": {
     name: "Escalation policies",
     description:

@@ -1,8 +1,10 @@
+import { alertSources } from "../database/tables/alert-sources.ts";
 import { alertChannels, escalationPolicies } from "../database/tables/alerting.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { schedules } from "../database/tables/schedules.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
+import { guardSourceLimit } from "../alerting/sources/service.ts";
 import { channelMaker, groupMaker, monitorMaker } from "./monitor-makers.ts";
 import { incidentMaker, maintenanceWindowMaker, statusPageMaker } from "./page-makers.ts";
 import type { Maker } from "./maker.ts";
@@ -25,6 +27,7 @@ export const makers: Record<Noun, Maker> = {
 /** Table of each kind of record, and its name in the audit log. */
 export const tableOf = {
   "alert-channel": { table: alertChannels, action: "alert-channel" },
+  "alert-source": { table: alertSources, action: "alert-source" },
   "escalation-policy": { table: escalationPolicies, action: "escalation-policy" },
   schedule: { table: schedules, action: "schedule" },
   group: { table: monitorGroups, action: "group" },
@@ -40,6 +43,7 @@ export const guardLimits = (scope: Scope, at: string): Statement[] => [
   guardMonitorsSize(scope.organizationId),
   guardLimit(scope, "monitor-groups", monitorGroups),
   guardLimit(scope, "alert-channels", alertChannels, "person_id is null"),
+  guardSourceLimit(scope),
   guardLimit(scope, "escalation-policies", escalationPolicies),
   guardLimit(scope, "schedules", schedules),
   guardLimit(scope, "status-pages", statusPages),

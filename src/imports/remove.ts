@@ -1,5 +1,6 @@
 import { removeChannel } from "../alerting/channels/service.ts";
 import { removePolicy } from "../alerting/policies/store.ts";
+import { buildSourceRemoval } from "../alerting/sources/service.ts";
 import { removeRecords } from "../database/deleted-records.ts";
 import { findTargetUses, guardNoTarget } from "../database/escalation-uses.ts";
 import { removeRow } from "../database/rows.ts";
@@ -41,6 +42,9 @@ export async function buildRemovalStatements(
     ...(await buildResolvingStatements(scope, all.monitor)),
     ...removeMonitors(scope, all.monitor, at),
     ...all.group.flatMap((one) => removeGroup(scope, one, at)),
+    ...(all["alert-source"].length === 0
+      ? []
+      : await buildSourceRemoval(scope, all["alert-source"], at)),
     ...all["escalation-policy"].map((one) => removePolicy(scope, one)),
     guardNoTarget(scope, "schedule", all.schedule, scheduleUses),
     ...all.schedule.map((one) => removeRow(scope, schedules, one)),

@@ -10,7 +10,7 @@ export const nouns = [
 export type Noun = (typeof nouns)[number];
 
 /** Kinds of records that a configuration or the undoing of an import can remove. */
-export const removableNouns = [...nouns, "escalation-policy", "schedule"] as const;
+export const removableNouns = [...nouns, "alert-source", "escalation-policy", "schedule"] as const;
 export type RemovableNoun = (typeof removableNouns)[number];
 
 const titles: Record<Noun, string> = {

@@ -1,4 +1,5 @@
 /** Lists every database table with its retention or its bound, for docs/operations.md and its tests. */
+import { sourceRequestDays } from "../../src/alerting/sources/retention.ts";
 import { deliveryDays } from "../../src/alerting/sending/retention.ts";
 import { parseConfig } from "../../src/config.ts";
 import {
@@ -16,6 +17,7 @@ import {
   requestBounds,
   scheduleBounds,
   signUpBounds,
+  sourceBounds,
   singleSignOnBounds,
   statusPageBounds,
 } from "../../src/core/limits.ts";
@@ -68,6 +70,11 @@ export const configured: readonly Configured[] = [
       escalationBounds.steps,
       escalationBounds.targets,
     ],
+  },
+  {
+    by: "`--limit alert-sources`",
+    tables: ["alert_sources", "alert_source_channels", "source_alerts"],
+    bounds: [ofOrganization["alert-sources"], sourceBounds.knownAlerts],
   },
   {
     by: "`--limit status-pages`",
@@ -274,6 +281,15 @@ export const growing: readonly Growing[] = [
     each: "per alert and channel",
     daily: 130,
     kept: deliveryDays,
+  },
+  {
+    what: "Requests to alert sources",
+    bounds: [sourceBounds.loggedRequests, sourceBounds.loggedBytes],
+    tables: ["alert_source_requests"],
+    bytes: rowBytes.sourceRequest,
+    each: "per request, with its body",
+    daily: 0,
+    kept: sourceRequestDays,
   },
   {
     what: "Notices to subscribers",

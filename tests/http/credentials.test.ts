@@ -101,7 +101,7 @@ describe("authentication", () => {
 
 test("a read key can only GET, and replay the past", async () => {
   const { ours } = await testAppliance();
-  const reading = ["/api/v1/alerting/replay"];
+  const reading = ["/api/v1/alerting/replay", "/api/v1/alert-sources/preview"];
   for (const route of apiRoutes) {
     const path = fillIds(route.path, unknownId);
     const { status } = await ours.reader(route.method, path, { body: buildRouteBody(route) });

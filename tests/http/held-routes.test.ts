@@ -36,6 +36,7 @@ const isUnrelated = "is about accounts or files, and notifies no subscriber or c
 const atOnce: Record<string, string> = {
   acknowledgeAlert: isOfCase,
   snoozeAlert: isOfCase,
+  replayAlertSourceRequest: "handles a request again that another tool sent",
   createAlertChannel: isSetting,
   updateAlertChannel: isSetting,
   restoreAlertChannel: isSetting,
@@ -87,6 +88,7 @@ const bodies: Record<string, (world: World) => object> = {
   }),
   reorderMonitorGroups: (world) => ({ groupIds: listIds(world, "monitor_groups") }),
   restoreAlertChannel: restoreRenamed,
+  restoreAlertSource: restoreRenamed,
   restoreMonitor: restoreRenamed,
   restoreMonitorGroup: restoreRenamed,
   updateSettings: () => ({ keepDeletedDays: 20 }),

@@ -80,6 +80,19 @@ test("the same key with another method is another request", async () => {
   expect([after.status, after.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
 });
 
+/** Sends a request to an alert source. Returns its ID in the log. */
+async function createSourceRequest(
+  { app, ours }: Awaited<ReturnType<typeof testAppliance>>,
+  id: string,
+) {
+  const source = `/api/v1/alert-sources/${id}`;
+  const { address } = (await ours.api("GET", source)).json.data;
+  const raw = '{"alerts":[]}';
+  const headers = { Host: "localhost", "Content-Length": `${raw.length}` };
+  await app.handle(new Request(address, { method: "POST", headers, body: raw }));
+  return (await ours.api("GET", `${source}/requests`)).json.data[0].id as string;
+}
+
 describe("an idempotency key", () => {
   const repeatable = apiRoutes.filter(
     ({ method, path: at, hooks }) =>
@@ -97,7 +110,9 @@ describe("an idempotency key", () => {
     const id = isOfRecord ? await createRecordForRoute(api, route) : unknownId;
     const childId = route.path.includes(":updateId")
       ? (await api("GET", `${path}/${id}`)).json.data.updates[0].id
-      : unknownId;
+      : route.path.includes(":requestId")
+        ? await createSourceRequest(appliance, id)
+        : unknownId;
     const at = fillIds(route.path, id, childId).replace(/\/$/, "");
     const input = route.path.includes("settings") ? { body: { smtp: null } } : buildInput(route);
     const text = input.body === undefined ? undefined : JSON.stringify(input.body);

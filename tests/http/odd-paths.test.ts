@@ -26,7 +26,14 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   if (!/^[0-9a-f-]{36}$/.test(id)) issues.push(`${told}: no request id`);
   if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) issues.push(`${told}: a stack`);
   const isError = response.status >= 400 && method !== "HEAD";
-  if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
+  // The APIs of other tools have their own errors.
+  const isOurs = !path.startsWith("/v2/");
+  if (
+    isError &&
+    isOurs &&
+    type.startsWith("application/json") &&
+    JSON.parse(text).error.requestId !== id
+  )
     issues.push(`${told}: another body for its error`);
   const isImage = /\/badge\/|\.png(\?|$)/.test(path);
   // The clients of these paths expect the texts of Healthchecks and Gatus.

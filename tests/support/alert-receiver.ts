@@ -53,6 +53,19 @@ const incident = {
   monitorId: null,
 } as const;
 
+const source = {
+  id: "01a1fb90-0000-7000-8000-0000000000ee",
+  name: "Prometheus",
+  type: "alertmanager",
+};
+const report = {
+  id: "01a1fb90-0000-7000-8000-0000000000ef",
+  key: "c6eadffa33fcdf37",
+  title: "The disk of db1 is nearly full",
+  link: "https://prometheus.lan/graph",
+  priority: "normal",
+} as const;
+
 const since = "2026-11-20T23:02:00.000Z";
 const refused = { monitor, since, message: "The connection was refused.", latencyMs: null };
 
@@ -87,6 +100,14 @@ const defaultAlertData: AlertData = {
     message: "The disk has 800 MB left of 40 GB.",
   },
   "appliance.recovered": { problem: "disk", message: "There is enough space again." },
+  "source.opened": { source, report, since, message: "The disk of db1 has 2 % left." },
+  "source.changed": {
+    source,
+    report: { ...report, priority: "critical" },
+    since,
+    message: "The disk of db1 has 1 % left.",
+  },
+  "source.resolved": { source, report, since, message: "", openSeconds: 754 },
   drill: {
     drill: { type: "policy", id: "01a1fb98-0000-7000-8000-0000000000d1", name: "Platform" },
     message: "This is a drill: nothing has failed.",

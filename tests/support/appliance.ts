@@ -11,7 +11,7 @@ import { commandLine, type Scope, buildScope } from "../../src/events/scope.ts";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { type Log, logFormats, type LogLevel, createLog } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/time/clock.ts";
-import { type Limits, noLimits, defaultLimits } from "../../src/core/limits.ts";
+import { type Limits, noLimits, defaultLimits, sourceBounds } from "../../src/core/limits.ts";
 import { AppError } from "../../src/core/errors.ts";
 import { createOwnHosts } from "../../src/core/security/own-hosts.ts";
 import { type Vault, createVault } from "../../src/core/security/secrets.ts";
@@ -20,6 +20,8 @@ import {
   parseRange,
   createTargetGuard,
 } from "../../src/core/security/target-guard.ts";
+import { createSnsVerifier } from "../../src/alerting/sources/aws-sns.ts";
+import { SourceWriter } from "../../src/alerting/sources/source-writer.ts";
 import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
 import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
@@ -28,7 +30,7 @@ import { HeldChangeSender } from "../../src/http/held-changes/sender.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { LivePages } from "../../src/dashboard/live.ts";
 import { createAccessTokenCache } from "../../src/core/outgoing/access-tokens.ts";
-import type { Exchange } from "../../src/core/outgoing/http/exchange.ts";
+import { type Exchange, exchange as sendExchange } from "../../src/core/outgoing/http/exchange.ts";
 import { createResponseCache } from "../../src/http/responses/response-cache.ts";
 import type { ApiDependencies } from "../../src/api.ts";
 import { createAccessLimits } from "../../src/http/access/access-limits.ts";
@@ -252,6 +254,8 @@ export function createAppliance(
     keepResults: 14,
     keepHours: 400,
     runScheduledBackup: async () => {},
+    sourceWriter: new SourceWriter(data),
+    replayLimit: createRateLimit(60, clock),
     testMailLimit: createRateLimit(6, clock),
     testAlertLimit: createRateLimit(30, clock),
     codeLimit: createRateLimit(3, clock, { windowMs: 15 * 60_000 }),
@@ -294,6 +298,12 @@ export function createAppliance(
     calendars: {
       wrongTokens: createNetworkLimit(60, clock),
       reads: createRateLimit(6_000, clock),
+    },
+    sources: {
+      writer: appliance.sourceWriter,
+      verifySns: createSnsVerifier({ targets, exchange: exchange ?? sendExchange }),
+      wrongTokens: createNetworkLimit(60, clock),
+      requests: createRateLimit(sourceBounds.requests.value, clock),
     },
     alertLinks: {
       wrongTokens: createNetworkLimit(60, clock),

@@ -26,6 +26,10 @@ export const sampleBodies: Record<string, { create: Record<string, unknown>; pat
     create: { type: "email", name: "On-call", to: ["oncall@team.example"] },
     patch: { name: "Office" },
   },
+  "alert-sources": {
+    create: { name: "Prometheus", type: "alertmanager" },
+    patch: { name: "Alertmanager" },
+  },
   "escalation-policies": { create: { name: "Shop" }, patch: { name: "Payments" } },
   "maintenance-windows": {
     create: {
@@ -146,6 +150,8 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (nounOf(path) === "imports")
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
   if (path.endsWith("/alerting/replay")) return { days: 14, retries: 2 };
+  if (path.endsWith("/alert-sources/preview"))
+    return { type: "alertmanager", body: '{"alerts":[]}' };
   if (path.endsWith("/drill")) return { priority: "normal" };
   if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };

@@ -35,6 +35,8 @@ export type Dialog =
   /** `like` is the ID of a policy to copy. */
   | { kind: "create-policy"; like?: string }
   | { kind: "edit-policy"; id: string }
+  | { kind: "create-source" }
+  | { kind: "edit-source"; id: string }
   /** Confirms that this browser no longer shows the person's alerts. */
   | { kind: "sign-out" };
 

@@ -165,6 +165,8 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   // Groups have channels like monitors, and an accepted invitation adds a person.
   group: "monitor",
   invitation: "person",
+  // Reports change the numbers of open alerts.
+  "source-alert": "alert-source",
   // The problems of the appliance are cached under the key of channels.
   appliance: "alert-channel",
 };

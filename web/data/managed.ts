@@ -6,6 +6,7 @@ import { createDataQuery } from "./query.ts";
 
 const sectionNouns = {
   alertChannels: "alert-channel",
+  alertSources: "alert-source",
   escalationPolicies: "escalation-policy",
   groups: "group",
   monitors: "monitor",

@@ -19,6 +19,8 @@ export function restoreRecord(
       return v1["monitor-groups"]({ id }).restore.post(choice, options);
     case "alert-channel":
       return v1["alert-channels"]({ id }).restore.post(choice, options);
+    case "alert-source":
+      return v1["alert-sources"]({ id }).restore.post(choice, options);
     case "status-page":
       return v1["status-pages"]({ id }).restore.post(choice, options);
     case "incident":

@@ -144,6 +144,25 @@ function useNewMonitorCommand(text: string): Command[] {
   ];
 }
 
+/** Commands of the on-call pages, and of their records for administrators. */
+const listOnCallCommands = (goTo: (href: string) => void, mayEdit: boolean): Command[] => [
+  createCommand("Readiness", "people", () => goTo("/on-call/readiness")),
+  createCommand("Alert sources", "webhook", () => goTo("/on-call/alert-sources"), {
+    keywords: "prometheus alertmanager grafana zabbix integrations",
+  }),
+  ...(mayEdit
+    ? [
+        createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
+        createCommand("Create escalation policy", "bell", () =>
+          openDialog({ kind: "create-policy" }),
+        ),
+        createCommand("Create alert source", "webhook", () =>
+          openDialog({ kind: "create-source" }),
+        ),
+      ]
+    : []),
+];
+
 /** Commands for pages, dialogs, settings, organizations, shortcuts and themes. */
 function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
@@ -166,14 +185,7 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
         createCommand(label, "plus", () => goTo(path), { common: true }),
       ),
     );
-  commands.push(createCommand("Readiness", "people", () => goTo("/on-call/readiness")));
-  if (may("admin"))
-    commands.push(
-      createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
-      createCommand("Create escalation policy", "bell", () =>
-        openDialog({ kind: "create-policy" }),
-      ),
-    );
+  commands.push(...listOnCallCommands(goTo, may("admin")));
   for (const { path, icon, act } of sections)
     if (act !== undefined && may(act.role))
       commands.push(createCommand(act.label, icon, () => goTo(`/settings/${path}?new=true`)));

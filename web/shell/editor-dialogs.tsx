@@ -11,6 +11,7 @@ const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/cre
 const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
 const ScheduleDialog = lazy(createChunk(() => import("../pages/on-call/schedule-editor.tsx")));
 const PolicyDialog = lazy(createChunk(() => import("../pages/on-call/policy-editor.tsx")));
+const SourceDialog = lazy(createChunk(() => import("../pages/alert-sources/source-editor.tsx")));
 const SignOutDialog = lazy(createChunk(() => import("./sign-out-dialog.tsx")));
 const MaintenanceDialog = lazy(createChunk(() => import("../pages/maintenance/window-editor.tsx")));
 
@@ -46,6 +47,9 @@ function renderEditor(dialog: Dialog) {
     case "create-policy":
     case "edit-policy":
       return <PolicyDialog what={dialog} />;
+    case "create-source":
+    case "edit-source":
+      return <SourceDialog what={dialog} />;
     case "sign-out":
       return <SignOutDialog />;
     default:

@@ -52,9 +52,13 @@ function lastingProblemOf({ type, data }: Alert): string | null {
       return data.severity ?? "trouble";
     case "drill":
       return "drill";
+    case "source.opened":
+    case "source.changed":
+      return "source";
     case "monitor.up":
     case "incident.resolved":
     case "appliance.recovered":
+    case "source.resolved":
     case "shift.starting":
     case "test":
       return null;
@@ -127,9 +131,9 @@ const roundText = `select c.organization_id as organizationId, c.channel_id as c
     when c.problem = 'failing' then not exists (select 1 from alert_channels f
       where f.organization_id = c.organization_id and f.id = c.subject_id
         and f.enabled and f.failing_since is not null)
-    when c.problem = 'drill' then not exists (select 1 from alert_records r
+    when c.problem in ('drill', 'source') then not exists (select 1 from alert_records r
       where r.organization_id = c.organization_id and r.subject_id = c.subject_id
-        and r.family = 'drill' and r.resolved_at is null)
+        and r.family = c.problem and r.resolved_at is null)
     when json_extract(a.data, '$.problem') is not null then not exists (select 1 from problems p
       where p.organization_id = c.organization_id and p.name = c.subject_id)
     else a.at < ?1 end as isOver

@@ -36,6 +36,7 @@ import type { CauseMemory } from "./cause-memory.ts";
 import { decideHold } from "./holding-rules.ts";
 import { describeJoined, joinOutage, notifyOfJoined, recordJoined, stayJoined } from "./joining.ts";
 import { describeCause, isJoinedDue } from "./joining-rules.ts";
+import { applySourceReport, listSourceChannels } from "./sources.ts";
 import { wakeHeldAlerts } from "../store.ts";
 import {
   createAlert,
@@ -77,6 +78,10 @@ const alertingEvents = {
   "monitor.pending": true,
   "monitor.up": true,
   "monitor.updated": true,
+  "source-alert.acknowledged": true,
+  "source-alert.changed": true,
+  "source-alert.opened": true,
+  "source-alert.resolved": true,
 } as const satisfies EventEffects<true | "reopening">;
 
 export type AlertingEvent = LoggedEvent<keyof typeof alertingEvents>;
@@ -186,6 +191,11 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
     case "alert.unacknowledged":
     case "alert.snoozed":
       return applyOwnership(decision, subjectId);
+    case "source-alert.opened":
+    case "source-alert.changed":
+    case "source-alert.acknowledged":
+    case "source-alert.resolved":
+      return applySourceReport(decision, event);
     case "alert-channel.created":
     case "contact-method.updated":
     case "contact-method.verified":
@@ -519,6 +529,10 @@ function isUncertain({ snapshot, runningSince }: Decision, { family, subjectId }
 
 /** Returns the channels that are notified again of an alert. */
 function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord): string[] {
+  if (family === "source") {
+    const known = listNotified(snapshot, subjectId);
+    return [...new Set([...listSourceChannels({ snapshot }, subjectId), ...known])];
+  }
   if (family === "incident" || family === "problem") return listNotified(snapshot, subjectId);
   if (family === "channel")
     return selectChannelsForProblems(listOrdinaryChannels(snapshot), subjectId).map(({ id }) => id);
@@ -531,7 +545,7 @@ function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord)
 
 /** Returns the state that channels know after another message about an alert; null if none is stored. */
 export function notifiedStateOf({ family, type }: OpenRecord): NotifiedState | null {
-  if (family === "incident" || family === "problem") return "open";
+  if (family === "incident" || family === "problem" || family === "source") return "open";
   if (family !== "state") return null;
   if (type === "monitor.flapping") return "flapping";
   return type === "monitor.degraded" ? "degraded" : "down";
@@ -590,7 +604,7 @@ function applyIncidentChange(
   const to = selectIncidentAudience(listOrdinaryChannels(snapshot), step, notified, {
     byMonitor,
     monitorMuted,
-    monitorChannels: monitor?.channelIds ?? [],
+    monitorChannels: monitor?.channelIds ?? found.sourceChannelIds,
   });
   const { id, title, severity, monitorId, monitorIds } = found;
   const isOver = step === "resolved";

@@ -11,6 +11,7 @@ import {
   notifiedStateOf,
   recordNotifiedAgain,
 } from "./decide.ts";
+import { listSourceChannels } from "./sources.ts";
 import { createAlert, dropHeld, priorityOf, replaceRecord } from "./records.ts";
 import { isWanted, selectChannelsForProblems } from "./rules.ts";
 import { type HeldMessage, isEscalation, listOrdinaryChannels } from "./snapshot.ts";
@@ -22,7 +23,8 @@ export const canNotifyAgain = ({ type }: AlertingEvent): boolean =>
 /** Decides again after an event that can change who is notified of open alerts, and when. */
 export function decideAgain(decision: Decision, { type, subjectId }: AlertingEvent) {
   const { snapshot, out, now } = decision;
-  if (type === "monitor.updated" || type === "incident.updated") reviewSubject(decision, subjectId);
+  if (type === "monitor.updated" || type === "incident.updated" || type === "source-alert.changed")
+    reviewSubject(decision, subjectId);
   else if (type === "alert-channel.updated") reviewChannel(decision, subjectId);
   else if (type === "contact-method.updated" || type === "contact-method.verified") {
     reviewChannel(decision, subjectId);
@@ -113,9 +115,13 @@ function isStillWanted(decision: Decision, record: OpenRecord, { channelId, aler
  */
 function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecord): string[] {
   const ordinary = listOrdinaryChannels(snapshot);
+  if (family === "source") return listSourceChannels({ snapshot }, subjectId);
   if (family === "incident") {
     const monitorId = snapshot.incidents.get(subjectId)?.monitorId ?? "";
-    const ofMonitor = snapshot.monitors.get(monitorId)?.channelIds ?? [];
+    const ofMonitor =
+      snapshot.monitors.get(monitorId)?.channelIds ??
+      snapshot.incidents.get(subjectId)?.sourceChannelIds ??
+      [];
     return ordinary
       .filter(({ incidents, enabled }) => incidents && enabled)
       .map(({ id }) => id)

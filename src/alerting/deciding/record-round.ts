@@ -60,6 +60,9 @@ const roundText = `select r.organization_id as organizationId, r.subject_id as s
       when c.id is null then 'deleted'
       when not c.enabled then 'disabled'
       when c.failing_since is null then 'recovered' end
+    when r.family = 'source' then case
+      when y.id is null then 'deleted'
+      when not y.enabled or x.id is null then 'disabled' end
     when r.family = 'drill' then case when e.id is null and q.person_id is null then 'deleted' end
     when p.name is null then 'recovered' end as because
   from (select * from alert_records indexed by alert_records_open
@@ -73,6 +76,10 @@ const roundText = `select r.organization_id as organizationId, r.subject_id as s
       and i.organization_id = r.organization_id and i.id = r.subject_id
     left join alert_channels c on r.family = 'channel'
       and c.organization_id = r.organization_id and c.id = r.subject_id
+    left join alert_sources y on r.family = 'source'
+      and y.organization_id = r.organization_id and y.id = r.data ->> '$.source.id'
+    left join source_alerts x on r.family = 'source'
+      and x.organization_id = r.organization_id and x.id = r.subject_id
     left join escalation_policies e on r.family = 'drill'
       and e.organization_id = r.organization_id and e.id = r.subject_id
     left join memberships q on r.family = 'drill'

@@ -95,11 +95,12 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
   return record;
 }
 
-/** Returns the priority that an alert gets from its monitor or incident; null if it has neither. */
+/** Returns the priority that an alert gets from its monitor, incident or sender; null if it has none of them. */
 export function priorityOf(
-  { monitors, incidents }: Snapshot,
+  { monitors, incidents, sourceAlerts }: Snapshot,
   { family, subjectId }: Pick<OpenRecord, "family" | "subjectId">,
 ): Priority | null {
+  if (family === "source") return sourceAlerts.get(subjectId)?.priority ?? null;
   if (family === "state" || family === "certificate")
     return monitors.get(subjectId)?.priority ?? null;
   const incident = family === "incident" ? incidents.get(subjectId) : undefined;
@@ -112,10 +113,14 @@ function findOwnership(
   family: Family,
   { subjectId, isAutomatic = false }: NewProblem,
 ): Pick<OpenRecord, "priority" | "policyId"> {
-  const { monitors, incidents, policies } = snapshot;
+  const { monitors, incidents, sourceAlerts, policies } = snapshot;
   const priority = priorityOf(snapshot, { family, subjectId }) ?? "normal";
   const monitor = monitors.get(subjectId);
   const incident = incidents.get(subjectId);
+  if (family === "source") {
+    const policyId = sourceAlerts.get(subjectId)?.escalationPolicyId ?? null;
+    return { priority, policyId: idOf(policies.find(({ id }) => id === policyId) ?? null) };
+  }
   if (family === "incident" && incident !== undefined)
     return {
       priority,

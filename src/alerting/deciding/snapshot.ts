@@ -29,6 +29,8 @@ export type Snapshot = {
   organizationId: string;
   monitors: ReadonlyMap<string, WatchedMonitor>;
   incidents: ReadonlyMap<string, IncidentView>;
+  /** Problems that sources reported. */
+  sourceAlerts: ReadonlyMap<string, SourceAlertView>;
   channels: ReadonlyMap<string, ChannelView>;
   /** Notified state by subject, then by channel. */
   notified: Map<string, Map<string, NotifiedAlert>>;
@@ -102,6 +104,22 @@ type IncidentView = {
   monitorId: string | null;
   monitorIds: string[];
   updates: ReadonlyMap<string, { status: string; message: string }>;
+  /** Channels of the alert source that opened it; empty for any other incident. */
+  sourceChannelIds: string[];
+};
+
+/** A problem that a source reported, with the settings of the source. */
+export type SourceAlertView = {
+  id: string;
+  /** Of the last report, or of the source. */
+  priority: Priority;
+  sourceId: string;
+  sourceName: string;
+  sourceType: string;
+  enabled: boolean;
+  escalationPolicyId: string | null;
+  /** Alert channels of the source in their order, enabled or not. */
+  channelIds: string[];
 };
 
 type ChannelColumns = Pick<
@@ -324,6 +342,21 @@ const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorI
   from json_each(?) wanted cross join incidents i
     on i.organization_id = ? and i.id = wanted.value`;
 
+const sourceChannelsSql = `(select json_group_array(c.channel_id order by c.position)
+  from alert_source_channels c
+  where c.organization_id = a.organization_id and c.source_id = a.source_id)`;
+
+const sourceAlertText = `select a.id, a.content ->> '$.priority' as priority,
+    a.source_id as sourceId, s.name as sourceName, s.type as sourceType, s.enabled,
+    s.escalation_policy_id as escalationPolicyId, ${sourceChannelsSql} as channelIds
+  from json_each(?) wanted cross join source_alerts a
+    on a.organization_id = ? and a.id = wanted.value
+  cross join alert_sources s on s.organization_id = a.organization_id and s.id = a.source_id`;
+
+const sourceOfIncidentText = `select a.incident_id as id, ${sourceChannelsSql} as channelIds
+  from json_each(?) wanted cross join source_alerts a indexed by source_alerts_by_incident
+    on a.organization_id = ? and a.incident_id = wanted.value`;
+
 const updateText = `select u.incident_id as incidentId, u.id, u.status, u.message
   from json_each(?) wanted cross join incident_updates u
     on u.organization_id = ? and u.incident_id = wanted.value`;
@@ -369,14 +402,16 @@ export async function loadSnapshot(
       queryRows<Flags<OpenCase, "acknowledged">>(casesText, subjectIds),
       queryRows<RecordRow>(recordsText, subjectIds),
       readDependencies(queryRows, monitorIds),
+      queryRows<SourceAlertRow>(sourceAlertText, incidentIds),
       listPolicies({ store, organizationId }),
       joins ? queryRows<{ canJoin: number }>(canJoinText) : [],
     ]);
-  const [dependencies, policies, [setting]] = others;
+  const [dependencies, sourceAlerts, policies, [setting]] = others;
   return {
     organizationId,
     monitors: indexById(monitors),
     incidents: indexById(incidents),
+    sourceAlerts: indexById(sourceAlerts.map(parseSourceAlert)),
     channels: indexById(channels.map(toChannelView)),
     notified: new Map(
       [...Map.groupBy(notifiedRows, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
@@ -502,17 +537,23 @@ const indexById = <Row extends { id: string }>(rows: readonly Row[]) =>
 
 async function readIncidents(read: QueryRows, ids: readonly string[]): Promise<IncidentView[]> {
   if (ids.length === 0) return [];
-  type IncidentRow = Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns;
+  type IncidentRow = Omit<IncidentView, "updates" | "monitorIds" | "sourceChannelIds"> &
+    MonitorColumns;
   type UpdateRow = { incidentId: string; id: string; status: string; message: string };
-  const [incidents, updates] = await Promise.all([
+  const [incidents, updates, sources] = await Promise.all([
     read<IncidentRow>(incidentText, ids),
     read<UpdateRow>(updateText, ids),
+    read<{ id: string; channelIds: string }>(sourceOfIncidentText, ids),
   ]);
+  const ofSource = new Map(
+    sources.map(({ id, channelIds }) => [id, JSON.parse(channelIds) as string[]]),
+  );
   const ofIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return incidents.map((row) => ({
     ...row,
     monitorIds: parseMonitorIds(row),
     updates: indexById(ofIncident.get(row.id) ?? []),
+    sourceChannelIds: ofSource.get(row.id) ?? [],
   }));
 }
 
@@ -533,6 +574,16 @@ async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<Wa
     channelIds: (ofMonitor.get(row.id) ?? []).map(({ channelId }) => channelId),
   }));
 }
+
+type SourceAlertRow = Omit<Flags<SourceAlertView, "enabled">, "channelIds"> & {
+  channelIds: string;
+};
+
+const parseSourceAlert = ({ channelIds, enabled, ...row }: SourceAlertRow): SourceAlertView => ({
+  ...row,
+  enabled: enabled === 1,
+  channelIds: JSON.parse(channelIds) as string[],
+});
 
 type ChannelRow = Flags<ChannelColumns, "enabled" | "isDefault" | "incidents">;
 

@@ -11,6 +11,7 @@ import {
   StaleRead,
   type Statement,
 } from "../../database/store.ts";
+import { alertSources } from "../../database/tables/alert-sources.ts";
 import { escalationPolicies, escalationTargets } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { findDrillTime } from "./drill-rules.ts";
@@ -164,10 +165,18 @@ const usersText = `select noun, id, name from (
     select 'monitor group' as noun, id, name from monitor_groups
       where organization_id = ?1 and escalation_policy_id = ?2
     union all select 'monitor', id, name from monitors
+      where organization_id = ?1 and escalation_policy_id = ?2
+    union all select 'alert source', id, name from alert_sources
       where organization_id = ?1 and escalation_policy_id = ?2)
   order by noun desc, name, id limit ?3`;
 
-/** Lists the groups and monitors that use a policy, by name, up to `limit`. */
+const usePaths: Readonly<Record<string, string>> = {
+  monitor: "monitors",
+  "monitor group": "monitor-groups",
+  "alert source": "alert-sources",
+};
+
+/** Lists the groups, monitors and alert sources that use a policy, by name, up to `limit`. */
 export async function findPolicyUses(
   { store, organizationId }: Tenant,
   id: string,
@@ -180,18 +189,18 @@ export async function findPolicyUses(
   ]);
   return rows.map(({ noun, id: userId, name }) => ({
     noun,
-    path: `${noun === "monitor" ? "monitors" : "monitor-groups"}/${userId}`,
+    path: `${usePaths[noun] ?? noun}/${userId}`,
     name,
   }));
 }
 
-/** Guards that no monitor or group uses these policies. */
+/** Guards that no monitor, group or alert source uses these policies. */
 export const guardPoliciesUnused = (
   { organizationId }: Pick<Tenant, "organizationId">,
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
 ): Statement[] =>
-  [monitors, monitorGroups].map((table) =>
+  [monitors, monitorGroups, alertSources].map((table) =>
     guard(
       sql`not exists (select 1 from ${table} where organization_id = ${organizationId}
         and escalation_policy_id is not null

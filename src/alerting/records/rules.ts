@@ -10,6 +10,7 @@ export const families = [
   "channel",
   "problem",
   "drill",
+  "source",
 ] as const;
 export type Family = (typeof families)[number];
 
@@ -35,7 +36,7 @@ export type OpenRecord = {
   /** ID of the first message. */
   id: string;
   family: Family;
-  /** A monitor, incident, channel, policy or person, or the key of a problem of the appliance. */
+  /** A monitor, incident, channel, policy, person or source alert, or the key of a problem of the appliance. */
   subjectId: string;
   /** Type of the last message about the problem. */
   type: AlertType;
@@ -90,6 +91,9 @@ const familyOfType: Record<AlertType, Family | null> = {
   "appliance.troubled": "problem",
   "appliance.recovered": "problem",
   drill: "drill",
+  "source.opened": "source",
+  "source.changed": "source",
+  "source.resolved": "source",
   "shift.starting": null,
   test: null,
 };

@@ -1,7 +1,7 @@
 /** Use cases of alerts: the list, and one alert with its timeline. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { assertFound, type Tenant } from "../../database/rows.ts";
-import type { Alert } from "../alert.ts";
+import type { Alert, AlertData } from "../alert.ts";
 import type { AlertType, Delivery } from "../schema.ts";
 import { composeAlertTitle, subjectOf } from "../sending/messages.ts";
 import { addAttempts } from "../store.ts";
@@ -30,6 +30,7 @@ const subjectTypes: Record<Family, AlertSummary["subject"]["type"]> = {
   channel: "channel",
   problem: "problem",
   drill: "policy",
+  source: "source",
 };
 
 /** Lists a page of alerts, newest first. */
@@ -156,11 +157,13 @@ export function toSummary(
 const countSeconds = (from: string, until: string) =>
   Math.max(0, Math.round((Date.parse(until) - Date.parse(from)) / 1000));
 
-/** Only the drill of a person has no policy. */
-const subjectOfRecord = ({ family, policyId, subjectId }: RecordRow): AlertSummary["subject"] => ({
-  type: family === "drill" && policyId === null ? "person" : subjectTypes[family],
-  id: subjectId,
-});
+/** Only the drill of a person has no policy. Readers know the source of an alert, not its row. */
+const subjectOfRecord = (row: RecordRow): AlertSummary["subject"] => {
+  const { family, policyId, subjectId, data } = row;
+  const type = family === "drill" && policyId === null ? "person" : subjectTypes[family];
+  const source = family === "source" ? (JSON.parse(data) as AlertData["source.opened"]) : null;
+  return { type, id: source?.source.id ?? subjectId };
+};
 
 type Content = Pick<MessageRow, "id" | "type" | "at" | "data">;
 

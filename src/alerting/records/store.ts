@@ -326,12 +326,18 @@ const statusConditions: Record<AlertStatus, SQL | undefined> = {
 /** Returns a page of alerts, newest first. */
 export async function findRecordPage(tenant: Tenant, query: AlertQuery) {
   const { store, organizationId } = tenant;
-  const { status, monitorId, incidentId, type, priority } = query;
+  const { status, monitorId, incidentId, sourceId, type, priority } = query;
   const where = and(
     matchValues(alertRecords, { organizationId, type, priority }),
     matchSubject(["state", "certificate"], monitorId),
     matchSubject(["incident"], incidentId),
     limitRecords(tenant),
+    sourceId === undefined
+      ? undefined
+      : and(
+          eq(alertRecords.family, "source"),
+          sql`${alertRecords.data} ->> '$.source.id' = ${sourceId}`,
+        ),
     // Required by the index of open alerts.
     status === undefined || status.includes("resolved") ? undefined : isOpen,
     status && or(...status.map((one) => statusConditions[one])),

@@ -139,6 +139,7 @@ export function subjectOf({ data }: Alert): string {
   if ("incident" in data) return data.incident.id;
   if ("channel" in data) return data.channel.id;
   if ("drill" in data) return data.drill.id;
+  if ("source" in data) return data.report.id;
   if ("shift" in data) return data.shift.scheduleId;
   const { problem: name, node } = data;
   return name === undefined ? "appliance" : buildProblemKey({ name, ...(node && { node }) });
@@ -152,7 +153,7 @@ export function urlOf({ id, data }: Alert, origin: string): string {
     return data.channel.contactMethod === true
       ? `${origin}/settings/contact-methods`
       : `${origin}/alert-channels/${data.channel.id}`;
-  if ("drill" in data) return `${origin}/alerts/${id}`;
+  if ("drill" in data || "source" in data) return `${origin}/alerts/${id}`;
   if ("shift" in data) return `${origin}/on-call/${data.shift.scheduleId}`;
   if (data.problem !== undefined && organizationProblems.has(data.problem))
     return `${origin}/on-call/readiness`;
@@ -172,6 +173,9 @@ const tones: Record<AlertType, Tone> = {
   "channel.failed": "degraded",
   "appliance.troubled": "degraded",
   "appliance.recovered": "up",
+  "source.opened": "down",
+  "source.changed": "down",
+  "source.resolved": "up",
   // As loud as an outage, because it practices one.
   drill: "down",
   "shift.starting": "info",
@@ -183,10 +187,14 @@ export const isAcknowledgeable = (alert: Alert): boolean =>
   alert.type !== "test" && alert.type !== "shift.starting" && toneOf(alert) !== "up";
 
 function toneOf(alert: Alert): Tone {
-  const isMinor = alert.type === "incident.opened" && severityOf(alert) === "warning";
+  const { type } = alert;
+  const canBeMinor =
+    type === "incident.opened" || type === "source.opened" || type === "source.changed";
+  const isMinor = canBeMinor && severityOf(alert) === "warning";
   return isMinor ? "degraded" : tones[alert.type];
 }
 
+const prioritySeverities = { low: "warning", normal: "error", critical: "critical" } as const;
 const incidentSeverities = { minor: "warning", major: "error", critical: "critical" } as const;
 
 /** Returns the severity of an alert. An incident update is as severe as its incident. */
@@ -201,6 +209,9 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
     case "incident.opened":
     case "incident.updated":
       return incidentSeverities[data.incident.severity];
+    case "source.opened":
+    case "source.changed":
+      return prioritySeverities[data.report.priority];
     case "monitor.degraded":
     case "monitor.flapping":
     case "channel.failed":
@@ -210,6 +221,7 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
     case "monitor.up":
     case "incident.resolved":
     case "appliance.recovered":
+    case "source.resolved":
     case "shift.starting":
     case "test":
       return "info";
@@ -250,6 +262,12 @@ export function composeAlertTitle({ type, data }: Alert): string {
       return problemTitles[data.problem ?? "checks"].begins;
     case "appliance.recovered":
       return problemTitles[data.problem ?? "checks"].ends;
+    case "source.opened":
+      return data.report.title;
+    case "source.changed":
+      return `More urgent: ${data.report.title}`;
+    case "source.resolved":
+      return `Resolved: ${data.report.title}`;
     case "drill":
       return `Drill: ${data.drill.name}`;
     case "shift.starting":
@@ -281,6 +299,12 @@ function buildFacts(alert: Alert): Fact[] {
   if (data.escalation !== undefined) add("Escalation", describeEscalation(data.escalation));
   add("Acknowledged by", data.acknowledgedBy?.join(", ") ?? null);
   if ("incident" in data) add("Severity", data.incident.severity);
+  if ("source" in data) {
+    add("Source", data.source.name);
+    add("Since", formatUtc(data.since));
+    if (data.openSeconds !== undefined) add("Was open for", formatDuration(data.openSeconds));
+    add("Details", data.report.link);
+  }
   if (!("monitor" in data)) return facts;
   if (type === "certificate.expiring") add("Expires", formatUtc(data.expiresAt));
   else add(type === "monitor.reminder" ? "Down since" : "Since", formatUtc(data.since));

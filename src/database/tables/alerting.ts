@@ -266,9 +266,9 @@ export const alertRecords = sqliteTable(
     id: text("id").notNull(),
     /** Kind of problem. At most one alert per subject and family is open. */
     family: text("family", {
-      enum: ["state", "certificate", "incident", "channel", "problem", "drill"],
+      enum: ["state", "certificate", "incident", "channel", "problem", "drill", "source"],
     }).notNull(),
-    /** ID of a monitor, incident, channel, policy or person, or the key of a problem of the appliance. */
+    /** ID of a monitor, incident, channel, policy, person or source alert, or the key of a problem of the appliance. */
     subjectId: text("subject_id").notNull(),
     /** Type, time and data of the last message about the problem. */
     type: text("type").notNull(),

@@ -16,6 +16,8 @@ export const adminPaths = [
   "/maintenance/:id",
   "/on-call",
   "/on-call/readiness",
+  "/on-call/alert-sources",
+  "/on-call/alert-sources/:id",
   "/on-call/:id",
   "/alert-channels",
   "/alert-channels/:id",
@@ -47,7 +49,8 @@ const buildPolicy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const machinePathPattern = /^\/(api|dashboard|push|ping|calendars|assets|metrics|healthz)(\/|$)/i;
+const machinePathPattern =
+  /^\/(api|dashboard|push|ping|in|calendars|assets|metrics|healthz)(\/|$)/i;
 
 /** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {

@@ -74,6 +74,7 @@ export const restorableNouns = [
   "monitor",
   "group",
   "alert-channel",
+  "alert-source",
   "maintenance",
   "status-page",
   "incident-template",

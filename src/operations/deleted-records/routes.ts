@@ -82,6 +82,21 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     }),
   )
   .post(
+    ...defineEndpoint("/alert-sources/:id/restore", {
+      name: "restoreAlertSource",
+      access: "write",
+      limited: "denied",
+      role: "admin",
+      summary: "Restore a deleted alert source",
+      description: `${named} Its address works again.`,
+      body: Restoration,
+      data: Restored,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, params, body }) =>
+        restoreDeletedRecord(scope, "alert-source", params.id, body),
+    }),
+  )
+  .post(
     ...defineEndpoint("/status-pages/:id/restore", {
       name: "restoreStatusPage",
       access: "write",

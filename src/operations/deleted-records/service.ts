@@ -112,7 +112,12 @@ const guardDeleted = ({ organizationId }: Scope, { id }: DeletedRow): Prepared =
 });
 
 /** Nouns whose names identify them in lists and in a configuration. */
-const isNamed: ReadonlySet<DeletableNoun> = new Set(["monitor", "group", "alert-channel"]);
+const isNamed: ReadonlySet<DeletableNoun> = new Set([
+  "monitor",
+  "group",
+  "alert-channel",
+  "alert-source",
+]);
 
 async function buildCollisionGuards(
   scope: Scope,

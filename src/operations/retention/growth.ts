@@ -9,6 +9,7 @@ export const rowBytes = {
   event: 250,
   auditEntry: 500,
   delivery: 1_670,
+  sourceRequest: 2_000,
   notice: 700,
   idempotentAnswer: 1_200,
   heldChange: 900,

@@ -4,6 +4,7 @@ import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepOverrides } from "../../alerting/schedules/store.ts";
 import { sweepAlerts } from "../../alerting/sending/retention.ts";
+import { sweepSources } from "../../alerting/sources/retention.ts";
 import { type Leases, guardStoreWithLease } from "../../cluster/leases.ts";
 import { sweepNodes } from "../../cluster/store.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
@@ -162,6 +163,7 @@ export class Housekeeping implements Collector {
     const { kept, readUpTo } = this.#dependencies;
     await sweepNodes(sweeping);
     await sweepAlerts(sweeping);
+    await sweepSources(sweeping);
     await sweepOverrides(sweeping);
     await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
     await sweepAuditLog(sweeping, kept.audit);

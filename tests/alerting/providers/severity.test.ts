@@ -52,6 +52,8 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
     "warning",
     "P3",
   ],
+  ["a report of a tool", createAlert("source.opened"), "error", "P2"],
+  ["a more urgent report", createAlert("source.changed"), "critical", "P1"],
   ["a drill", createAlert("drill"), "critical", "P1"],
   ["the notice of a shift", createAlert("shift.starting"), "info", "P5"],
   ["a test", createAlert("test"), "info", "P5"],
@@ -70,7 +72,7 @@ test.each(graded)(
 
 test("every type of alert that opens a case has a severity", () => {
   const tested = new Set(graded.map(([, alert]) => alert.type));
-  const closing = ["monitor.up", "incident.resolved", "appliance.recovered"];
+  const closing = ["monitor.up", "incident.resolved", "appliance.recovered", "source.resolved"];
   expect(alertTypes.filter((type) => !tested.has(type))).toEqual(closing as typeof alertTypes);
 });
 

@@ -12,6 +12,7 @@ const paths: Record<DeletableNoun, string> = {
   monitor: "monitors",
   group: "monitor-groups",
   "alert-channel": "alert-channels",
+  "alert-source": "alert-sources",
   "status-page": "status-pages",
   incident: "incidents",
   maintenance: "maintenance-windows",
@@ -75,6 +76,14 @@ async function createWorld() {
   ];
   await api("POST", `/api/v1/incidents/${found[0]}/notes`, { body: { message: "A note." } });
   await api("PATCH", `/api/v1/incidents/${found[0]}`, { body: { status: "identified" } });
+  const sources = [
+    await post("alert-sources", {
+      name: "Prometheus",
+      type: "alertmanager",
+      alertChannelIds: channels,
+    }),
+    await post("alert-sources", { name: "Grafana", type: "grafana" }),
+  ];
   const window = {
     startsAt: "2026-11-22T02:00:00.000Z",
     endsAt: "2026-11-22T04:00:00.000Z",
@@ -93,6 +102,7 @@ async function createWorld() {
     monitor: monitors,
     group: groups,
     "alert-channel": channels,
+    "alert-source": sources,
     "status-page": pages,
     incident: found,
     maintenance: windows,
@@ -137,6 +147,7 @@ const columnsOfRecords: Record<string, DeletableNoun> = {
   monitor_id: "monitor",
   group_id: "group",
   channel_id: "alert-channel",
+  source_id: "alert-source",
   page_id: "status-page",
   incident_id: "incident",
   window_id: "maintenance",
@@ -146,6 +157,8 @@ const columnsOfRecords: Record<string, DeletableNoun> = {
 const staying: Record<string, string> = {
   "monitors.group_id": "returns as a membership",
   "incidents.monitor_id": "returns with its affected monitors",
+  "alert_source_requests.source_id": "log",
+  "source_alerts.incident_id": "a restored incident is no longer that of an alert",
   "alerts.monitor_id": "log",
   "alerts.incident_id": "log",
   "escalation_targets.channel_id": "a channel in a policy can't be deleted",

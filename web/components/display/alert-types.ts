@@ -12,6 +12,9 @@ export const alertTypeLabels: Record<string, string> = {
   "channel.failed": "Alert channel failing",
   "appliance.troubled": "Appliance problem",
   "appliance.recovered": "Appliance problem resolved",
+  "source.opened": "Reported by a source",
+  "source.changed": "Source: more urgent",
+  "source.resolved": "Source: resolved",
   drill: "Drill",
   "shift.starting": "Shift starting",
   test: "Test",
@@ -30,5 +33,6 @@ export const problemTypes = [
   "incident.updated",
   "channel.failed",
   "appliance.troubled",
+  "source.opened",
   "drill",
 ] as const;

@@ -99,6 +99,7 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
     incident: ["/incidents/$id", "the incident"],
     channel: ["/alert-channels/$id", "the alert channel"],
     schedule: ["/on-call/$id", "the schedule"],
+    source: ["/on-call/alert-sources/$id", "the alert source"],
     problem: null,
     policy: null,
     person: null,

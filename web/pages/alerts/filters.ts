@@ -8,15 +8,19 @@ export type AlertFilters = {
   type?: (typeof problemTypes)[number];
   priority?: AlertSummary["priority"];
   monitor?: string;
+  source?: string;
   page?: number;
 };
 
 const findOption = <T extends string>(value: unknown, options: readonly T[]): T | undefined =>
   options.find((option) => option === value);
 
+const isId = (value: unknown): value is string =>
+  typeof value === "string" && /^[0-9a-f-]{36}$/i.test(value);
+
 /** Parses URL parameters, and drops values that the server would reject. */
 export function parseAlertFilters(search: Record<string, unknown>): AlertFilters {
-  const { monitor } = search;
+  const { monitor, source } = search;
   const statuses = ["open", "acknowledged", "snoozed", "resolved"] as const;
   const status = findOption(search["status"], statuses);
   const type = findOption(search["type"], problemTypes);
@@ -26,14 +30,16 @@ export function parseAlertFilters(search: Record<string, unknown>): AlertFilters
     ...(status && { status }),
     ...(type && { type }),
     ...(priority && { priority }),
-    ...(typeof monitor === "string" && /^[0-9a-f-]{36}$/i.test(monitor) && { monitor }),
+    ...(isId(monitor) && { monitor }),
+    ...(isId(source) && { source }),
     ...(Number.isSafeInteger(page) && page > 1 && { page }),
   };
 }
 
 /** The filters as query of the API, without the status and the page. */
-export const queryOf = ({ type, priority, monitor }: AlertFilters) => ({
+export const queryOf = ({ type, priority, monitor, source }: AlertFilters) => ({
   ...(type && { type }),
   ...(priority && { priority }),
   ...(monitor !== undefined && { monitorId: monitor }),
+  ...(source !== undefined && { sourceId: source }),
 });

@@ -16,10 +16,13 @@ const endStates: Record<string, State> = {
 };
 
 /** Returns the icon of an alert: its problem while it lasts. */
-export function stateOf({ type, resolvedAt, resolvedBecause }: Alert): State {
+export function stateOf({ type, priority, resolvedAt, resolvedBecause }: Alert): State {
   if (resolvedAt !== null) return endStates[resolvedBecause ?? ""] ?? "paused";
   const isDown =
-    type === "monitor.down" || type === "incident.opened" || type === "incident.updated";
+    type === "monitor.down" ||
+    type === "incident.opened" ||
+    type === "incident.updated" ||
+    (type === "source.opened" && priority !== "low");
   return isDown ? "down" : "degraded";
 }
 

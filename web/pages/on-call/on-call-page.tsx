@@ -31,6 +31,9 @@ export default function OnCallPage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
         </span>
+        <Button renderRoot={(props) => <Link to="/on-call/alert-sources" {...props} />}>
+          Alert sources
+        </Button>
         <ReadinessButton />
         {mayEdit && <CreateButton onClick={createSchedule}>Create schedule</CreateButton>}
       </PageHeader>

@@ -13,6 +13,7 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   schedule: "On-call schedules",
   alert: "Alerts",
   "alert-channel": "Alert channels",
+  "alert-source": "Alert sources",
   "escalation-policy": "Escalation policies",
   "contact-method": "Contact methods",
   "status-page": "Status pages",
@@ -42,6 +43,7 @@ const pageOf: Record<string, string> = {
   maintenance: "/maintenance",
   alert: "/alerts",
   "alert-channel": "/alert-channels",
+  "alert-source": "/on-call/alert-sources",
   "status-page": "/status-pages",
   schedule: "/on-call",
 };

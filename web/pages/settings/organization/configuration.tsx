@@ -11,6 +11,7 @@ import { Entry } from "../entry.tsx";
 const kinds = {
   alertChannels: { icon: "bell", to: "/alert-channels/$id" },
   escalationPolicies: { icon: "list", to: null },
+  alertSources: { icon: "webhook", to: "/on-call/alert-sources/$id" },
   groups: { icon: "folder", to: null },
   monitors: { icon: "pulse", to: "/monitors/$id" },
   schedules: { icon: "people", to: "/on-call/$id" },

@@ -24,6 +24,7 @@ const nouns: Record<DeletableNoun, { label: string; icon: IconName }> = {
   monitor: { label: "Monitor", icon: "pulse" },
   group: { label: "Group", icon: "folder" },
   "alert-channel": { label: "Alert channel", icon: "bell" },
+  "alert-source": { label: "Alert source", icon: "webhook" },
   "status-page": { label: "Status page", icon: "page" },
   incident: { label: "Incident", icon: "warning" },
   maintenance: { label: "Maintenance", icon: "calendar" },

@@ -9,6 +9,7 @@ const routesOf = (id: string) => ({
   monitor: v1.monitors({ id }),
   group: v1["monitor-groups"]({ id }),
   "alert-channel": v1["alert-channels"]({ id }),
+  "alert-source": v1["alert-sources"]({ id }),
   maintenance: v1["maintenance-windows"]({ id }),
   "status-page": v1["status-pages"]({ id }),
   "incident-template": v1["incident-templates"]({ id }),

@@ -1,0 +1,60 @@
+/** Alert API of Opsgenie and Jira Service Management: https://docs.opsgenie.com/docs/alert-api */
+import { invalidFieldError } from "../../../core/validation.ts";
+import {
+  asList,
+  asObject,
+  asText,
+  joinLines,
+  pickText,
+  priorityFor,
+  type ReadReports,
+  type ReportStatus,
+  requireText,
+} from "../report-rules.ts";
+
+const actions: Readonly<Record<string, ReportStatus>> = {
+  close: "resolved",
+  acknowledge: "acknowledged",
+};
+
+/** Accepts `/v2/alerts` to create an alert, and `/v2/alerts/ALIAS/close` or `/acknowledge`. */
+export const readOpsgenie: ReadReports = ({ path, body }) => {
+  const [, identifier, action] = /\/alerts\/([^/]+)\/([a-z]+)\/?$/.exec(path) ?? [];
+  if (identifier !== undefined && action !== undefined) {
+    const status = actions[action];
+    if (status === undefined) throw invalidFieldError("path", "must end in /close or /acknowledge");
+    const key = decodePart(identifier);
+    return [{ key, status, title: "", text: "", priority: null, link: null }];
+  }
+  const alert = asObject(body);
+  const title = requireText(alert["message"], "message");
+  const details = Object.entries(asObject(alert["details"])).map(
+    ([name, value]) => `${name}: ${asText(value)}`,
+  );
+  return [
+    {
+      // Without an alias, alerts with the same message are the same problem.
+      key: pickText(alert["alias"], title),
+      status: "open",
+      title,
+      text: joinLines(
+        alert["description"],
+        alert["entity"],
+        alert["source"],
+        ...details,
+        asList(alert["tags"]).map(asText).join(", "),
+      ),
+      // P3 is the priority of an alert without one.
+      priority: priorityFor(alert["priority"]) ?? "normal",
+      link: null,
+    },
+  ];
+};
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

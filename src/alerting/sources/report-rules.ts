@@ -1,0 +1,106 @@
+/** Defines what a request to an alert source reports, and reads values of untyped JSON. */
+import type { Priority } from "../../core/statuses.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+
+export type ReportStatus = "open" | "acknowledged" | "resolved";
+
+/** One problem in a request, in the same form for all tools. */
+export type Report = {
+  /** The sender's identity of the problem. All reports with the same key are about the same alert. */
+  key: string;
+  status: ReportStatus;
+  /** One line. Empty if the sender names none; a resolved problem needs no title. */
+  title: string;
+  text: string;
+  /** Null if the sender names none. */
+  priority: Priority | null;
+  /** Page of the sender with more details. */
+  link: string | null;
+  /** The sender's start of the problem, which tells a late report from a new problem. Null if unknown. */
+  episode?: string | null;
+};
+
+/** A request, as dialects read it. */
+export type SourceRequest = {
+  /** Path after the token, or of the tool's own API; empty for the address itself. */
+  path: string;
+  query: URLSearchParams;
+  /** Headers that dialects read, in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** Parsed JSON, or the fields of a form. */
+  body: unknown;
+};
+
+/** Reads the reports of one tool's requests. Throws VALIDATION_ERROR with the field that is missing or wrong. */
+export type ReadReports = (request: SourceRequest) => Report[];
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Returns an object; an empty one for anything else. */
+export const asObject = (value: unknown): Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Returns a text without blanks at its ends. Numbers and booleans are texts, too; anything else is empty. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value.trim();
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+/** Returns the first of these values that is a text and not empty. */
+export const pickText = (...values: readonly unknown[]): string =>
+  values.map(asText).find((text) => text !== "") ?? "";
+
+/** Returns a text that must not be empty. Throws VALIDATION_ERROR. */
+export function requireText(value: unknown, field: string): string {
+  const text = asText(value);
+  if (text === "") throw invalidFieldError(field, "is required");
+  return text;
+}
+
+/** Returns the first address that starts with http:// or https://; null for none. */
+export const pickLink = (...values: readonly unknown[]): string | null =>
+  values.map(asText).find((text) => /^https?:\/\/[^\s]+$/i.test(text) && text.length <= 2_000) ??
+  null;
+
+const priorities: Readonly<Record<string, Priority>> = {
+  critical: "critical",
+  crit: "critical",
+  disaster: "critical",
+  emergency: "critical",
+  fatal: "critical",
+  page: "critical",
+  high: "critical",
+  down: "critical",
+  p1: "critical",
+  error: "normal",
+  major: "normal",
+  average: "normal",
+  medium: "normal",
+  warning: "normal",
+  warn: "normal",
+  p2: "normal",
+  p3: "normal",
+  minor: "low",
+  low: "low",
+  info: "low",
+  information: "low",
+  informational: "low",
+  notice: "low",
+  debug: "low",
+  none: "low",
+  p4: "low",
+  p5: "low",
+};
+
+/** Returns the priority for a severity that a tool names; null for an unknown one. */
+export const priorityFor = (severity: unknown): Priority | null =>
+  priorities[asText(severity).toLowerCase()] ?? null;
+
+/** Joins the texts that are not empty, one per line. */
+export const joinLines = (...lines: readonly unknown[]): string =>
+  lines
+    .map(asText)
+    .filter((line) => line !== "")
+    .join("\n");

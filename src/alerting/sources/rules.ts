@@ -1,0 +1,182 @@
+/** Pure rules of alert sources: what a report changes, and how a request is described. */
+import type { Priority } from "../../core/statuses.ts";
+import { sourceBounds } from "../../core/limits.ts";
+import { sha256 } from "../../core/ids.ts";
+import { pluralize, toLine } from "../../core/text/formatting.ts";
+import type { Report, ReportStatus } from "./report-rules.ts";
+
+/** What a message about the alert shows. */
+export type SourceContent = {
+  title: string;
+  text: string;
+  link: string | null;
+  priority: Priority;
+};
+
+/** The last known state of a problem that a source reported. */
+export type SourceAlert = {
+  id: string;
+  key: string;
+  status: ReportStatus;
+  content: SourceContent;
+  episode: string | null;
+  openedAt: string;
+  updatedAt: string;
+  incidentId: string | null;
+  /** Unix milliseconds. */
+  dueAt: number | null;
+  /** 0 for a new one. */
+  version: number;
+};
+
+export type SourceChange = "opened" | "changed" | "acknowledged" | "resolved";
+
+export type SourceSettings = {
+  /** Null for the one that the sender names. */
+  priority: Priority | null;
+  resolveAfterMinutes: number | null;
+};
+
+const maxTitle = 300;
+const maxKey = 500;
+
+/** Shortens what the sender wrote. A long key is replaced by its hash, so that two keys with the same start differ. */
+export function boundReport(report: Report): Report {
+  const { key, title, text, link } = report;
+  return {
+    ...report,
+    key: key.length <= maxKey ? toLine(key, maxKey) : `sha256 ${sha256(key)}`,
+    title: toLine(title, maxTitle),
+    text: cut(text.replace(/\r\n?/g, "\n"), sourceBounds.text.value),
+    link: link === null || link.length > maxTitle * 4 ? null : link,
+    episode: report.episode == null ? null : toLine(report.episode, 100),
+  };
+}
+
+const cut = (text: string, max: number) =>
+  text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+
+/** Returns the state after a report, and what changed for people; `change` is null if nothing did. */
+export function applyReport(
+  before: SourceAlert | null,
+  report: Report,
+  settings: SourceSettings,
+  { id, at, now }: { id: string; at: string; now: number },
+): { after: SourceAlert | null; change: SourceChange | null } {
+  const { status, key } = report;
+  const episode = report.episode ?? null;
+  const isActive = before !== null && before.status !== "resolved";
+  const dueAt =
+    status === "resolved" || settings.resolveAfterMinutes === null
+      ? null
+      : now + settings.resolveAfterMinutes * 60_000;
+  if (status === "open" && !isActive) {
+    // The sender reported the end of this problem before, so this report is late.
+    if (before !== null && episode !== null && before.episode === episode)
+      return { after: before, change: null };
+    const after: SourceAlert = {
+      id: before?.id ?? id,
+      key,
+      status,
+      content: contentOf(report, settings),
+      episode,
+      openedAt: at,
+      updatedAt: at,
+      incidentId: null,
+      dueAt,
+      version: (before?.version ?? 0) + 1,
+    };
+    return { after, change: "opened" };
+  }
+  if (!isActive) return { after: rememberEnd(before, report, { id, at }), change: null };
+  if (status === "open") return refresh(before, report, settings, { at, dueAt, episode });
+  if (status === before.status) return { after: before, change: null };
+  // An older end of another episode does not end this one.
+  if (status === "resolved" && isOlderEpisode(episode, before.episode))
+    return { after: before, change: null };
+  const after = { ...before, status, dueAt, updatedAt: at, version: before.version + 1 };
+  return { after, change: status };
+}
+
+/** Whether a report is about an earlier episode. Only times can be compared. */
+function isOlderEpisode(episode: string | null, current: string | null): boolean {
+  if (episode === null || current === null) return false;
+  const [reported, known] = [Date.parse(episode), Date.parse(current)];
+  return reported < known;
+}
+
+/** An end without a start is remembered if the start can still arrive late. */
+function rememberEnd(
+  before: SourceAlert | null,
+  { key, status, title, episode }: Report,
+  { id, at }: { id: string; at: string },
+): SourceAlert | null {
+  if (before !== null || status !== "resolved" || episode == null) return before;
+  const content: SourceContent = { title, text: "", link: null, priority: "normal" };
+  return {
+    id,
+    key,
+    status,
+    content,
+    episode,
+    openedAt: at,
+    updatedAt: at,
+    incidentId: null,
+    dueAt: null,
+    version: 1,
+  };
+}
+
+/** An acknowledged problem stays acknowledged while its sender repeats it. */
+function refresh(
+  before: SourceAlert,
+  report: Report,
+  settings: SourceSettings,
+  { at, dueAt, episode }: { at: string; dueAt: number | null; episode: string | null },
+): { after: SourceAlert; change: SourceChange | null } {
+  const content = contentOf(report, settings);
+  const isSame = Bun.deepEquals(content, before.content);
+  if (isSame && dueAt === before.dueAt) return { after: before, change: null };
+  const after = {
+    ...before,
+    content,
+    episode: episode ?? before.episode,
+    dueAt,
+    updatedAt: at,
+    version: before.version + 1,
+  };
+  return { after, change: isSame ? null : "changed" };
+}
+
+const contentOf = (
+  { title, text, link, priority }: Report,
+  settings: SourceSettings,
+): SourceContent => ({
+  title: title === "" ? "Alert" : title,
+  text,
+  link,
+  priority: settings.priority ?? priority ?? "normal",
+});
+
+const order: readonly Priority[] = ["low", "normal", "critical"];
+
+/** Whether a changed alert is more urgent than before, so that people are notified again. */
+export const isWorse = (before: Priority, after: Priority): boolean =>
+  order.indexOf(after) > order.indexOf(before);
+
+const verbs: Record<SourceChange, string> = {
+  opened: "Opened",
+  changed: "Changed",
+  acknowledged: "Acknowledged",
+  resolved: "Resolved",
+};
+
+/** Describes what came of a request, such as `Opened 2 alerts. Resolved 1 alert.` */
+export function describeOutcome(reports: number, changes: readonly SourceChange[]): string {
+  if (reports === 0) return "It reports no alert.";
+  const parts = Object.entries(verbs).flatMap(([change, verb]) => {
+    const count = changes.filter((one) => one === change).length;
+    return count === 0 ? [] : [`${verb} ${pluralize(count, "alert")}.`];
+  });
+  return parts.length === 0 ? "It changed no alert." : parts.join(" ");
+}

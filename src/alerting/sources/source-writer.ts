@@ -1,0 +1,343 @@
+/** Stores the requests to alert sources: many requests per write, each with its log entry, its changes and their events. */
+import { AppError, rateLimitError } from "../../core/errors.ts";
+import { createId } from "../../core/ids.ts";
+import { sourceBounds } from "../../core/limits.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { guardVersion } from "../../database/references.ts";
+import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
+import { alertSources } from "../../database/tables/alert-sources.ts";
+import { httpStatuses, unknownPathError } from "../../http/responses/error-response.ts";
+import { buildSourceIncident, buildSourceResolution } from "../../incidents/by-source.ts";
+import type { Report } from "./report-rules.ts";
+import { applyReport, boundReport, describeOutcome } from "./rules.ts";
+import type { SourceAlert, SourceChange } from "./rules.ts";
+import {
+  appendSourceEvents,
+  findSourceAlerts,
+  guardSourceAlerts,
+  insertSourceRequest,
+  listSilentAlerts,
+  listStoredSources,
+  pruneSource,
+  putSourceAlerts,
+  type SourceEvent,
+  type SourceRow,
+} from "./store.ts";
+
+/** A request as it is logged. */
+export type ReceivedRequest = {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Null if it was no text, or too long. */
+  body: string | null;
+  bytes: number;
+};
+
+export type SourceOutcome = { id: string; message: string; changes: readonly SourceChange[] };
+
+/** A request with its reports, or with the error or sentence with which it ends without any. */
+export type Incoming = {
+  source: Pick<SourceRow, "organizationId" | "id">;
+  /** Null for the end of problems that are no longer reported. */
+  request: ReceivedRequest | null;
+  reports: readonly Report[];
+  error?: AppError;
+  message?: string;
+  replayOf?: string;
+};
+
+type Waiting = Incoming & { resolve: (outcome: SourceOutcome | AppError) => void };
+
+/** Maximum requests of one source per write, so that sources alternate. */
+const requestsAtOnce = 200;
+/** Problems that are ended at once because they are no longer reported. */
+const silentAtOnce = 500;
+const silence = { status: "resolved", title: "", text: "", priority: null, link: null } as const;
+/** Requests and bytes after which the bounds of a source are applied again. */
+const pruneAfter = { requests: 100, bytes: sourceBounds.loggedBytes.value / 8 };
+
+/** The open problems of a source while requests are applied, and what they change. */
+type Applying = {
+  alerts: Map<string, SourceAlert>;
+  open: number;
+  events: SourceEvent[];
+};
+
+export class SourceWriter {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #bytesOf = new Map<string, number>();
+  readonly #unpruned = new Map<string, { requests: number; bytes: number }>();
+  #bytes = 0;
+  #isWriting = false;
+
+  constructor({ store, clock }: { store: Store; clock: Clock }) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Stores a request. Resolves when it is durable. Throws the error of the request, and RATE_LIMITED if too much waits. */
+  async add(incoming: Incoming): Promise<SourceOutcome> {
+    const { id } = incoming.source;
+    const { bytes } = incoming.request ?? { bytes: 0 };
+    const ofSource = this.#bytesOf.get(id) ?? 0;
+    if (
+      this.#bytes + bytes > sourceBounds.waiting.value ||
+      ofSource + bytes > sourceBounds.waitingPerSource.value
+    )
+      throw rateLimitError(1, "Too many requests wait to be stored.");
+    this.#bytes += bytes;
+    this.#bytesOf.set(id, ofSource + bytes);
+    const { promise, resolve } = Promise.withResolvers<SourceOutcome | AppError>();
+    const queue = this.#waiting.get(id) ?? [];
+    queue.push({ ...incoming, resolve });
+    this.#waiting.set(id, queue);
+    void this.#run();
+    try {
+      const outcome = await promise;
+      if (outcome instanceof AppError) throw outcome;
+      return outcome;
+    } finally {
+      this.#release(id, bytes);
+    }
+  }
+
+  /** Resolves problems that their tools have not reported for the time that their sources allow. */
+  async resolveSilent() {
+    for (;;) {
+      const due = await listSilentAlerts(this.#store, this.#clock(), silentAtOnce);
+      const bySource = Map.groupBy(due, ({ sourceId }) => sourceId);
+      const ended = [...bySource].map(([id, alerts]) =>
+        this.add({
+          source: { organizationId: alerts[0]?.organizationId ?? "", id },
+          request: null,
+          reports: alerts.map(({ key }) => ({ ...silence, key })),
+        }),
+      );
+      await Promise.all(ended);
+      if (due.length < silentAtOnce) return;
+    }
+  }
+
+  #release(id: string, bytes: number) {
+    this.#bytes -= bytes;
+    const left = (this.#bytesOf.get(id) ?? 0) - bytes;
+    if (left > 0) this.#bytesOf.set(id, left);
+    else this.#bytesOf.delete(id);
+  }
+
+  async #run() {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    // Requests of the same turn of the event loop share the first write.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const batch = this.#takeBatch();
+      const outcomes = await this.#writeEach(batch);
+      for (const [index, one] of batch.flat().entries())
+        one.resolve(outcomes[index] ?? unknownPathError());
+    }
+    this.#isWriting = false;
+  }
+
+  /** Takes some requests of each source. */
+  #takeBatch(): Waiting[][] {
+    return [...this.#waiting].map(([id, all]) => {
+      const some = all.splice(0, requestsAtOnce);
+      if (all.length === 0) this.#waiting.delete(id);
+      return some;
+    });
+  }
+
+  /** Writes a batch. If that fails, each source is written alone, so that none prevents the others. */
+  async #writeEach(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
+    try {
+      return await this.#write(batch);
+    } catch (error) {
+      if (batch.length > 1) {
+        const all: (SourceOutcome | AppError)[] = [];
+        for (const some of batch) all.push(...(await this.#writeEach([some])));
+        return all;
+      }
+      const failed =
+        error instanceof AppError
+          ? error
+          : new AppError("INTERNAL", "The request could not be stored.", { cause: error });
+      return batch.flat().map(() => failed);
+    }
+  }
+
+  #write(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
+    return retryOnStaleRead(async () => {
+      const statements: Statement[] = [];
+      const outcomes: (SourceOutcome | AppError)[] = [];
+      for (const some of batch) {
+        const planned = await this.#plan(some);
+        statements.push(...planned.statements);
+        outcomes.push(...planned.outcomes);
+      }
+      if (statements.length > 0) await this.#store.atomic(statements);
+      return outcomes;
+    });
+  }
+
+  /** Plans the write of requests to one source, in their order. */
+  async #plan(
+    some: readonly Incoming[],
+  ): Promise<{ statements: Statement[]; outcomes: (SourceOutcome | AppError)[] }> {
+    const [{ source: wanted }] = some as [Incoming];
+    const tenant = { store: this.#store, organizationId: wanted.organizationId };
+    const [source] = await listStoredSources(tenant, wanted.id);
+    // It was deleted in the meantime.
+    if (source === undefined) return { statements: [], outcomes: some.map(unknownPathError) };
+    const keys = some.flatMap(({ reports }) => reports.map((one) => boundReport(one).key));
+    const known = await findSourceAlerts(this.#store, source, keys);
+    const applying = { alerts: new Map(known.alerts), open: known.open, events: [] };
+    const now = this.#clock();
+    const outcomes = some.map((one) => apply(source, applying, one, now));
+    const changed = [...applying.alerts.values()].filter(
+      (one) => one !== known.alerts.get(one.key),
+    );
+    const incidents = await this.#planIncidents(source, known, changed, now);
+    const stored = changed.map((one) => incidents.alerts.get(one.id) ?? one);
+    const at = formatTimestamp(now);
+    return {
+      statements: [
+        guardVersion(alertSources, source.organizationId, source),
+        ...(changed.length === 0
+          ? []
+          : [
+              guardSourceAlerts(
+                source,
+                changed.map(({ key }) => [key, known.alerts.get(key)?.version ?? 0]),
+              ),
+              putSourceAlerts(source, stored),
+            ]),
+        ...(applying.events.length === 0
+          ? []
+          : [appendSourceEvents(source.organizationId, at, applying.events)]),
+        ...incidents.statements,
+        ...some.flatMap((one, index) => logRequest(one, outcomes[index], at)),
+        ...this.#prune(source, some),
+      ],
+      outcomes,
+    };
+  }
+
+  /** Opens the incidents of new problems, and resolves those of problems that are over. */
+  async #planIncidents(
+    source: SourceRow,
+    known: Awaited<ReturnType<typeof findSourceAlerts>>,
+    changed: readonly SourceAlert[],
+    now: number,
+  ) {
+    const statements: Statement[] = [];
+    const alerts = new Map<string, SourceAlert>();
+    let left = sourceBounds.openIncidents.value - known.incidents;
+    for (const alert of changed) {
+      const before = known.alerts.get(alert.key);
+      const isOpen = alert.status !== "resolved";
+      const openedBefore = before?.status === "resolved" ? null : (before?.incidentId ?? null);
+      if (openedBefore !== null && (!isOpen || alert.incidentId === null))
+        statements.push(
+          ...(await buildSourceResolution(
+            this.#store,
+            source,
+            openedBefore,
+            `${source.name} reports that the problem is over.`,
+            now,
+          )),
+        );
+      if (!isOpen || alert.incidentId !== null || source.incidentSeverity === null) continue;
+      const isNew = before === undefined || before.openedAt !== alert.openedAt;
+      if (!isNew || left <= 0) continue;
+      const { title, text } = alert.content;
+      const message = text.trim() === "" ? title : text;
+      const draft = { title, message, severity: source.incidentSeverity };
+      const incident = await buildSourceIncident(this.#store, source, draft, now);
+      if (incident === null) continue;
+      left -= 1;
+      statements.push(...incident.statements);
+      alerts.set(alert.id, { ...alert, incidentId: incident.id });
+    }
+    return { statements, alerts };
+  }
+
+  #prune(source: SourceRow, some: readonly Incoming[]): Statement[] {
+    const before = this.#unpruned.get(source.id) ?? { requests: 0, bytes: 0 };
+    const requests = before.requests + some.length;
+    const bytes = before.bytes + some.reduce((sum, { request }) => sum + (request?.bytes ?? 0), 0);
+    const isDue = requests >= pruneAfter.requests || bytes >= pruneAfter.bytes;
+    if (isDue) this.#unpruned.delete(source.id);
+    else this.#unpruned.set(source.id, { requests, bytes });
+    return isDue ? pruneSource(source) : [];
+  }
+}
+
+/** Applies all reports of a request, or none if they would open too many alerts. */
+function apply(
+  source: SourceRow,
+  applying: Applying,
+  { request, reports, error, message }: Incoming,
+  now: number,
+): SourceOutcome | AppError {
+  const id = createId(now);
+  if (error !== undefined) return error;
+  if (message !== undefined) return { id, message, changes: [] };
+  if (!source.enabled)
+    return { id, message: "Ignored, because the source is disabled.", changes: [] };
+  const draft = new Map<string, SourceAlert>();
+  const events: SourceEvent[] = [];
+  let { open } = applying;
+  const at = formatTimestamp(now);
+  for (const report of reports.map(boundReport)) {
+    const before = draft.get(report.key) ?? applying.alerts.get(report.key) ?? null;
+    // A report that arrived in the meantime postpones the end.
+    if (request === null && (before?.dueAt == null || before.dueAt > now)) continue;
+    const { after, change } = applyReport(before, report, source, { id: createId(now), at, now });
+    if (after !== null) draft.set(report.key, after);
+    if (change === null || after === null) continue;
+    open += change === "opened" ? 1 : change === "resolved" ? -1 : 0;
+    events.push({ type: `source-alert.${change}`, alert: after });
+  }
+  if (open > sourceBounds.openAlerts.value && open > applying.open)
+    return rateLimitError(
+      60,
+      `This source has ${sourceBounds.openAlerts.value} open alerts, which is its limit.`,
+    );
+  for (const [key, alert] of draft) applying.alerts.set(key, alert);
+  applying.open = open;
+  applying.events.push(...events);
+  const changes = events.map(({ type }) => type.slice("source-alert.".length) as SourceChange);
+  return { id, message: describeOutcome(reports.length, changes), changes };
+}
+
+function logRequest(
+  { source, request, replayOf }: Incoming,
+  outcome: SourceOutcome | AppError | undefined,
+  at: string,
+): Statement[] {
+  if (request === null) return [];
+  const isError = outcome instanceof AppError;
+  const row = {
+    organizationId: source.organizationId,
+    sourceId: source.id,
+    id: isError || outcome === undefined ? createId(Date.parse(at)) : outcome.id,
+    at,
+    path: request.path,
+    headers: JSON.stringify(request.headers),
+    body: request.body,
+    bytes: request.bytes,
+    status: isError ? httpStatuses[outcome.code] : 200,
+    outcome: isError ? describeError(outcome) : (outcome?.message ?? ""),
+    replayOf: replayOf ?? null,
+  };
+  return [insertSourceRequest(row)];
+}
+
+/** Describes an error with the fields that it names. */
+export function describeError({ message, details = [] }: AppError): string {
+  const fields = details.map(({ path, message: issue }) => `${path} ${issue}`).join("; ");
+  return fields === "" ? message : `${message} ${fields}.`;
+}

@@ -1,0 +1,519 @@
+/** Alert sources over the wire: from a request of another tool to the messages about its alert. */
+import { describe, expect, test } from "bun:test";
+import { sourceBounds } from "../../../src/core/limits.ts";
+import { unknownId } from "../../support/appliance.ts";
+import type { Json } from "../../support/json.ts";
+import { createPersonWithPhone } from "../../support/on-call.ts";
+import { createPager } from "../../support/pager.ts";
+
+const path = "/api/v1/alert-sources";
+
+const episode = "2026-11-20T09:00:00Z";
+const group = (...alerts: object[]) => ({ version: "4", status: "firing", alerts });
+const firing = (key: string, more: object = {}) => ({
+  status: "firing",
+  labels: { alertname: "DiskFull", severity: "warning" },
+  annotations: { summary: `Disk ${key} is full` },
+  startsAt: episode,
+  fingerprint: key,
+  ...more,
+});
+const resolved = (key: string, more: object = {}) => firing(key, { status: "resolved", ...more });
+
+async function createWorld() {
+  const pager = await createPager();
+  const { app, api } = pager;
+  const inbox = await pager.inbox({ name: "Ops" });
+  /** Creates a source that notifies the inbox. Returns it with a function that sends a body to its address. */
+  async function createSource(fields: object = {}) {
+    const body = {
+      name: "Prometheus",
+      type: "alertmanager",
+      alertChannelIds: [inbox.id],
+      ...fields,
+    };
+    const { status, json, text } = await api("POST", path, { body });
+    if (status !== 201) throw new Error(text);
+    const source = json.data as Json;
+    const at = new URL(source.address as string).pathname;
+    return {
+      ...source,
+      id: source.id as string,
+      at,
+      send: (sent: unknown, rest = "") => send(at + rest, sent),
+    };
+  }
+  async function send(to: string, sent: unknown, headers: Record<string, string> = {}) {
+    const text = typeof sent === "string" ? sent : JSON.stringify(sent);
+    const response = await app.handle(
+      new Request(`http://localhost${to}`, {
+        method: "POST",
+        headers: { Host: "localhost", "Content-Length": `${Buffer.byteLength(text)}`, ...headers },
+        body: text,
+      }),
+    );
+    return { status: response.status, json: (await response.json()) as Json };
+  }
+  const listLog = async (id: string): Promise<Json[]> =>
+    (await api("GET", `${path}/${id}/requests?per_page=100`)).json.data;
+  return { ...pager, createInbox: pager.inbox, inbox, createSource, send, listLog };
+}
+
+describe("an alert of another tool", () => {
+  test("is opened, deduplicated by its key, and resolved, with one message each", async () => {
+    const { createSource, later, inbox, readAlerts, readAlert } = await createWorld();
+    const { send, id } = await createSource();
+    expect((await send(group(firing("a"), firing("b")))).json).toMatchObject({ opened: 2 });
+    expect((await send(group(firing("a"), firing("b")))).json).toMatchObject({ opened: 0 });
+    await later();
+    expect(inbox.listTitles()).toHaveLength(2);
+    const [first] = await readAlerts("&status=open");
+    expect(first).toMatchObject({
+      type: "source.opened",
+      title: "Disk a is full",
+      subject: { type: "source", id },
+      status: "open",
+      priority: "normal",
+    });
+    await send(group(resolved("a")));
+    await later();
+    expect(await readAlert(first?.["id"] as string)).toMatchObject({
+      status: "resolved",
+      resolvedBecause: "recovered",
+    });
+    expect(inbox.alerts().map(({ type }) => type)).toEqual([
+      "source.opened",
+      "source.opened",
+      "source.resolved",
+    ]);
+    expect(inbox.alerts().at(-1)?.data).toMatchObject({
+      source: { name: "Prometheus" },
+      report: { key: "a", title: "Disk a is full" },
+    });
+    expect((await readAlerts("&status=open")).map(({ title }) => title)).toEqual([
+      "Disk b is full",
+    ]);
+  });
+
+  test("an end without a start changes nothing, and a start that arrives after its end stays over", async () => {
+    const { createSource, later, inbox, readAlerts } = await createWorld();
+    const { send } = await createSource();
+    expect((await send(group(resolved("a")))).json).toMatchObject({ ok: true, resolved: 0 });
+    expect((await send(group(firing("a")))).json).toMatchObject({ opened: 0 });
+    // A later start is another episode.
+    const again = { startsAt: "2026-11-20T10:30:00Z" };
+    expect((await send(group(firing("a", again)))).json).toMatchObject({ opened: 1 });
+    // An end of the earlier episode does not end it.
+    expect((await send(group(resolved("a")))).json).toMatchObject({ resolved: 0 });
+    expect((await send(group(resolved("a", again)))).json).toMatchObject({ resolved: 1 });
+    await later();
+    expect(await readAlerts("&status=open")).toEqual([]);
+    expect(inbox.received().length).toBeLessThanOrEqual(1);
+  });
+
+  test("the clocks of senders don't matter", async () => {
+    const { createSource, later, time, inbox } = await createWorld();
+    const { send } = await createSource();
+    for (const hours of [-1, 1]) {
+      const startsAt = new Date(time.now + hours * 3_600_000).toISOString();
+      await send(group(firing(`clock ${hours}`, { startsAt })));
+      await later();
+      await send(group(resolved(`clock ${hours}`, { startsAt })));
+      await later();
+    }
+    expect(inbox.alerts().map(({ type }) => type)).toEqual([
+      "source.opened",
+      "source.resolved",
+      "source.opened",
+      "source.resolved",
+    ]);
+  });
+
+  test("a more urgent report notifies again; another text only changes the alert", async () => {
+    const { createSource, later, inbox, readAlerts } = await createWorld();
+    const { send } = await createSource();
+    await send(group(firing("a")));
+    await later();
+    const values = { annotations: { summary: "Disk a is full", description: "96 %" } };
+    expect((await send(group(firing("a", values)))).json).toMatchObject({ changed: 1 });
+    await later();
+    expect(inbox.received()).toHaveLength(1);
+    const [alert] = await readAlerts();
+    expect(alert?.["data"]).toMatchObject({ message: expect.stringContaining("96 %") });
+    const labels = { alertname: "DiskFull", severity: "critical" };
+    await send(group(firing("a", { labels })));
+    await later();
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.changed"]);
+    expect((await readAlerts())[0]).toMatchObject({ priority: "critical", type: "source.opened" });
+  });
+
+  test("follows an escalation policy until the tool reports an acknowledgment", async () => {
+    const world = await createWorld();
+    const { createSource, later, api, readAlerts, send } = world;
+    await using ada = await createPersonWithPhone(world, "Ada");
+    const target = { targets: [{ type: "person", id: ada.id }] };
+    const steps = [
+      { afterMinutes: 0, ...target },
+      { afterMinutes: 10, ...target },
+      { afterMinutes: 20, ...target },
+    ];
+    const policy = await api("POST", "/api/v1/escalation-policies", {
+      body: { name: "Shop", steps },
+    });
+    const fields = { type: "pagerduty", escalationPolicyId: policy.json.data.id };
+    const source = await createSource({ ...fields, alertChannelIds: [] });
+    const key = source.at.slice("/in/".length);
+    const event = (action: string) => ({
+      routing_key: key,
+      event_action: action,
+      dedup_key: "k",
+      payload: { summary: "The boiler is cold", source: "cellar", severity: "critical" },
+    });
+    const { status, json } = await send("/v2/enqueue", event("trigger"));
+    expect([status, json]).toEqual([
+      202,
+      { status: "success", message: "Event processed", dedup_key: "k" },
+    ]);
+    await later();
+    await later(600);
+    await later();
+    expect(ada.received().length).toBe(2);
+    await send("/v2/enqueue", event("acknowledge"));
+    await later();
+    expect((await readAlerts())[0]).toMatchObject({
+      status: "acknowledged",
+      acknowledgments: [{ type: "system", name: "Prometheus" }],
+    });
+    await later(1_200);
+    await later();
+    expect(ada.received().length).toBe(2);
+    await send("/v2/enqueue", event("resolve"));
+    await later();
+    await later();
+    expect(ada.received().at(-1)?.type).toBe("source.resolved");
+    // A policy in use can't be deleted.
+    const deleted = await api("DELETE", `/api/v1/escalation-policies/${policy.json.data.id}`);
+    expect([deleted.status, deleted.json.error.details[0].path]).toEqual([
+      409,
+      `alert-sources/${source.id}`,
+    ]);
+  });
+
+  test("can be acknowledged, snoozed and noted like any other", async () => {
+    const { createSource, later, inbox, api, readAlerts, time } = await createWorld();
+    const { send } = await createSource();
+    await send(group(firing("a")));
+    await later();
+    const [alert] = await readAlerts();
+    const act = (action: string, body: object = {}) =>
+      api("POST", `/api/v1/alerts/${alert?.["id"]}/${action}`, { body });
+    expect((await act("acknowledge")).status).toBe(200);
+    const until = new Date(time.now + 3_600_000).toISOString();
+    expect((await act("snooze", { until })).status).toBe(200);
+    expect((await act("notes", { message: "We look." })).status).toBe(201);
+    await later(3_700);
+    await later();
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.opened"]);
+    expect((await readAlerts())[0]?.["status"]).toBe("open");
+  });
+
+  test("is resolved without further reports, if the source says so", async () => {
+    const { createSource, later, inbox, readAlerts, appliance } = await createWorld();
+    const { send } = await createSource({ resolveAfterMinutes: 30 });
+    const endSilent = async (seconds: number) => {
+      await later(seconds);
+      await appliance.sourceWriter.resolveSilent();
+    };
+    await send(group(firing("a")));
+    await endSilent(1_200);
+    await send(group(firing("a")));
+    await endSilent(1_200);
+    expect((await readAlerts())[0]?.["status"]).toBe("open");
+    await endSilent(700);
+    await later();
+    expect((await readAlerts())[0]).toMatchObject({ resolvedBecause: "recovered" });
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.resolved"]);
+    // The next report is a new alert.
+    expect((await send(group(firing("a", { startsAt: "2026-11-20T12:00:00Z" })))).json.opened).toBe(
+      1,
+    );
+  });
+
+  test("opens an incident, which does not notify the channels of the source again", async () => {
+    const { createSource, later, inbox, api, createInbox } = await createWorld();
+    const other = await createInbox({ name: "All incidents" });
+    const { send, id } = await createSource({ incidentSeverity: "major" });
+    await send(group(firing("a")));
+    await later();
+    const incidents = async (): Promise<Json[]> =>
+      (await api("GET", "/api/v1/incidents")).json.data;
+    expect(await incidents()).toMatchObject([
+      { title: "Disk a is full", severity: "major", status: "investigating", public: false },
+    ]);
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened"]);
+    expect(other.alerts().map(({ type }) => type)).toEqual(["incident.opened"]);
+    await send(group(resolved("a")));
+    await later();
+    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    await send(group(firing("a", { startsAt: "2026-11-20T12:00:00Z" })));
+    expect((await incidents()).map(({ status }) => status)).toEqual(["investigating", "resolved"]);
+    expect((await api("DELETE", `${path}/${id}`)).status).toBe(200);
+    expect((await incidents()).map(({ status }) => status)).toEqual(["resolved", "resolved"]);
+  });
+
+  test("has the priority of the source, if that has one", async () => {
+    const { createSource, later, readAlerts } = await createWorld();
+    const { send } = await createSource({ priority: "low" });
+    await send(group(firing("a")));
+    await later();
+    expect((await readAlerts())[0]?.["priority"]).toBe("low");
+  });
+});
+
+describe("the address", () => {
+  test("Opsgenie's API accepts the token as its key", async () => {
+    const { createSource, send, later, inbox } = await createWorld();
+    const { at } = await createSource({ type: "opsgenie" });
+    const headers = { Authorization: `GenieKey ${at.slice(4)}` };
+    const created = await send("/v2/alerts", { message: "Cold", alias: "boiler" }, headers);
+    expect([created.status, created.json.result]).toEqual([202, "Request will be processed"]);
+    await later();
+    const closed = await send("/v2/alerts/boiler/close?identifierType=alias", {}, headers);
+    expect(closed.status).toBe(202);
+    await later();
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.resolved"]);
+    const wrong = await send("/v2/alerts", { message: "Cold" }, { Authorization: "GenieKey x" });
+    expect([wrong.status, wrong.json.message]).toEqual([403, "The API key is not valid."]);
+    const invalid = await send("/v2/alerts", { alias: "boiler" }, headers);
+    expect([invalid.status, invalid.json.message]).toEqual([
+      422,
+      expect.stringContaining("message is required"),
+    ]);
+  });
+
+  test("PagerDuty's path rejects events as PagerDuty does", async () => {
+    const { createSource, send } = await createWorld();
+    const { at } = await createSource({ type: "pagerduty" });
+    const other = await createSource({ name: "Other" });
+    const rejected = async (event: object) => (await send("/v2/enqueue", event)).json;
+    const routing_key = at.slice(4);
+    expect(await rejected({ routing_key, event_action: "resolve" })).toEqual({
+      status: "invalid event",
+      message: "Event object is invalid",
+      errors: ["'dedup_key' is required"],
+    });
+    const unknown = { event_action: "resolve", dedup_key: "k", routing_key: "x".repeat(32) };
+    expect((await rejected(unknown)).errors).toEqual(["'routing_key' is not valid"]);
+    expect((await rejected({ ...unknown, routing_key: other.at.slice(4) })).errors).toEqual([
+      "'routing_key' is of a source of the type alertmanager, not pagerduty",
+    ]);
+  });
+
+  test("wrong, deleted and replaced ones get the same response, and many are limited", async () => {
+    const { createSource, send, api, ...world } = await createWorld();
+    const rotated = await createSource();
+    const deleted = await createSource({ name: "Deleted" });
+    const fresh = await api("POST", `${path}/${rotated.id}/rotate`);
+    expect(fresh.status).toBe(200);
+    await api("DELETE", `${path}/${deleted.id}`);
+    const withoutId = async (to: string) => {
+      const { status, json } = await send(to, group(firing("a")));
+      return [status, json.error.code, json.error.message];
+    };
+    const expected = await withoutId(`/in/${"x".repeat(32)}`);
+    expect(expected[0]).toBe(404);
+    for (const to of [rotated.at, deleted.at, "/in/x"])
+      expect(await withoutId(to)).toEqual(expected);
+    const next = new URL(fresh.json.data.address).pathname;
+    expect((await send(next, group(firing("a")))).status).toBe(200);
+    for (let count = 0; count < 60; count += 1) await send("/in/wrong", {});
+    expect((await send("/in/wrong", {})).status).toBe(429);
+    expect((await send(next, group(firing("a")))).status).toBe(200);
+    world.time.now += 61_000;
+    expect((await api("POST", `${path}/${deleted.id}/restore`)).status).toBe(200);
+    expect((await send(deleted.at, group(firing("a")))).json).toMatchObject({ opened: 1 });
+  });
+
+  test("a viewer and a key that only reads don't see it, and other organizations see nothing", async () => {
+    const { createSource, ours, theirs } = await createWorld();
+    const { id } = await createSource();
+    expect((await ours.reader("GET", `${path}/${id}`)).json.data.address).toBeNull();
+    for (const [method, rest] of [
+      ["GET", ""],
+      ["GET", "/requests"],
+      ["POST", "/rotate"],
+      ["DELETE", ""],
+    ] as const)
+      expect((await theirs.api(method, `${path}/${id}${rest}`)).status).toBe(404);
+    expect((await theirs.api("GET", path)).json.data).toEqual([]);
+  });
+});
+
+describe("requests", () => {
+  test("are logged without the token, also rejected ones, and can be replayed", async () => {
+    const { createSource, send, api, listLog, database } = await createWorld();
+    const source = await createSource({ type: "pagerduty" });
+    const routing_key = source.at.slice(4);
+    await send("/v2/enqueue", { routing_key, event_action: "trigger" });
+    await send(`${source.at}?from=${routing_key}`, "no json");
+    const [second, first] = await listLog(source.id);
+    expect(first).toMatchObject({
+      status: 422,
+      outcome: expect.stringContaining("payload.summary is required"),
+      body: '{"routing_key":"TOKEN","event_action":"trigger"}',
+    });
+    expect(second).toMatchObject({ path: "?from=TOKEN", outcome: expect.stringContaining("JSON") });
+    const rows = database.query("select * from alert_source_requests").all();
+    expect(JSON.stringify(rows)).not.toContain(routing_key);
+    // The format was wrong, and a replay applies the right one.
+    const mapping = { key: "$.event_action", title: "$.event_action" };
+    await api("PATCH", `${path}/${source.id}`, { body: { type: "json", mapping } });
+    const replayed = await api("POST", `${path}/${source.id}/requests/${first?.["id"]}/replay`);
+    expect(replayed.json.data.outcome).toBe("Opened 1 alert.");
+    const [newest] = await listLog(source.id);
+    expect(newest).toMatchObject({ replayOf: first?.["id"], status: 200 });
+    const unknown = await api("POST", `${path}/${source.id}/requests/${unknownId}/replay`);
+    expect(unknown.status).toBe(404);
+  });
+
+  test("of 1 MiB are handled, longer ones are rejected", async () => {
+    const { createSource } = await createWorld();
+    const { send } = await createSource();
+    const padded = (bytes: number) => {
+      const text = JSON.stringify(group(firing("a")));
+      return text.slice(0, -1) + " ".repeat(bytes - text.length) + "}";
+    };
+    expect((await send(padded(sourceBounds.body.value))).json).toMatchObject({ opened: 1 });
+    expect((await send(padded(sourceBounds.body.value + 1))).status).toBe(413);
+    const many = Array.from({ length: 1_001 }, (_, index) => firing(`${index}`));
+    expect((await send(group(...many))).status).toBe(422);
+  });
+
+  test("that arrive at once share writes: none is lost, and none is applied twice", async () => {
+    const { createSource, store, database, ...world } = await createWorld();
+    const first = await createSource();
+    const second = await createSource({ name: "Second" });
+    let writes = 0;
+    const atomic = store.atomic.bind(store);
+    store.atomic = (statements) => {
+      writes += 1;
+      return atomic(statements);
+    };
+    const sent = Array.from({ length: 400 }, (_, index) =>
+      (index % 2 === 0 ? first : second).send(group(firing(`${index % 100}`))),
+    );
+    const responses = await Promise.all(sent);
+    store.atomic = atomic;
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(responses.reduce((sum, { json }) => sum + (json["opened"] as number), 0)).toBe(100);
+    expect(writes).toBeLessThan(40);
+    const [{ count }] = database
+      .query<{ count: number }, []>("select count(*) as count from alert_source_requests")
+      .all() as [{ count: number }];
+    expect(count).toBe(400);
+    await world.later();
+    expect(await world.readAlerts("&status=open")).toHaveLength(100);
+  });
+
+  test("a write that fails answers with an error, and the repeated request opens one alert", async () => {
+    const { createSource, crashBefore, later, readAlerts } = await createWorld();
+    const { send } = await createSource();
+    const hasFailed = crashBefore("source_alerts");
+    expect((await send(group(firing("a")))).status).toBe(500);
+    expect(hasFailed()).toBe(true);
+    expect((await send(group(firing("a")))).json).toMatchObject({ opened: 1 });
+    await later();
+    expect(await readAlerts()).toHaveLength(1);
+  });
+
+  test("beyond the open alerts of a source are rejected, and others go on", async () => {
+    const { createSource } = await createWorld();
+    const { send } = await createSource({ alertChannelIds: [] });
+    const keys = (from: number, count: number) =>
+      group(...Array.from({ length: count }, (_, index) => firing(`${from + index}`)));
+    for (let from = 0; from < sourceBounds.openAlerts.value; from += 1_000)
+      expect((await send(keys(from, 1_000))).status).toBe(200);
+    expect((await send(keys(9_000, 1))).status).toBe(429);
+    expect((await send(group(resolved("1"), firing("9001")))).status).toBe(200);
+  }, 30_000);
+
+  test("the log of a source is bounded", async () => {
+    const { createSource, database, ours } = await createWorld();
+    const { send, id } = await createSource({ enabled: false });
+    const most = sourceBounds.loggedRequests.value;
+    database.run(
+      `insert into alert_source_requests (organization_id, source_id, id, at, path, headers, bytes, status, outcome)
+        select ?, ?, 'old ' || value, '2026-11-20T09:00:00.000Z', '', '{}', 10, 200, ''
+        from (with recursive n(value) as (select 1 union all select value + 1 from n where value < ?)
+          select value from n)`,
+      [ours.id, id, most + 200],
+    );
+    await Promise.all(Array.from({ length: 100 }, () => send(group())));
+    const [{ count }] = database
+      .query<{ count: number }, []>("select count(*) as count from alert_source_requests")
+      .all() as [{ count: number }];
+    expect(count).toBe(most);
+  });
+});
+
+describe("a source", () => {
+  test("that is disabled or deleted ends its alerts, without a message", async () => {
+    const { createSource, later, inbox, api, readAlerts } = await createWorld();
+    const disabled = await createSource();
+    const deleted = await createSource({ name: "Deleted" });
+    for (const { send } of [disabled, deleted]) await send(group(firing("a")));
+    await later();
+    await api("PATCH", `${path}/${disabled.id}`, { body: { enabled: false } });
+    await api("DELETE", `${path}/${deleted.id}`);
+    await later();
+    expect((await readAlerts()).map((one) => one["resolvedBecause"])).toEqual([
+      "disabled",
+      "deleted",
+    ]);
+    expect((await disabled.send(group(firing("b")))).json).toMatchObject({ opened: 0 });
+    await api("PATCH", `${path}/${disabled.id}`, { body: { enabled: true } });
+    expect((await disabled.send(group(firing("a")))).json).toMatchObject({ opened: 1 });
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.opened"]);
+  });
+
+  test("is previewed on a sample, with the path that finds nothing", async () => {
+    const { api } = await createWorld();
+    const preview = (body: object) => api("POST", `${path}/preview`, { body });
+    const mapping = { key: "$.id", title: "$.title" };
+    const sample = { type: "json", mapping, body: '{"id":"1","title":"Cold"}' };
+    expect((await preview(sample)).json.data.alerts).toEqual([
+      { key: "1", status: "open", title: "Cold", text: "", priority: null, link: null },
+    ]);
+    const wrong = await preview({ ...sample, mapping: { ...mapping, key: "$.key" } });
+    expect(wrong.json.error.details).toMatchObject([{ path: "$.key" }]);
+    expect((await preview({ ...sample, mapping: null })).json.error.details).toMatchObject([
+      { path: "mapping" },
+    ]);
+  });
+
+  test("is part of a configuration, with its channels and policy by key", async () => {
+    const { api } = await createWorld();
+    const put = async (body: object) =>
+      (await api("PUT", "/api/v1/config?prune&yes", { body })).json;
+    const alertChannels = { ops: { type: "email", name: "#ops", to: ["ops@team.example"] } };
+    const escalationPolicies = { shop: { name: "Shop" } };
+    const prometheus = {
+      name: "Prometheus",
+      type: "alertmanager",
+      alertChannels: ["ops"],
+      escalationPolicy: "shop",
+    };
+    const whole = { alertChannels, escalationPolicies, alertSources: { prometheus } };
+    expect((await put(whole)).data.changes).toHaveLength(3);
+    expect((await put(whole)).data.changes).toEqual([]);
+    const [source] = (await api("GET", path)).json.data;
+    expect(source).toMatchObject({ name: "Prometheus", alertChannelIds: [expect.any(String)] });
+    const bad = {
+      ...whole,
+      alertSources: { prometheus: { ...prometheus, mapping: { key: "$.a" } } },
+    };
+    expect((await put(bad)).error.details[0].path).toStartWith("alertSources.prometheus.mapping");
+    expect((await put({})).data.changes).toHaveLength(3);
+    expect((await api("GET", path)).json.data).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+/** Actions on alert sources: enable, delete, replace the address, and replay a request. */
+import { deleteRecord } from "../../components/deletion.ts";
+import { notify, notifyDone, notifyError } from "../../components/toasts.tsx";
+import {
+  type AlertSource,
+  getSourceRoutes,
+  type LoggedSourceRequest,
+} from "../../data/alert-sources.ts";
+import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+
+async function refresh(id: string) {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: recordKey("alert-source", id) }),
+    queryClient.invalidateQueries({ queryKey: listKey("alert-source") }),
+  ]);
+}
+
+/** Enables or disables a source. Enabling can be undone; the alerts that disabling ends don't return. */
+export async function setEnabled({ id, name, enabled }: AlertSource) {
+  const put = async (next: boolean) => {
+    await unwrapData(getSourceRoutes(id).patch({ enabled: next }));
+    await refresh(id);
+  };
+  try {
+    await put(!enabled);
+    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () => put(enabled));
+  } catch (error) {
+    notifyError(error);
+  }
+}
+
+export function deleteSource(source: AlertSource) {
+  const { id, name: title } = source;
+  void deleteRecord({ noun: "alert-source", id, title }, () =>
+    getSourceRoutes(id).delete(undefined, withIfMatch(source)),
+  );
+}
+
+/** Replaces the address. The previous one stops working at once. */
+export async function rotateAddress({ id, name }: AlertSource) {
+  await unwrapData(getSourceRoutes(id).rotate.post());
+  await refresh(id);
+  notify(`${name} has a new address`);
+}
+
+/** Handles a logged request again, with the present settings. */
+export async function replayRequest(sourceId: string, { id }: LoggedSourceRequest) {
+  const { outcome } = await unwrapData(
+    getSourceRoutes(sourceId).requests({ requestId: id }).replay.post(),
+  );
+  await refresh(sourceId);
+  notify(outcome);
+}

@@ -1,0 +1,174 @@
+/** The page of one alert source: what to enter in the tool, and the log of its requests. */
+import { Button } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { Confirm } from "../../components/confirm.tsx";
+import { CopyLine } from "../../components/copy.tsx";
+import { dot } from "../../components/display/format.ts";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
+import { MoreActions, RecordItems } from "../../components/menus.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import { type AlertSource, getSourceRoutes, useAlertSource } from "../../data/alert-sources.ts";
+import { useEscalationPolicies } from "../../data/escalation-policies.ts";
+import { useManagedRecords } from "../../data/managed.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { deleteSource, rotateAddress, setEnabled } from "./actions.ts";
+import { SourceFacts, SourceStateIcon } from "./alert-sources-page.tsx";
+import { RequestLog } from "./request-log.tsx";
+import { describeSetUp } from "./source-types.ts";
+
+const crumbs = [
+  { to: "/on-call", label: "On call" },
+  { to: "/on-call/alert-sources", label: "Alert sources" },
+];
+
+export default function AlertSourcePage() {
+  const { id = "" } = useParams({ strict: false });
+  return (
+    <Loaded
+      query={useAlertSource(id)}
+      besides={[useManagedRecords("alertSources"), useAlertChannels(), useEscalationPolicies()]}
+      what="The alert source"
+      crumbs={crumbs}
+    >
+      {(source) => (
+        <>
+          <PageHeader
+            title={source.name}
+            icon={<SourceStateIcon source={source} size={22} />}
+            crumbs={crumbs}
+            below={<SourceFacts source={source} />}
+            managed={{ section: "alertSources", id: source.id }}
+          >
+            <Actions source={source} />
+          </PageHeader>
+          <div className="columns">
+            <RequestLog source={source} />
+            <div className="flex flex-col gap-14">
+              <Address source={source} />
+              <Recipients source={source} />
+            </div>
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Actions({ source }: { source: AlertSource }) {
+  const { id, enabled } = source;
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const navigate = useNavigate();
+  const edit = () => openDialog({ kind: "edit-source", id });
+  useShortcuts(mayEdit ? { e: edit } : {});
+  return (
+    <>
+      <Button renderRoot={(props) => <Link to="/alerts" search={{ source: id }} {...props} />}>
+        Alerts
+      </Button>
+      {mayEdit && (
+        <>
+          <BusyButton loading={false} onClick={() => void setEnabled(source)}>
+            {enabled ? "Disable" : "Enable"}
+          </BusyButton>
+          <Button onClick={edit}>Edit</Button>
+        </>
+      )}
+      <MoreActions>
+        <RecordItems
+          id={id}
+          curl={() => ({ method: "GET", route: getSourceRoutes(id) })}
+          onDelete={
+            mayEdit &&
+            (() => {
+              deleteSource(source);
+              void navigate({ to: "/on-call/alert-sources" });
+            })
+          }
+        />
+      </MoreActions>
+    </>
+  );
+}
+
+/** The address, and what to enter in the tool. Viewers don't see it. */
+function Address({ source }: { source: AlertSource }) {
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const [asks, setAsks] = useState(false);
+  const { address, type } = source;
+  if (address === null) return null;
+  const { where, lines } = describeSetUp(type, address);
+  return (
+    <Panel
+      title="What to enter in the tool"
+      actions={
+        mayEdit && (
+          <Button size="xs" onClick={() => setAsks(true)}>
+            New address
+          </Button>
+        )
+      }
+    >
+      <p className="field-note">{where}</p>
+      {lines.map(({ label, text }) => (
+        <CopyLine key={label} label={label} text={text} />
+      ))}
+      <p className="field-note">
+        If the tool reaches this appliance under another name, replace the host. Anyone who knows
+        the token can open alerts.
+      </p>
+      {asks && (
+        <Confirm
+          title="Create a new address?"
+          verb="Create"
+          onClose={() => setAsks(false)}
+          onConfirm={() => rotateAddress(source)}
+        >
+          The present address stops working at once. Enter the new one in the tool.
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+/** Whom alerts of the source notify, and what they open. */
+function Recipients({ source }: { source: AlertSource }) {
+  const { alertChannelIds, escalationPolicyId, priority, incidentSeverity } = source;
+  const { data: channels = [] } = useAlertChannels();
+  const { data: policies = [] } = useEscalationPolicies();
+  const names = alertChannelIds.flatMap((id) => channels.find((one) => one.id === id)?.name ?? []);
+  const policy = policies.find(({ id }) => id === escalationPolicyId)?.name;
+  return (
+    <Panel title="Its alerts">
+      <ul className="lines">
+        <li>
+          <span className="line-words">
+            {names.length > 0 ? (
+              <>
+                notify <b>{names.join(", ")}</b>
+              </>
+            ) : (
+              <span className={policy === undefined ? "degraded" : ""}>notify no channel</span>
+            )}
+            {policy !== undefined && (
+              <>
+                {dot}escalate by <b>{policy}</b>
+              </>
+            )}
+          </span>
+        </li>
+        <li>
+          <span className="line-words">
+            have {priority === null ? "the priority that the tool names" : `priority ${priority}`}
+            {incidentSeverity !== null && `${dot}open a ${incidentSeverity} incident`}
+            {source.resolveAfterMinutes !== null &&
+              `${dot}end after ${source.resolveAfterMinutes} min without a report`}
+          </span>
+        </li>
+      </ul>
+    </Panel>
+  );
+}

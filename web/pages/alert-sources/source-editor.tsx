@@ -1,0 +1,341 @@
+/** The dialog that creates or edits an alert source, and previews a sample of its requests. */
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import {
+  type AlertSource,
+  type NewAlertSource,
+  SourceMapping,
+  type SourceType,
+  sourceTypes,
+} from "../../../src/alerting/sources/schema.ts";
+import type { FieldLabels } from "../../../src/core/kinds.ts";
+import { priorities, severities } from "../../../src/core/statuses.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
+import { dot } from "../../components/display/format.ts";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
+import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
+import { describeField } from "../../components/forms/field-kinds.ts";
+import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
+import { NumberField } from "../../components/forms/number-field.tsx";
+import { RecordsField } from "../../components/forms/records-field.tsx";
+import { SchemaField } from "../../components/forms/schema-field.tsx";
+import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
+import { notify } from "../../components/toasts.tsx";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import { getSourceRoutes } from "../../data/alert-sources.ts";
+import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { useEscalationPolicies } from "../../data/escalation-policies.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { PolicyField } from "../monitors/editor/on-call-fields.tsx";
+import { sourceTypeInfos } from "./source-types.ts";
+
+type EditedSource = Extract<Dialog, { kind: "create-source" | "edit-source" }>;
+type Values = NewAlertSource & Record<string, unknown>;
+
+const sources = v1["alert-sources"];
+const readSource = (id: string) => unwrapData(getSourceRoutes(id).get());
+
+export default function SourceDialog({ what }: { what: EditedSource }) {
+  const isNew = what.kind === "create-source";
+  return (
+    <EditorDialog
+      title={isNew ? "Create alert source" : "Edit alert source"}
+      size={600}
+      id={isNew ? null : what.id}
+      read={readSource}
+      managed={isNew ? null : "alertSources"}
+      besides={[useAlertChannels(), useEscalationPolicies()]}
+      onClose={closeDialog}
+    >
+      {(source, reload) => <Fields source={source} onTheirs={reload} />}
+    </EditorDialog>
+  );
+}
+
+const emptyMapping = (): SourceMapping => SourceMapping.parse({ key: "$.id", title: "$.title" });
+
+type FieldsProps = { source: AlertSource | undefined; onTheirs: () => void };
+
+function useSourceForm({ source, onTheirs }: FieldsProps) {
+  const navigate = useNavigate();
+  const { data: channels = [] } = useAlertChannels();
+  const start: Values = {
+    name: source?.name ?? "",
+    type: source?.type ?? "alertmanager",
+    enabled: source?.enabled ?? true,
+    alertChannelIds:
+      source?.alertChannelIds ?? channels.filter((one) => one.default).map(({ id }) => id),
+    escalationPolicyId: source?.escalationPolicyId ?? null,
+    priority: source?.priority ?? null,
+    incidentSeverity: source?.incidentSeverity ?? null,
+    resolveAfterMinutes: source?.resolveAfterMinutes ?? null,
+    mapping: source?.mapping ?? null,
+  };
+  return useForm<Values>(
+    start,
+    async (values, force, once) => {
+      const saved = await unwrapData(
+        source === undefined
+          ? sources.post(values, withIdempotencyKey(once))
+          : getSourceRoutes(source.id).patch(values, withIfMatch(force ? undefined : source, once)),
+      );
+      queryClient.setQueryData(recordKey("alert-source", saved.id), saved);
+      await queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
+      closeDialog();
+      if (source !== undefined) return notify(`Saved ${saved.name}`);
+      // The address is on its page.
+      void navigate({ to: "/on-call/alert-sources/$id", params: { id: saved.id } });
+    },
+    onTheirs,
+    { key: `alert-source ${source?.id ?? ""}` },
+  );
+}
+
+function Fields(props: FieldsProps) {
+  const { source } = props;
+  const form = useSourceForm(props);
+  const { values, set } = form;
+  /** A name that the person has not changed follows the type. */
+  const choose = (type: SourceType) => {
+    const isUsual = values.name === "" || values.name === sourceTypeInfos[values.type].name;
+    if (source === undefined && isUsual) set("name", sourceTypeInfos[type].name);
+    set("type", type);
+    set("mapping", type === "json" ? (values.mapping ?? emptyMapping()) : null);
+  };
+  return (
+    <FormFrame
+      form={form}
+      submit={source === undefined ? "Create alert source" : "Save"}
+      onCancel={closeDialog}
+      curl={() => ({
+        ...(source === undefined
+          ? { method: "POST", route: sources }
+          : { method: "PATCH", route: getSourceRoutes(source.id) }),
+        body: values,
+      })}
+    >
+      <Select
+        label="Tool"
+        description={
+          source === undefined
+            ? "What to enter in it is on the next page."
+            : "Format of its requests."
+        }
+        allowDeselect={false}
+        data-autofocus
+        data={sourceTypes.map((type) => ({ value: type, label: sourceTypeInfos[type].name }))}
+        value={values.type}
+        onChange={(type) => choose(type as SourceType)}
+        error={form.errorOf("type")}
+      />
+      <TextInput label="Name" placeholder="Prometheus" autoComplete="off" {...form.input("name")} />
+      {values.mapping !== null && (
+        <MappingFields
+          mapping={values.mapping}
+          onChange={(mapping) => set("mapping", mapping)}
+          errorOf={(name) => form.errorOf(`mapping.${name}`)}
+        />
+      )}
+      <RecipientFields form={form} />
+      <AlertFields form={form} />
+      {source !== undefined && (
+        <Switch
+          label="Enabled"
+          description="A disabled source ignores requests, and its open alerts end."
+          {...form.toggle("enabled")}
+        />
+      )}
+      <Sample type={values.type} mapping={values.mapping} />
+    </FormFrame>
+  );
+}
+
+/** Whom its alerts notify. */
+function RecipientFields({ form }: { form: Form<Values> }) {
+  const { values, set } = form;
+  const { data: channels } = useAlertChannels();
+  return (
+    <>
+      <RecordsField
+        label="Alert channels"
+        description="Notified of each alert and of its end."
+        records={channels}
+        nothingFound="No alert channels found"
+        {...form.field("alertChannelIds")}
+        onChange={(ids) => set("alertChannelIds", ids)}
+      />
+      <PolicyField
+        none="None"
+        description="Notifies people step by step until someone acknowledges the alert."
+        value={values.escalationPolicyId}
+        onChange={(id) => set("escalationPolicyId", id)}
+        error={form.errorOf("escalationPolicyId")}
+      />
+    </>
+  );
+}
+
+const toOptions = (values: readonly string[], none: string) => [
+  { value: "", label: none },
+  ...values.map((value) => ({ value, label: capitalize(value) })),
+];
+
+/** Priority, incidents and the end of its alerts. */
+function AlertFields({ form }: { form: Form<Values> }) {
+  const { values, set } = form;
+  const minutes = values.resolveAfterMinutes;
+  return (
+    <>
+      <Select
+        label="Priority"
+        allowDeselect={false}
+        data={toOptions(priorities, "As the tool names it")}
+        value={values.priority ?? ""}
+        onChange={(next) => set("priority", (next || null) as Values["priority"])}
+        error={form.errorOf("priority")}
+      />
+      <Select
+        label="Incidents"
+        description="Each alert opens an internal incident, and resolves it at its end."
+        allowDeselect={false}
+        data={toOptions(severities, "None")}
+        value={values.incidentSeverity ?? ""}
+        onChange={(next) => set("incidentSeverity", (next || null) as Values["incidentSeverity"])}
+        error={form.errorOf("incidentSeverity")}
+      />
+      <Switch
+        label="End alerts that are no longer reported"
+        description="For tools that never report the end of a problem."
+        checked={minutes !== null}
+        onChange={({ currentTarget }) =>
+          set("resolveAfterMinutes", currentTarget.checked ? 60 : null)
+        }
+      />
+      {minutes !== null && (
+        <NumberField
+          label="After the last report"
+          suffix=" min"
+          min={1}
+          allowDecimal={false}
+          value={minutes}
+          onChange={(next) => set("resolveAfterMinutes", next)}
+          error={form.errorOf("resolveAfterMinutes")}
+        />
+      )}
+    </>
+  );
+}
+
+const mono = { mono: true } as const;
+const mappingLabels: Readonly<Record<keyof SourceMapping, FieldLabels>> = {
+  alerts: { label: "List of alerts", hint: "Path of the list, if a request has several.", ...mono },
+  key: { label: "Key", hint: "Path of what identifies the problem.", ...mono },
+  title: { label: "Title", hint: "Path of the message.", ...mono },
+  status: { label: "Status", hint: "Path. Without it, every request is a problem.", ...mono },
+  resolvedValues: { label: "Statuses of an end", hint: "Any other one is a problem." },
+  acknowledgedValues: { label: "Statuses of an acknowledgment" },
+  openValues: {
+    label: "Statuses of a problem",
+    hint: "Only these, if you list some. Others are rejected.",
+  },
+  text: { label: "Text", hint: "Path of further text.", ...mono },
+  priority: { label: "Severity", hint: "Path of a word such as critical or warning.", ...mono },
+  link: { label: "Link", hint: "Path of an address with details.", ...mono },
+};
+const mappingKinds = Object.fromEntries(
+  Object.entries(SourceMapping.shape).map(([name, field]) => [name, describeField(field)]),
+);
+/** Fields that only matter with a path of the status. */
+const statusFields: ReadonlySet<string> = new Set([
+  "resolvedValues",
+  "acknowledgedValues",
+  "openValues",
+]);
+
+type MappingProps = {
+  mapping: SourceMapping;
+  onChange: (mapping: SourceMapping) => void;
+  errorOf: (name: string) => string | undefined;
+};
+
+function MappingFields({ mapping, onChange, errorOf }: MappingProps) {
+  const names = Object.keys(mappingLabels) as (keyof SourceMapping)[];
+  return (
+    <fieldset className="source-mapping">
+      <legend>Paths in a request, such as $.alert.title</legend>
+      {names
+        .filter((name) => mapping.status !== null || !statusFields.has(name))
+        .map((name) => {
+          const kind = mappingKinds[name];
+          return (
+            kind && (
+              <SchemaField
+                key={name}
+                name={name}
+                kind={kind}
+                labels={mappingLabels[name]}
+                value={mapping[name]}
+                onChange={(value) => onChange({ ...mapping, [name]: value })}
+                error={errorOf(name)}
+              />
+            )
+          );
+        })}
+    </fieldset>
+  );
+}
+
+/** Shows which alerts a pasted request would report. */
+function Sample({ type, mapping }: { type: SourceType; mapping: SourceMapping | null }) {
+  const [body, setBody] = useState("");
+  const preview = useMutation({
+    mutationFn: () => unwrapData(sources.preview.post({ type, mapping, body })),
+  });
+  const error = preview.error instanceof Error ? preview.error.message : undefined;
+  return (
+    <div className="flex flex-col gap-10">
+      <Textarea
+        label="Try a sample"
+        description="Paste the body of a request. Nothing is sent."
+        autosize
+        minRows={2}
+        maxRows={10}
+        spellCheck={false}
+        styles={{ input: { fontFamily: "var(--mono)" } }}
+        value={body}
+        error={error}
+        onChange={({ currentTarget }) => {
+          setBody(currentTarget.value);
+          preview.reset();
+        }}
+      />
+      {body.trim() !== "" && (
+        <BusyButton loading={preview.isPending} onClick={() => preview.mutate()}>
+          Preview
+        </BusyButton>
+      )}
+      <div role="status">
+        {preview.data?.alerts.length === 0 && (
+          <p className="field-note">This request reports no alert.</p>
+        )}
+        <ul className="source-preview">
+          {preview.data?.alerts.map(({ key, status, title, priority }) => (
+            <li key={key}>
+              <StateIcon state={status === "resolved" ? "up" : "down"} size={15} />
+              <span>
+                <b>{title === "" ? key : title}</b> {status}
+                {priority !== null && `${dot}${priority}`}
+                {dot}
+                <span className="faint">key {key}</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
