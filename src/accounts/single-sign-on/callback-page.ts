@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { callbackPath } from "../identity-providers/preset-rules.ts";
-import { ProviderFailure } from "./failures.ts";
+import { ProviderFailure, startAgain } from "./failures.ts";
 import { finishAttempt, type Outcome, type SingleSignOnDependencies } from "./service.ts";
 
 /** Time that the requests to a provider can take together, in seconds. */
@@ -54,6 +54,9 @@ function respondDone(returnTo: string): Response {
 function respondFailure(error: unknown): Response {
   if (error instanceof AppError && error.code === "RATE_LIMITED")
     return respondTooManyRequests(error.headers["Retry-After"] ?? "60");
+  // The address is opened by people, so a rejected use case is a page, too.
+  if (error instanceof AppError)
+    return respondPage(error.message, [startAgain], error.code === "UNAVAILABLE" ? 503 : 409);
   if (!(error instanceof ProviderFailure)) throw error;
   const { message, said, advice, isUnreachable } = error;
   const quoted = said === null || said === "" ? [] : [`The provider said: “${said}”`];

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeCertificates } from "../../support/certificates.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
+import { singleSignOnBounds } from "../../../src/core/limits.ts";
 import { testAppliance } from "../../support/appliance.ts";
 import {
   createCookieBrowser,
@@ -508,6 +509,26 @@ describe("a provider that does not work", () => {
     expect([end.status, end.text.includes("longer than 256 KiB")]).toEqual([502, true]);
   });
 
+  test("can hang, before the browser leaves and after it is back", async () => {
+    const { responseSeconds } = singleSignOnBounds;
+    const { value } = responseSeconds;
+    using _restored = { [Symbol.dispose]: () => void (responseSeconds.value = value) };
+    responseSeconds.value = 0.2;
+    await using world = await createWorld();
+    const browser = world.createBrowser();
+    const body = { providerId: world.providerId };
+    const start = await browser.page("POST", "/sign-in/provider", body);
+    world.provider.state.answer = () => new Promise<never>(() => {});
+    const end = await browser.comeBack(world.provider.authorize(start.json.data.url));
+    expect([end.status, end.text.includes("Timed out")]).toEqual([502, true]);
+    world.time.now += 11 * 60_000;
+    const again = await browser.page("POST", "/sign-in/provider", body);
+    expect([again.status, again.json.error.message]).toEqual([
+      503,
+      expect.stringContaining("can’t be reached. Timed out"),
+    ]);
+  });
+
   test("was deleted or turned off in the meantime", async () => {
     await using world = await createWorld();
     const browser = world.createBrowser();
@@ -615,6 +636,35 @@ describe("the profile", () => {
     expect((await other.page("DELETE", `/identities/${identity.id}`)).status).toBe(404);
     expect((await browser.page("DELETE", `/identities/${identity.id}`)).status).toBe(200);
     expect((await browser.page("GET", "/identities")).json.data).toEqual([]);
+  });
+
+  test("links at most 20 accounts, and shows that as a page", async () => {
+    await using world = await createWorld();
+    const member = await signInMember(world, "member");
+    const { providerId } = world;
+    for (let index = 0; index < 20; index++)
+      world.database.run(
+        `insert into identities (id, person_id, provider_id, subject, granted_organizations,
+          created_at, last_used_at) values (?1, ?2, ?3, ?1, '[]', '', '')`,
+        [`identity-${index}`, member.id, providerId],
+      );
+    const browser = world.createBrowser(member.cookie);
+    const start = await browser.page("POST", "/identities/link", { providerId });
+    const end = await browser.comeBack(world.provider.authorize(start.json.data.url));
+    expect([end.status, end.text.includes("can have 20 accounts")]).toEqual([409, true]);
+  });
+
+  test("adds nobody to an organization that is full", async () => {
+    await using world = await createWorld();
+    const count = await world.store.query<{ people: number }>(
+      "select count(*) as people from memberships where organization_id = ?",
+      [world.ours.id],
+    );
+    Object.assign(world.appliance.limits, { people: count[0]?.people });
+    const browser = world.createBrowser();
+    const end = await world.signIn(browser);
+    expect([end.status, end.text.includes("may have at most")]).toEqual([409, true]);
+    expect((await presenceOf(browser)).state).toBe("signed-out");
   });
 
   test("links nothing after the session has ended", async () => {
