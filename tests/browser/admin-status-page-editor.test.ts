@@ -1,8 +1,8 @@
 /** The editor of status pages, with its preview. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browser.ts";
+import { createAdminWorld, owner, selectPageFaults } from "../support/admin-world.ts";
+import { describeInChromium, findViolations, visitPage } from "../support/browser.ts";
 import { pixel } from "../support/images.ts";
 import { pollUntil } from "../support/status-client.ts";
 
@@ -162,5 +162,49 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByText("Logo removed").waitFor();
     expect((await stored()).logoUrl).toBeNull();
     expect(selectPageFaults(opened.faults)).toEqual([]);
+  });
+
+  test("a section for signed-in people appears only to them, without a flash, after they sign in on the page", async () => {
+    const address = `${world.url}/status/acme-gmbh`;
+    const secret = "Only for colleagues";
+    await world.ask("PATCH", `${path}/${id}`, {
+      slug: "acme-gmbh",
+      sections: [
+        { groupId: world.office.id },
+        { name: secret, monitors: [{ id: world.idOf("Blog") }] },
+      ],
+    });
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    const preview = previewOf(page);
+    await preview.getByText(secret).waitFor();
+    await page.getByRole("button", { name: `1 monitor of ${secret}` }).click();
+    await page.getByRole("checkbox", { name: `Show ${secret} only to signed-in people` }).check();
+    await preview.getByText(secret).waitFor({ state: "detached" });
+    await page.getByText("Signed in", { exact: true }).click();
+    await preview.getByText(secret).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await save(page);
+
+    await using visit = await visitPage(browser, `${address}/subscribe`);
+    const seen: string[] = [];
+    visit.page.on("response", async (response) => {
+      seen.push(await response.text().catch(() => ""));
+    });
+    await visit.page.goto(address);
+    await visit.page.getByText("Office").waitFor();
+    await world.ask("PATCH", `${path}/${id}`, { visibility: "signed-in" });
+    await visit.page.goto(`${address}/history`);
+    await visit.page.getByText("Sign in to see this page").waitFor();
+    expect(await findViolations(visit.page)).toEqual([]);
+    await visit.page.getByRole("link", { name: "Sign in" }).click();
+    await visit.page.getByLabel("E-mail").fill(owner.email);
+    await visit.page.getByLabel("Password", { exact: true }).fill(owner.password);
+    expect(seen.filter((text) => text.includes(secret))).toEqual([]);
+    await visit.page.getByRole("button", { name: "Sign in" }).click();
+    await visit.page.waitForURL(`${address}/history`);
+    await visit.page.goto(address);
+    await visit.page.getByText(secret).waitFor();
+    expect(selectPageFaults([...opened.faults, ...visit.faults])).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
         )}
       </Loaded>
       {mayWrite && (
-        <Button size="xs" onClick={() => setCreating(true)}>
+        <Button size="xs" className="token-add" onClick={() => setCreating(true)}>
           Create access token
         </Button>
       )}
