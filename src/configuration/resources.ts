@@ -339,6 +339,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     theme: page.theme,
     visibility: page.visibility,
     allowedRoles: page.allowedRoles,
+    visitorProviders: page.visitorProviders,
     allowedAddresses: page.allowedAddresses,
     indexing: page.indexing,
     sections: page.sections,

@@ -919,6 +919,8 @@ export const statusPageBounds = {
   monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: validationText },
   allowedAddresses: { value: 200, unit: "entries", per: "page", beyond: validationText },
   accessTokens: { value: 50, unit: "rows", per: "page", beyond: conflictText },
+  visitorProviders: { value: 5, unit: "entries", per: "page", beyond: validationText },
+  visitorDomains: { value: 50, unit: "entries", per: "provider of a page", beyond: validationText },
   shownIncidents: {
     value: 200,
     unit: "rows",

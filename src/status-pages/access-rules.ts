@@ -8,6 +8,12 @@ export const visibilities = ["public", "password", "signed-in", "addresses", "hi
 export const audiences = ["everyone", "signed-in"] as const;
 export type Audience = (typeof audiences)[number];
 
+/** Whether an account with this verified address, or without one, counts as signed in for these domains. */
+export function isAllowedVisitor(domains: readonly string[], email: string | null): boolean {
+  if (domains.length === 0) return true;
+  return email !== null && domains.includes(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
+}
+
 /**
  * Whether a member counts as signed in on a page with these roles. Members who are limited to monitor groups do not,
  * because a page can show any group.

@@ -79,6 +79,31 @@ function isPublicName(text: string): boolean {
   return hostName.test(text) && last !== "localhost" && !/^(?:\d+|0x[0-9a-f]*)$/.test(last);
 }
 
+const visitorProviders = z
+  .array(
+    z.strictObject({
+      providerId: Id,
+      domains: z
+        .array(z.string().refine(isPublicName, "must be a domain, such as team.example"))
+        .max(statusPageBounds.visitorDomains.value)
+        .transform((domains) => [...new Set(domains.map((one) => one.toLowerCase()))])
+        .default([])
+        .meta({
+          description:
+            "Domains of verified e-mail addresses. Empty for all accounts of the provider.",
+        }),
+    }),
+  )
+  .max(statusPageBounds.visitorProviders.value)
+  .refine(
+    (all) => new Set(all.map(({ providerId }) => providerId)).size === all.length,
+    "must name each provider once",
+  )
+  .meta({
+    description:
+      "Sign-in providers of the organization whose accounts count as signed in on this page, without access to the admin page.",
+  });
+
 const hosts = z
   .array(
     z
@@ -170,6 +195,7 @@ export const statusPageFields = {
     .default(null)
     .meta({ description: "Required while `visibility` is `password`." }),
   allowedRoles: allowedRoles.default([]),
+  visitorProviders: visitorProviders.default([]),
   allowedAddresses: allowedAddresses.default([]),
   indexing: z.boolean().default(true).meta({
     description:
@@ -268,6 +294,7 @@ export const StatusPage = z
     theme: Theme,
     visibility: Visibility,
     allowedRoles: z.array(Role),
+    visitorProviders: z.array(z.object({ providerId: Id, domains: z.array(z.string()) })),
     allowedAddresses: z.array(z.string()),
     indexing: z.boolean(),
     sections: z.array(StatusPageSection),
@@ -296,6 +323,7 @@ export const StatusPage = z
       theme: "auto",
       visibility: "public",
       allowedRoles: [],
+      visitorProviders: [],
       allowedAddresses: [],
       indexing: true,
       sections: [

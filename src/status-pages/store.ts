@@ -3,9 +3,10 @@ import { desc, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { buildFirstId } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
-import { buildIdTable, guardLimit } from "../database/references.ts";
+import { buildIdTable, guardLimit, unknownReferenceError } from "../database/references.ts";
 import { matchValues, replaceLinks, type Tenant } from "../database/rows.ts";
 import { guard, type Prepared, type Statement, type Store } from "../database/store.ts";
+import { identityProviderOrganizations } from "../database/tables/accounts.ts";
 import {
   statusPageHosts,
   statusPageMonitors,
@@ -39,6 +40,7 @@ export type PageHead = Pick<
   | "visibility"
   | "passwordHash"
   | "allowedRoles"
+  | "visitorProviders"
   | "allowedAddresses"
 > & {
   /** Whether sections of the page are only for signed-in people. */
@@ -104,20 +106,20 @@ export async function findPublicPageById(
 
 const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
   p.password_hash as passwordHash, p.allowed_roles as allowedRoles,
+  p.visitor_providers as visitorProviders,
   p.allowed_addresses as allowedAddresses, exists (select 1 from status_page_sections s
     where s.organization_id = p.organization_id and s.page_id = p.id
       and s.audience = 'signed-in') as hasConcealed`;
 
-type HeadRow = Omit<PageHead, "allowedRoles" | "allowedAddresses" | "hasConcealed"> & {
-  allowedRoles: string;
-  allowedAddresses: string;
-  hasConcealed: number;
-};
+type ListColumn = "allowedRoles" | "allowedAddresses" | "visitorProviders";
+type HeadRow = Omit<PageHead, ListColumn | "hasConcealed"> &
+  Record<ListColumn, string> & { hasConcealed: number };
 
 const toHead = (row: HeadRow): PageHead => ({
   ...row,
   allowedRoles: JSON.parse(row.allowedRoles) as PageHead["allowedRoles"],
   allowedAddresses: JSON.parse(row.allowedAddresses) as string[],
+  visitorProviders: JSON.parse(row.visitorProviders) as PageHead["visitorProviders"],
   hasConcealed: row.hasConcealed === 1,
 });
 
@@ -201,6 +203,38 @@ export function guardFreeHosts(organizationId: string, id: string, hosts: readon
   );
 }
 
+/** Guards that these sign-in providers open the organization; else NOT_FOUND. */
+function guardProviders(
+  organizationId: string,
+  providers: readonly { providerId: string }[],
+): Prepared[] {
+  return providers.map(({ providerId }) =>
+    guard(
+      sql`exists (select 1 from ${identityProviderOrganizations}
+        where provider_id = ${providerId} and organization_id = ${organizationId})`,
+      () => unknownReferenceError("visitorProviders", "sign-in provider"),
+    ),
+  );
+}
+
+/** Reads the enabled providers of a page that still open its organization, in the order of the page. */
+export async function findVisitorProviders(
+  store: Store,
+  { organizationId, visitorProviders }: Pick<PageHead, "organizationId" | "visitorProviders">,
+): Promise<{ id: string; name: string; domains: readonly string[] }[]> {
+  if (visitorProviders.length === 0) return [];
+  const rows = await store.query<{ id: string; name: string }>(
+    `select p.id, p.name from identity_providers p
+       join identity_provider_organizations o on o.provider_id = p.id and o.organization_id = ?
+     where p.enabled and p.id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify(visitorProviders.map(({ providerId }) => providerId))],
+  );
+  return visitorProviders.flatMap(({ providerId, domains }) => {
+    const found = rows.find(({ id }) => id === providerId);
+    return found === undefined ? [] : [{ ...found, domains }];
+  });
+}
+
 function createTakenError(path: string, message: string) {
   const details = [{ path, message: "must not be in use by another status page" }];
   return new AppError("CONFLICT", message, { details });
@@ -250,6 +284,7 @@ export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
   return [
     guardFreeSlug(organizationId, id, slug),
     guardFreeHosts(organizationId, id, hosts),
+    ...guardProviders(organizationId, page.visitorProviders),
     owner.store.db.insert(statusPages).values(page),
     ...replaceSections(organizationId, id, sections),
     ...replaceHosts(owner, id, hosts),
@@ -259,13 +294,20 @@ export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
 /** Updates these fields of the page. A slug or host of another page is a CONFLICT. */
 export function changePage(
   owner: PageOwner,
-  { organizationId, id, slug: before }: Pick<StoredPage, "organizationId" | "id" | "slug">,
+  before: Pick<StoredPage, "organizationId" | "id" | "slug" | "visitorProviders">,
   { sections, hosts, ...columns }: Partial<StoredPage>,
 ): Statement[] {
-  const { slug = before } = columns;
+  const { organizationId, id } = before;
+  const { slug = before.slug, visitorProviders = [] } = columns;
+  // A page can still name a provider that was removed from the organization.
+  const known = new Set(before.visitorProviders.map(({ providerId }) => providerId));
   return [
     guardFreeSlug(organizationId, id, slug),
     guardFreeHosts(organizationId, id, hosts ?? []),
+    ...guardProviders(
+      organizationId,
+      visitorProviders.filter(({ providerId }) => !known.has(providerId)),
+    ),
     owner.store.db
       .update(statusPages)
       .set(columns)

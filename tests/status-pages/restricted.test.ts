@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { visibilities } from "../../src/status-pages/access-rules.ts";
 import { isInRanges } from "../../src/status-pages/site/access.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
+import { createCookieBrowser, startIdentityProvider } from "../support/identity-provider.ts";
 import { addressOf, createPerson, signInMember, signInVisitor } from "../support/people.ts";
 import { badgePaths, partPaths } from "../support/public-paths.ts";
 import { buildSection, createVisitor, readWords, type Visitor } from "../support/visitor.ts";
@@ -366,4 +367,79 @@ describe("access tokens", () => {
     expect([statuses[0], statuses.at(-1)]).toEqual([403, 429]);
     expect((await read("/status/password.json")).status).toBe(200);
   });
+});
+
+test("accounts of a sign-in provider see the page and nothing else, as long as page and provider accept them", async () => {
+  await using made = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
+  await using provider = await startIdentityProvider(() => made.time.now);
+  const admin = await signInMember(made, "owner", { administrator: true });
+  const settings = { name: "Keycloak", issuer: provider.issuer, clientId: "signalbox" };
+  const createProvider = async (organizationId: string) => {
+    const body = { ...settings, organizations: [{ organizationId, defaultRole: null }] };
+    const added = await admin.page("POST", "/dashboard/identity-providers", { body });
+    expect(added.status).toBe(201);
+    return added.json.data.id as string;
+  };
+  const providerId = await createProvider(made.ours.id);
+  const foreignId = await createProvider(made.theirs.id);
+  const concealed = await addConcealed(made);
+  const page = await made.publish({
+    sections: concealed.sections,
+    visitorProviders: [{ providerId, domains: ["Team.example"] }],
+  });
+  const path = `/api/v1/status-pages/${page.id}`;
+  const foreign = { visitorProviders: [{ providerId: foreignId, domains: [] }] };
+  expect((await made.api("PATCH", path, { body: foreign })).status).toBe(404);
+
+  const signIn = async () => {
+    const chosen = await made.get("/status/ours/sign-in", { host });
+    expect(readWords(chosen.text, ".go")).toEqual(["Sign in", "Continue with Keycloak"]);
+    const started = await made.get(`/status/ours/sign-in?provider=${providerId}`, { host });
+    const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
+    const browser = createCookieBrowser(made);
+    const gone = await browser.comeBack(started.headers.get("location") ?? "");
+    const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
+    if (back.status !== 200) return { status: back.status, cookie: "", browser };
+    const [, next = ""] = /content="0;url=([^"]+)"/.exec(back.text) ?? [];
+    const approved = await browser.comeBack(next.replaceAll("&amp;", "&"));
+    const url = new URL(approved.headers.get("location") ?? "");
+    const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
+    const [cookie = ""] = done.headers.getSetCookie()[0]?.split(";") ?? [];
+    return { status: done.status, cookie, browser };
+  };
+  const { status, cookie, browser } = await signIn();
+  expect(status).toBe(303);
+  const reads = async () =>
+    (await made.get("/status/ours.json", { host, headers: { Cookie: cookie } })).text.includes(
+      canary("section"),
+    );
+  expect(await reads()).toBe(true);
+  expect((await browser.page("GET", "/session")).json.data.state).toBe("signed-out");
+
+  for (const claims of [
+    { email: "ada@other.example" },
+    { email_verified: false },
+    { email: "ada@team.example.evil.example" },
+  ]) {
+    const before = provider.state.claims;
+    provider.state.claims = { ...before, ...claims };
+    expect((await signIn()).status).toBe(403);
+    provider.state.claims = before;
+  }
+
+  const changeProvider = (body: object) =>
+    admin.page("PATCH", `/dashboard/identity-providers/${providerId}`, { body });
+  await changeProvider({ enabled: false });
+  expect(await reads()).toBe(false);
+  await changeProvider({ enabled: true });
+  expect(await reads()).toBe(true);
+  await made.changePage(page.id, { visitorProviders: [{ providerId, domains: ["a.example"] }] });
+  expect(await reads()).toBe(false);
+  await made.changePage(page.id, { visitorProviders: [{ providerId, domains: [] }] });
+  expect(await reads()).toBe(true);
+  made.time.now += 12 * 3_600_000;
+  expect(await reads()).toBe(false);
+  await changeProvider({ organizations: [] });
+  const kept = { title: "Ours again", visitorProviders: [{ providerId, domains: [] }] };
+  await made.changePage(page.id, kept);
 });

@@ -33,6 +33,7 @@ const plain = {
   theme: "auto",
   visibility: "public",
   allowedRoles: [],
+  visitorProviders: [],
   allowedAddresses: [],
   indexing: true,
   sections: [],

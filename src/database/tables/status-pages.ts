@@ -13,6 +13,8 @@ import type { Role } from "../../core/roles.ts";
 import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
 
+type VisitorProvider = { providerId: string; domains: string[] };
+
 export const statusPages = sqliteTable(
   "status_pages",
   {
@@ -38,6 +40,11 @@ export const statusPages = sqliteTable(
     /** Addresses and CIDR ranges that can open the page with the visibility `addresses`. */
     allowedAddresses: text("allowed_addresses", { mode: "json" })
       .$type<string[]>()
+      .notNull()
+      .default([]),
+    /** Sign-in providers whose accounts count as signed in, without being members. */
+    visitorProviders: text("visitor_providers", { mode: "json" })
+      .$type<VisitorProvider[]>()
       .notNull()
       .default([]),
     /** Whether search engines may list the page. */

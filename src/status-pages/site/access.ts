@@ -1,19 +1,26 @@
-/** Admits visitors to status pages: by visibility, address, password, access token, or as signed-in members. */
+/** Admits visitors to status pages: by visibility, address, password, access token, or as signed-in people. */
 import { isIP } from "node:net";
 import { AppError, rateLimitError } from "../../core/errors.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import { normalizeAddress } from "../../core/security/client-network.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import { createBlockList, familyOf, parseRange } from "../../core/security/target-guard.ts";
+import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { isOurs } from "../../http/access/host-guard.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Sessions } from "../../http/access/session.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
-import { type Audience, isAllowedMember } from "../access-rules.ts";
+import { type Audience, isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { isTokenOfPage } from "../access-tokens/store.ts";
 import { adjustAccent } from "../rendering/accent.ts";
-import { findBranding, findHeadByHost, type PageHead } from "../store.ts";
+import {
+  findBranding,
+  findHeadByHost,
+  findVisitorProviders,
+  type PageBranding,
+  type PageHead,
+} from "../store.ts";
 import { hasAccessToken, hashAccessToken, openPass } from "./credentials.ts";
 import { hostOf } from "./hosts.ts";
 import type { PageLock } from "./lock.ts";
@@ -23,13 +30,14 @@ export type Admission = {
   audience: Audience;
   /** Whether an access token opened the page. Web pages of any origin can then read the response. */
   isByToken: boolean;
-  /** The signed-in person; null for all other visitors. */
-  person: { email: string } | null;
+  /** The signed-in person, whose address can be unknown; null for all other visitors. */
+  person: { email: string | null } | null;
 };
 
 type Dependencies = {
   store: Store;
   vault: Vault;
+  clock: Clock;
   sessions: Sessions;
   ownHosts: OwnHosts;
   lock: PageLock;
@@ -54,7 +62,7 @@ export class PageAccess {
       const audience = isSplit ? "signed-in" : "everyone";
       return isValid ? { audience, isByToken: true, person: null } : null;
     }
-    const person = isSplit ? await this.#findMember(request, head) : null;
+    const person = isSplit ? await this.#findPerson(request, head) : null;
     if (!(await this.#isOpenFor(request, head, person !== null))) return null;
     return { audience: person === null ? "everyone" : "signed-in", isByToken: false, person };
   }
@@ -67,18 +75,12 @@ export class PageAccess {
       case "password":
         return lock.ask(head, home, path);
       case "signed-in": {
-        const link = `${home === "/" ? "" : home}/sign-in?to=${encodeURIComponent(path)}`;
-        return respondClosed(
-          store,
-          head,
-          "Sign in to see this page",
-          `<p>It is for people with an account.</p><p><a class="go" href="${Bun.escapeHTML(link)}">Sign in</a></p>`,
-        );
+        const providers = await findVisitorProviders(store, head);
+        return respondChoice(await findBranding(store, head), home, path, providers);
       }
       default:
         return respondClosed(
-          store,
-          head,
+          await findBranding(store, head),
           "This page is not open to your network",
           `<p>Your address is ${Bun.escapeHTML(this.#on.addressOf(request))}. Use the network of the organization, such as its VPN, and the address of the page that you got from it.</p>`,
         );
@@ -96,10 +98,23 @@ export class PageAccess {
         );
   }
 
-  /** Finds the member whose pass the request has; null if the session, membership or role no longer allows it. */
-  async #findMember(request: Request, head: PageHead): Promise<{ email: string } | null> {
-    const pass = openPass(this.#on.vault, request, head);
+  /**
+   * Finds the person whose pass the request has; null if the session, membership, role, provider or domain no longer
+   * allows it.
+   */
+  async #findPerson(request: Request, head: PageHead): Promise<Admission["person"]> {
+    const { store, vault, clock } = this.#on;
+    const pass = openPass(vault, request, head);
     if (pass === null) return null;
+    if (!("sessionId" in pass)) {
+      const { providerId, email, until } = pass;
+      if (until <= clock()) return null;
+      const providers = await findVisitorProviders(store, head);
+      const provider = providers.find(({ id }) => id === providerId);
+      if (provider === undefined || !isAllowedVisitor(provider.domains, email)) return null;
+      // Without domains, it could not be checked later whether the address still belongs to a visitor.
+      return { email: provider.domains.length === 0 ? null : email };
+    }
     let email = "";
     const isMember = await this.#on.sessions.isStillOpen(pass.sessionId, (session) => {
       ({ email } = session.person);
@@ -110,14 +125,14 @@ export class PageAccess {
     return isMember ? { email } : null;
   }
 
-  async #isOpenFor(request: Request, head: PageHead, isMember: boolean): Promise<boolean> {
+  async #isOpenFor(request: Request, head: PageHead, isSignedIn: boolean): Promise<boolean> {
     switch (head.visibility) {
       case "public":
         return true;
       case "password":
         return this.#on.lock.isOpenFor(request, head);
       case "signed-in":
-        return isMember;
+        return isSignedIn;
       case "addresses":
         return this.#isFromAllowedAddress(request, head);
       case "hidden":
@@ -148,14 +163,30 @@ export function isInRanges(allowed: readonly string[], address: string): boolean
   return createBlockList(ranges).check(client, familyOf(client));
 }
 
+/** Creates the page on which visitors choose how to sign in. They return to `path`. */
+export function respondChoice(
+  branding: PageBranding,
+  home: string,
+  path: string,
+  providers: readonly { id: string; name: string }[],
+): Response {
+  const ways = [
+    { way: "account", label: "Sign in" },
+    ...providers.map(({ id, name }) => ({ way: `provider=${id}`, label: `Continue with ${name}` })),
+  ];
+  const links = ways.map(({ way, label }) => {
+    const href = `${home === "/" ? "" : home}/sign-in?${way}&to=${encodeURIComponent(path)}`;
+    return `<a class="go" href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(label)}</a>`;
+  });
+  return respondClosed(
+    branding,
+    "Sign in to see this page",
+    `<p>It is for people with an account.</p>${links.join("")}`,
+  );
+}
+
 /** Creates the page that names a closed status page. `content` is HTML. */
-async function respondClosed(
-  store: Store,
-  head: PageHead,
-  heading: string,
-  content: string,
-): Promise<Response> {
-  const branding = await findBranding(store, head);
+function respondClosed(branding: PageBranding, heading: string, content: string): Response {
   const { accentColor } = branding;
   return respondSmallPage(
     branding.title,

@@ -25,8 +25,14 @@ type Page = { id: string };
 
 export const passCookieOf = ({ id }: Page) => passPrefix + id;
 
-/** A signed-in person's permission to see a page, valid as long as the session. It is in a cookie of the page's host. */
-type Pass = { sessionId: string };
+/** An account of a sign-in provider. The address is verified; null for none. */
+export type VisitorAccount = { providerId: string; email: string | null };
+
+/**
+ * A permission to see a page as a signed-in person, in a cookie of the page's host. That of a member is valid as long as
+ * the session, that of an account elsewhere until a time.
+ */
+export type Pass = { sessionId: string } | (VisitorAccount & { until: number });
 
 const passLocationOf = ({ id }: Page) => `status-page/${id}/pass`;
 

@@ -152,10 +152,7 @@ export class PublicPages {
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
     const target = { head, base: address.base, isAtOwnHost: address.host !== null, hasAdminPage };
-    return signInVisitor(this.#on, request, target, {
-      code: query.get("code"),
-      to: query.get("to"),
-    });
+    return signInVisitor(this.#on, request, target, query);
   }
 
   /** Checks the submitted password of a page. */

@@ -1,29 +1,51 @@
 /**
- * Recognizes members on a status page at any host. The page sends the browser to the admin page, whose session cookie
- * no other host gets. The admin page sends it back with a code, and the page exchanges the code for a cookie.
+ * Recognizes signed-in people on a status page at any host. The page sends the browser to the admin page, whose session
+ * cookie no other host gets, or on to a sign-in provider. The browser returns with a code, which the page exchanges for a
+ * cookie of its own.
  */
-import { createToken, sha256 } from "../../core/ids.ts";
+import { idleMs, oldestMs } from "../../accounts/sessions/rules.ts";
+import { ProviderFailure, startAgain } from "../../accounts/single-sign-on/failures.ts";
+import {
+  type IdentifiedVisitor,
+  type SingleSignOnDependencies,
+  startAttempt,
+} from "../../accounts/single-sign-on/service.ts";
 import { AppError } from "../../core/errors.ts";
+import { createToken, sha256 } from "../../core/ids.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import { type Clock, minuteMs } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
-import { oldestMs } from "../../accounts/sessions/rules.ts";
-import { buildSetCookie, readCookie } from "../../http/cookies.ts";
 import { isOurs } from "../../http/access/host-guard.ts";
+import { buildSetCookie, readCookie } from "../../http/cookies.ts";
 import { originOf } from "../../http/request.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
-import type { SignedInContext } from "../../http/visitor-context.ts";
-import { isAllowedMember } from "../access-rules.ts";
+import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
+import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { selectEffectiveHosts } from "../rules.ts";
-import { findHeadById, findPages, type PageHead } from "../store.ts";
-import { openSealed, passCookieOf, sealPass } from "./credentials.ts";
+import {
+  findBranding,
+  findHeadById,
+  findPages,
+  findVisitorProviders,
+  type PageHead,
+} from "../store.ts";
+import { respondChoice } from "./access.ts";
+import {
+  openSealed,
+  type Pass,
+  passCookieOf,
+  sealPass,
+  type VisitorAccount,
+} from "./credentials.ts";
 import { isWithin } from "./lock.ts";
 
 /** Time to sign in. */
 const startedMs = 10 * minuteMs;
 /** Time for the browser to bring the code back. */
 const codeMs = minuteMs;
+/** How long a visitor without an account here can read the page. Then the provider is asked again. */
+const visitMs = idleMs;
 
 /** A started sign-in. `origin` and `base` are the address of the page in the browser. */
 type Start = {
@@ -35,11 +57,12 @@ type Start = {
   secretHash: string;
   until: number;
 };
-type Code = { sessionId: string; secretHash: string; until: number };
+type Code = { who: { sessionId: string } | VisitorAccount; secretHash: string; until: number };
 
 const startLocation = "status-page/sign-in";
-const codeLocationOf = ({ id }: { id: string }) => `status-page/${id}/sign-in-code`;
-const cookieNameOf = ({ id }: { id: string }) => `signalbox_sign-in_${id}`;
+const codeLocationOf = (pageId: string) => `status-page/${pageId}/sign-in-code`;
+const accountLocationOf = (pageId: string) => `status-page/${pageId}/account`;
+const cookieNameOf = (pageId: string) => `signalbox_sign-in_${pageId}`;
 
 export type PageSignInDependencies = {
   store: Store;
@@ -52,18 +75,26 @@ export type PageSignInDependencies = {
 
 type Target = { head: PageHead; base: string; isAtOwnHost: boolean; hasAdminPage: boolean };
 
-/** Starts a sign-in that returns to `to`, or completes it with the code of the admin page. */
-export function signInVisitor(
+/**
+ * Starts a sign-in that returns to `to`, or completes it with the code of the admin page. On a page with sign-in
+ * providers, visitors first choose one, or their account here.
+ */
+export async function signInVisitor(
   on: PageSignInDependencies,
   request: Request,
   target: Target,
-  { code, to }: { code: string | null; to: string | null },
-): Response {
-  const home = target.base || "/";
+  query: URLSearchParams,
+): Promise<Response> {
+  const { head, base } = target;
+  const home = base || "/";
+  const [code, to, providerId] = [query.get("code"), query.get("to"), query.get("provider")];
+  if (code !== null) return completeSignIn(on, request, target, code);
   const back = to !== null && isWithin(home, to) ? to : home;
-  return code === null
-    ? startSignIn(on, request, target, back)
-    : completeSignIn(on, request, target, code);
+  const providers = await findVisitorProviders(on.store, head);
+  const isChosen = query.has("account") || providers.some(({ id }) => id === providerId);
+  return providers.length > 0 && !isChosen
+    ? respondChoice(await findBranding(on.store, head), home, back, providers)
+    : startSignIn(on, request, target, back, query.has("account") ? null : providerId);
 }
 
 function startSignIn(
@@ -71,6 +102,7 @@ function startSignIn(
   request: Request,
   { head, base, isAtOwnHost, hasAdminPage }: Target,
   back: string,
+  providerId: string | null,
 ): Response {
   const isAtAdminHost = hasAdminPage && isOurs(request, ownHosts);
   // The admin page returns only to its own host and to the page's own ones.
@@ -86,14 +118,18 @@ function startSignIn(
     secretHash: sha256(secret),
     until: clock() + startedMs,
   };
-  const sealed = vault.seal(JSON.stringify(start), startLocation);
+  const visit = vault.seal(JSON.stringify(start), startLocation);
   const cookie = buildSetCookie(request, {
-    name: cookieNameOf(head),
+    name: cookieNameOf(pageId),
     value: `${secret}~${back}`,
     maxAgeSeconds: startedMs / 1000,
     sameSite: "Lax",
   });
-  return redirect(302, `${isAtAdminHost ? "" : origin()}/status-pages?visit=${sealed}`, [cookie]);
+  const path =
+    providerId === null
+      ? `/status-pages?visit=${visit}`
+      : `${visitorPath}?provider=${providerId}&visit=${visit}`;
+  return redirect(302, `${isAtAdminHost ? "" : origin()}${path}`, [cookie]);
 }
 
 function completeSignIn(
@@ -102,29 +138,30 @@ function completeSignIn(
   { head, base }: Target,
   sealed: string,
 ): Response {
-  const code = openSealed<Code>(vault, sealed, codeLocationOf(head));
-  const [secret = "", to = ""] = (readCookie(request, cookieNameOf(head)) ?? "").split("~", 2);
+  const code = openSealed<Code>(vault, sealed, codeLocationOf(head.id));
+  const [secret = "", to = ""] = (readCookie(request, cookieNameOf(head.id)) ?? "").split("~", 2);
   const home = base || "/";
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
-    return respondSmallPage(
-      "Sign in again",
-      `<div class="lock"><h1>This link has expired</h1><p><a class="go" href="${base}/sign-in">Sign in again</a></p></div>`,
-      403,
-    );
-  const pass = buildSetCookie(request, {
-    name: passCookieOf(head),
-    value: sealPass(vault, head, { sessionId: code.sessionId }),
-    maxAgeSeconds: oldestMs / 1000,
-    sameSite: "Lax",
-  });
-  const used = buildSetCookie(request, {
-    name: cookieNameOf(head),
-    value: "",
-    maxAgeSeconds: 0,
-    sameSite: "Lax",
-  });
-  return redirect(303, isWithin(home, to) ? to : home, [pass, used]);
+    return respondExpired(`${base}/sign-in`);
+  const pass: Pass = "sessionId" in code.who ? code.who : { ...code.who, until: clock() + visitMs };
+  const lifetimeMs = "sessionId" in pass ? oldestMs : visitMs;
+  const cookies = [
+    {
+      name: passCookieOf(head),
+      value: sealPass(vault, head, pass),
+      maxAgeSeconds: lifetimeMs / 1000,
+    },
+    { name: cookieNameOf(head.id), value: "", maxAgeSeconds: 0 },
+  ].map((cookie) => buildSetCookie(request, { ...cookie, sameSite: "Lax" }));
+  return redirect(303, isWithin(home, to) ? to : home, cookies);
 }
+
+const respondExpired = (link: string) =>
+  respondSmallPage(
+    "Sign in again",
+    `<div class="lock"><h1>This link has expired</h1><a class="go" href="${Bun.escapeHTML(link)}">Sign in again</a></div>`,
+    403,
+  );
 
 function redirect(status: 302 | 303, location: string, cookies: readonly string[]): Response {
   const headers = new Headers({ Location: location, "Cache-Control": "no-store" });
@@ -132,33 +169,116 @@ function redirect(status: 302 | 303, location: string, cookies: readonly string[
   return new Response(null, { status, headers });
 }
 
+/** Returns a started sign-in with its page; null if it is forged or expired, or the page no longer exists. */
+async function openStart(
+  { store, vault, clock, ownHosts, origin }: VisitorContext,
+  sealed: string,
+): Promise<{ start: Start; head: PageHead } | null> {
+  const start = openSealed<Start>(vault, sealed, startLocation);
+  if (start === null || start.until < clock()) return null;
+  const { organizationId, pageId } = start;
+  const head = await findHeadById(store, pageId);
+  const [page] = await findPages({ store, organizationId }, pageId);
+  if (head === null || page === undefined) return null;
+  // Only these hosts, because a forged Host header could otherwise lead the code elsewhere.
+  const { hostname } = new URL(start.origin);
+  const isAllowed =
+    hostname === new URL(origin).hostname ||
+    selectEffectiveHosts(page, ownHosts).includes(hostname);
+  return isAllowed ? { start, head } : null;
+}
+
+function buildCompletion({ vault, clock }: VisitorContext, start: Start, who: Code["who"]): string {
+  const code: Code = { who, secretHash: start.secretHash, until: clock() + codeMs };
+  const value = vault.seal(JSON.stringify(code), codeLocationOf(start.pageId));
+  return `${start.origin}${start.base}/sign-in?code=${value}`;
+}
+
 /**
  * Returns the address that completes a sign-in started by a status page. Throws FORBIDDEN if the person can't see the
  * page as a member, and NOT_FOUND for an expired or foreign start.
  */
 export async function approveVisit(
-  { store, vault, clock, ownHosts, origin, session }: SignedInContext,
+  context: SignedInContext,
   sealed: string,
 ): Promise<{ url: string }> {
-  const start = openSealed<Start>(vault, sealed, startLocation);
-  if (start === null || start.until < clock())
+  const opened = await openStart(context, sealed);
+  if (opened === null)
     throw new AppError("NOT_FOUND", "This link has expired. Open the status page again.");
-  const { organizationId, pageId } = start;
-  const head = await findHeadById(store, pageId);
-  const member = session.organizations.find(({ id }) => id === organizationId);
-  if (member === undefined || head === null || !isAllowedMember(head.allowedRoles, member))
+  const { start, head } = opened;
+  const { id: sessionId, organizations } = context.session;
+  const member = organizations.find(({ id }) => id === head.organizationId);
+  if (member === undefined || !isAllowedMember(head.allowedRoles, member))
     throw new AppError("FORBIDDEN", "Your account is not allowed to see this status page.");
-  const [page] = await findPages({ store, organizationId }, pageId);
-  // Only these hosts, because a forged Host header could otherwise lead the code elsewhere.
-  const hosts = page === undefined ? [] : selectEffectiveHosts(page, ownHosts);
-  const { hostname } = new URL(start.origin);
-  if (hostname !== new URL(origin).hostname && !hosts.includes(hostname))
-    throw new AppError("NOT_FOUND", "This link has expired. Open the status page again.");
-  const code: Code = {
-    sessionId: session.id,
-    secretHash: start.secretHash,
-    until: clock() + codeMs,
-  };
-  const value = vault.seal(JSON.stringify(code), codeLocationOf(head));
-  return { url: `${start.origin}${start.base}/sign-in?code=${value}` };
+  return { url: buildCompletion(context, start, { sessionId }) };
+}
+
+/** Path at which a visitor goes to a sign-in provider, and to which the provider's response leads. */
+export const visitorPath = "/sign-in/visitor";
+
+const visitCookieOf = (pageId: string) => `signalbox_visit_${pageId}`;
+const accountCookieOf = (pageId: string) => `signalbox_account_${pageId}`;
+
+/**
+ * Sends a visitor to the sign-in provider of a status page, and afterwards back to the page. Throws the errors of
+ * `startAttempt`.
+ */
+export async function visitProvider(
+  context: VisitorContext,
+  dependencies: Pick<SingleSignOnDependencies, "providerDocuments">,
+  query: URLSearchParams,
+): Promise<Response> {
+  const { vault, clock, cookies } = context;
+  const pageId = query.get("page");
+  const visit = query.get("visit") ?? (pageId && cookies.read(visitCookieOf(pageId))) ?? "";
+  const opened = await openStart(context, visit);
+  if (opened === null) return respondExpired("/");
+  const { start, head } = opened;
+  const providerId = query.get("provider");
+  if (providerId !== null) {
+    cookies.set({ ...shortCookie, name: visitCookieOf(head.id), value: visit });
+    const url = await startAttempt(context, dependencies, {
+      providerId,
+      purpose: { type: "visitor", pageId: head.id },
+      returnTo: `${visitorPath}?page=${head.id}`,
+    });
+    return redirect(302, url, []);
+  }
+  const sealed = cookies.read(accountCookieOf(head.id)) ?? "";
+  const account = openSealed<VisitorAccount & { until: number }>(
+    vault,
+    sealed,
+    accountLocationOf(head.id),
+  );
+  if (account === null || account.until < clock())
+    return respondExpired(`${start.origin}${start.base}/sign-in`);
+  for (const name of [visitCookieOf(head.id), accountCookieOf(head.id)])
+    cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
+  const { until: _until, ...who } = account;
+  return redirect(302, buildCompletion(context, start, who), []);
+}
+
+const shortCookie = { maxAgeSeconds: startedMs / 1000, sameSite: "Lax" } as const;
+
+/** Accepts the account of a visitor whom a provider identified. Throws ProviderFailure if the page does not accept it. */
+export async function admitVisitor(
+  { store, vault, clock, cookies }: VisitorContext,
+  { pageId, provider, claims }: IdentifiedVisitor,
+): Promise<void> {
+  const head = await findHeadById(store, pageId);
+  if (head === null)
+    throw new ProviderFailure("The status page no longer exists.", { advice: startAgain });
+  const accepted = (await findVisitorProviders(store, head)).find(({ id }) => id === provider.id);
+  const email = claims.isEmailVerified ? claims.email : null;
+  if (accepted === undefined || !isAllowedVisitor(accepted.domains, email))
+    throw new ProviderFailure(
+      `Your account at ${provider.name} is not allowed to see this status page.`,
+      { advice: "Sign in with another account, or ask the people who sent you its address." },
+    );
+  const account = { providerId: provider.id, email, until: clock() + startedMs };
+  cookies.set({
+    ...shortCookie,
+    name: accountCookieOf(pageId),
+    value: vault.seal(JSON.stringify(account), accountLocationOf(pageId)),
+  });
 }

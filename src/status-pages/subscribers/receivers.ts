@@ -16,9 +16,9 @@ import { subscribers } from "../../database/tables/status-pages.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { findMemberByEmail, findMembership } from "../../accounts/people/store.ts";
 import type { Store } from "../../database/store.ts";
-import { isAllowedMember } from "../access-rules.ts";
+import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
-import { findPages, type StoredPage } from "../store.ts";
+import { findPages, findVisitorProviders, type StoredPage } from "../store.ts";
 import { sealToken } from "./links.ts";
 import {
   type Notice,
@@ -79,7 +79,7 @@ async function findReceiver(
  */
 async function findRefusal(
   store: Store,
-  { organizationId, visibility, allowedRoles }: StoredPage,
+  { organizationId, visibility, allowedRoles, visitorProviders }: StoredPage,
   { byVisitor, address }: SubscriberRow,
 ): Promise<string | null> {
   if (visibility === "hidden") return "The status page was hidden.";
@@ -89,7 +89,10 @@ async function findRefusal(
   const tenant = { store, organizationId };
   const person = await findMemberByEmail(tenant, emailKeyOf(address));
   const membership = person && (await findMembership(tenant, person.id));
-  return membership && isAllowedMember(allowedRoles, membership)
+  if (membership && isAllowedMember(allowedRoles, membership)) return null;
+  const providers = await findVisitorProviders(store, { organizationId, visitorProviders });
+  // Without domains, only the provider knows whether the account still exists.
+  return providers.some(({ domains }) => domains.length > 0 && isAllowedVisitor(domains, address))
     ? null
     : "The subscriber can no longer open the status page.";
 }

@@ -81,10 +81,12 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
 }
 
 /** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
-function findMailboxIssue(address: string, person: { email: string } | null): string | null {
+function findMailboxIssue(address: string, person: { email: string | null } | null): string | null {
   if (!EmailAddress.safeParse(address).success)
     return "This must be an e-mail address, such as ann@team.example.";
-  return person === null || emailKeyOf(address) === emailKeyOf(person.email)
+  if (person === null) return null;
+  if (person.email === null) return "Your account has no address to which updates can be sent.";
+  return emailKeyOf(address) === emailKeyOf(person.email)
     ? null
     : `This page is only for signed-in people: use the address of your account, ${person.email}.`;
 }

@@ -25,6 +25,7 @@ import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { isForSignedIn, visibilities } from "./labels.tsx";
+import { VisitorProviders } from "./visitor-providers.tsx";
 
 export type PageValues = Omit<
   StatusPage,
@@ -159,7 +160,12 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
         />
       )}
       {values.visibility === "addresses" && <Field form={form} name="allowedAddresses" />}
-      {isForSignedIn(values) && <RolesField form={form} />}
+      {isForSignedIn(values) && (
+        <>
+          <RolesField form={form} />
+          <VisitorProviders form={form} />
+        </>
+      )}
       {values.visibility === "public" && <Field form={form} name="indexing" />}
       <Field form={form} name="hosts" />
     </div>

@@ -1,0 +1,1 @@
+ALTER TABLE `status_pages` ADD `visitor_providers` text DEFAULT '[]' NOT NULL;

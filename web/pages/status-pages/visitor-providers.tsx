@@ -1,0 +1,52 @@
+/** Sign-in providers whose accounts can see a status page, without being members. */
+import { Checkbox, Input, TagsInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { dashboard } from "../../data/client.ts";
+import { createDataQuery } from "../../data/query.ts";
+import type { PageForm } from "./fields.tsx";
+
+const providersQuery = createDataQuery(["sign-in-providers"], (options) =>
+  dashboard.identities.providers.get(options),
+);
+
+export function VisitorProviders({ form: { values, set, errorOf } }: { form: PageForm }) {
+  const { data: providers = [] } = useQuery(providersQuery);
+  const { visitorProviders } = values;
+  if (providers.length === 0) return null;
+  const change = (providerId: string, domains: string[] | null) =>
+    set("visitorProviders", [
+      ...visitorProviders.filter((one) => one.providerId !== providerId),
+      ...(domains === null ? [] : [{ providerId, domains }]),
+    ]);
+  return (
+    <Input.Wrapper
+      label="Visitors without an account here"
+      labelElement="div"
+      description="They sign in at a provider, and see only this page."
+      error={errorOf("visitorProviders")}
+    >
+      <div className="visitor-providers">
+        {providers.map(({ id, name }) => {
+          const chosen = visitorProviders.find(({ providerId }) => providerId === id);
+          return (
+            <div key={id}>
+              <Checkbox
+                label={`Accounts at ${name}`}
+                checked={chosen !== undefined}
+                onChange={({ currentTarget: { checked } }) => change(id, checked ? [] : null)}
+              />
+              {chosen !== undefined && (
+                <TagsInput
+                  aria-label={`E-mail domains of accounts at ${name}`}
+                  placeholder={chosen.domains.length === 0 ? "All accounts, or a domain" : ""}
+                  value={chosen.domains}
+                  onChange={(domains) => change(id, domains)}
+                />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </Input.Wrapper>
+  );
+}
