@@ -31,6 +31,7 @@ const approved = {
     "GET /service-worker.js",
     // Where sign-in providers send people back.
     "GET /sign-in/callback",
+    "GET /sign-in/visitor",
     "PATCH /api/push/:token",
     "POST /a/:token",
     "POST /a/:token/call",

@@ -1,11 +1,13 @@
 /** The route of the admin host that leads visitors of status pages to a sign-in provider and back. */
-import { callbackSeconds } from "../../accounts/single-sign-on/callback-page.ts";
 import type { SingleSignOnDependencies } from "../../accounts/single-sign-on/service.ts";
 import { AppError } from "../../core/errors.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { respondStatement } from "../../http/responses/small-page.ts";
 import { buildVisitorContext } from "../../http/visitor-context.ts";
 import { visitorPath, visitProvider } from "./sign-in-service.ts";
+
+/** Time that the requests to a provider can take together, in seconds. */
+const providerSeconds = 30;
 
 /** Elysia serves HEAD with the handler of GET. */
 export const createVisitorSignInRoutes = (
@@ -14,7 +16,7 @@ export const createVisitorSignInRoutes = (
   createRouter("").get(visitorPath, async ({ request, requestContext }) => {
     // HEAD must have no effect (RFC 9110 §9.2.1).
     if (request.method === "HEAD") return new Response(null, { status: 200 });
-    requestContext.services.extendTimeout(request, callbackSeconds);
+    requestContext.services.extendTimeout(request, providerSeconds);
     const context = buildVisitorContext(requestContext, request);
     const query = new URLSearchParams(request.url.split("?", 2)[1]);
     const response = await visitProvider(context, dependencies, query).catch(respondTrouble);

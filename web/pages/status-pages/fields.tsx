@@ -163,7 +163,11 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
       {isForSignedIn(values) && (
         <>
           <RolesField form={form} />
-          <VisitorProviders form={form} />
+          <VisitorProviders
+            value={values.visitorProviders}
+            onChange={(providers) => set("visitorProviders", providers)}
+            error={errorOf("visitorProviders")}
+          />
         </>
       )}
       {values.visibility === "public" && <Field form={form} name="indexing" />}

@@ -3,19 +3,28 @@ import { Checkbox, Input, TagsInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { dashboard } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
-import type { PageForm } from "./fields.tsx";
+import type { StatusPage } from "../../data/status-pages.ts";
 
 const providersQuery = createDataQuery(["sign-in-providers"], (options) =>
   dashboard.identities.providers.get(options),
 );
 
-export function VisitorProviders({ form: { values, set, errorOf } }: { form: PageForm }) {
+type Value = StatusPage["visitorProviders"];
+
+export function VisitorProviders({
+  value,
+  onChange,
+  error,
+}: {
+  value: Value;
+  onChange: (value: Value) => void;
+  error: string | undefined;
+}) {
   const { data: providers = [] } = useQuery(providersQuery);
-  const { visitorProviders } = values;
   if (providers.length === 0) return null;
   const change = (providerId: string, domains: string[] | null) =>
-    set("visitorProviders", [
-      ...visitorProviders.filter((one) => one.providerId !== providerId),
+    onChange([
+      ...value.filter((one) => one.providerId !== providerId),
       ...(domains === null ? [] : [{ providerId, domains }]),
     ]);
   return (
@@ -23,11 +32,11 @@ export function VisitorProviders({ form: { values, set, errorOf } }: { form: Pag
       label="Visitors without an account here"
       labelElement="div"
       description="They sign in at a provider, and see only this page."
-      error={errorOf("visitorProviders")}
+      error={error}
     >
       <div className="visitor-providers">
         {providers.map(({ id, name }) => {
-          const chosen = visitorProviders.find(({ providerId }) => providerId === id);
+          const chosen = value.find(({ providerId }) => providerId === id);
           return (
             <div key={id}>
               <Checkbox
