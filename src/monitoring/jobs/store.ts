@@ -72,3 +72,45 @@ export function listBySlug(store: Store, organizationId: string, slug: string) {
     [organizationId, slug],
   );
 }
+
+/** A report without its sender and its output. */
+export type BriefReport = Pick<ReportRow, "at" | "kind" | "runId" | "durationMs">;
+
+/** Returns the last reports of monitors, newest first, by monitor ID. */
+export async function listBriefReports(
+  store: Store,
+  organizationId: string,
+  monitorIds: readonly string[],
+  limit: number,
+): Promise<Map<string, BriefReport[]>> {
+  const rows = await store.query<{ id: string; reports: string }>(
+    `select s.monitor_id as id, (
+      select json_group_array(json_array(r.at, r.kind, r.run_id, r.duration_ms)) from (
+        select at, kind, run_id, duration_ms from push_reports where monitor_key = s.key
+        order by at desc limit ?) r) as reports
+    from monitor_states s
+    where s.organization_id = ? and s.monitor_id in (select value from json_each(?))`,
+    [limit, organizationId, JSON.stringify(monitorIds)],
+  );
+  type Brief = [number, ReportRow["kind"], string | null, number | null];
+  return new Map(
+    rows.map(({ id, reports }) => [
+      id,
+      (JSON.parse(reports) as Brief[]).map(([at, kind, runId, durationMs]) => ({
+        at,
+        kind,
+        runId,
+        durationMs,
+      })),
+    ]),
+  );
+}
+
+/** Lists the IDs of all push monitors. */
+export async function listPushMonitorIds(store: Store, organizationId: string): Promise<string[]> {
+  const rows = await store.query<{ id: string }>(
+    "select id from monitors where organization_id = ? and type = 'push'",
+    [organizationId],
+  );
+  return rows.map(({ id }) => id);
+}

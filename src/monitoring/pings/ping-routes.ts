@@ -1,6 +1,7 @@
 import { createRouter } from "../../http/request-context.ts";
 import type { RequestServices } from "../../http/services.ts";
-import { gatusPath } from "./foreign-paths.ts";
+import { serveChecks } from "./checks.ts";
+import { checksVersions, gatusPath } from "./foreign-paths.ts";
 import { type PingContext, receiveGatusResult, receivePing } from "./ping.ts";
 
 /** Paths of pings, with the parameters of PingPath. */
@@ -22,6 +23,14 @@ export function createPingRoutes(push: PingContext) {
         ({ request, params, requestContext: { address, services } }) =>
           receivePing(request, params, buildClient(address, services), { ...push, services }),
         { parse: "none" },
+      );
+  for (const version of checksVersions)
+    router
+      .get(`/api/${version}/checks`, ({ request, requestContext }) =>
+        serveChecks(request, { version, code: null }, requestContext),
+      )
+      .get(`/api/${version}/checks/:code`, ({ request, params, requestContext }) =>
+        serveChecks(request, { version, code: params.code }, requestContext),
       );
   return router.post(
     gatusPath,
