@@ -35,6 +35,7 @@ const hourCell = (page: Page, days: number, hour: number) =>
 describeInChromium("on call", (browser) => {
   let world: World;
   let schedule: Json;
+  let source: Json;
   let ben = "";
   let cat = "";
   const overrides = async (): Promise<Json[]> =>
@@ -76,6 +77,20 @@ describeInChromium("on call", (browser) => {
     await world.ask("POST", "/api/v1/escalation-policies", { name: "Quiet" });
     const channel = { type: "webhook", name: "Team chat", url: "http://127.0.0.1:9/" };
     await world.ask("POST", "/api/v1/alert-channels", channel);
+    source = await world.ask("POST", "/api/v1/alert-sources", {
+      name: "Prometheus",
+      type: "alertmanager",
+    });
+    const alert = {
+      status: "firing",
+      fingerprint: "a",
+      annotations: { summary: "Disk a is full" },
+    };
+    for (const body of [{ alerts: [alert] }, { alert }])
+      await fetch(`${world.url}${new URL(source.address).pathname}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+      });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -83,6 +98,7 @@ describeInChromium("on call", (browser) => {
     "on-call": () => ["/on-call", "Notifies no one."],
     schedule: () => [`/on-call/${schedule.id}`, "Next shifts"],
     readiness: () => ["/on-call/readiness", "Ben has no contact method."],
+    "alert-source": () => [`/on-call/alert-sources/${source.id}`, "Opened 1 alert."],
   });
 
   test("on a phone, two taps put the signed-in person on call", async () => {
@@ -332,5 +348,37 @@ describeInChromium("on call", (browser) => {
       dependsOn: [router.id, shop.id],
     });
     expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+  });
+
+  test("an alert source is created after a preview of a sample, and shows what to enter in the tool", async () => {
+    await using open = await world.open(browser, "/on-call/alert-sources");
+    const { page } = open;
+    await page.getByRole("link", { name: "Prometheus" }).waitFor();
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Tool" }).click();
+    await page.getByRole("option", { name: "Any other tool, as JSON" }).click();
+    await dialog.getByLabel("Try a sample").fill('{"id":"7","title":"The boiler is cold"}');
+    await dialog.getByRole("button", { name: "Preview" }).click();
+    await dialog.getByText("The boiler is cold", { exact: true }).waitFor();
+    expect(await findThemeViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Create alert source" }).click();
+    await page.getByRole("heading", { name: "Any other tool, as JSON" }).waitFor();
+    const [created] = (await world.ask("GET", "/api/v1/alert-sources")) as Json[];
+    await page.getByText(created?.["address"] as string).waitFor();
+    expect(created).toMatchObject({ type: "json", mapping: { key: "$.id", title: "$.title" } });
+  });
+
+  test("a request to an alert source is handled again, and its alert names the source", async () => {
+    await using open = await world.open(browser, `/on-call/alert-sources/${source.id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Opened 1 alert." }).click();
+    await page.getByText("Disk a is full").waitFor();
+    await page.getByRole("button", { name: "Handle again" }).click();
+    await page.getByRole("button", { name: "It changed no alert." }).waitFor();
+    await page.getByRole("link", { name: "Alerts", exact: true }).last().click();
+    await page.getByRole("link", { name: "Disk a is full" }).click();
+    const link = page.getByRole("link", { name: "Open the alert source" });
+    expect(await link.getAttribute("href")).toBe(`/on-call/alert-sources/${source.id}`);
   });
 });

@@ -336,8 +336,8 @@ function logRequest(
   return [insertSourceRequest(row)];
 }
 
-/** Describes an error with the fields that it names. */
+/** Describes an error with all fields that it names. Its message names the first one. */
 export function describeError({ message, details = [] }: AppError): string {
-  const fields = details.map(({ path, message: issue }) => `${path} ${issue}`).join("; ");
-  return fields === "" ? message : `${message} ${fields}.`;
+  const others = details.slice(1).map(({ path, message: issue }) => ` ${path} ${issue}.`);
+  return message + others.join("");
 }

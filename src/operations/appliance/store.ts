@@ -85,6 +85,7 @@ export function closeOrganization(id: string, at: string): Statement[] {
       id,
     ),
     prepareForOrganization("delete from status_pages where organization_id = ?", id),
+    prepareForOrganization("delete from alert_sources where organization_id = ?", id),
     prepareForOrganization("delete from alert_channels where organization_id = ?", id),
     prepareForOrganization("delete from alert_memory where organization_id = ?", id),
     {
@@ -131,6 +132,8 @@ export const organizationTables = [
   ["maintenance_windows", "id"],
   ["status_pages", "id"],
   ["escalation_policies", "id"],
+  ["alert_source_requests", "seq"],
+  ["alert_sources", "id"],
   ["alert_channels", "id"],
   ["external_records", "record_id"],
   ["imports", "id"],

@@ -150,6 +150,11 @@ async function full() {
     platform.json.data.id,
     both.id,
   ]);
+  const source = await api("POST", "/api/v1/alert-sources", {
+    body: { name: "Prometheus", type: "alertmanager", alertChannelIds: [hook.id] },
+  });
+  const firing = { alerts: [{ status: "firing", fingerprint: "a", labels: {} }] };
+  await made.stranger("POST", new URL(source.json.data.address).pathname, { body: firing });
   await owner.page("POST", "/dashboard/invitations", {
     body: { email: "cleo@team.example", role: "viewer" },
   });

@@ -7,6 +7,7 @@ import { logFormats } from "../../../src/core/log.ts";
 import { configured, growing } from "../../docs/growth.ts";
 import { dayMs, hourMs, formatTimestamp } from "../../../src/core/time/clock.ts";
 import * as accounts from "../../../src/database/tables/accounts.ts";
+import * as alertSources from "../../../src/database/tables/alert-sources.ts";
 import * as alerting from "../../../src/database/tables/alerting.ts";
 import * as log from "../../../src/database/tables/events.ts";
 import * as monitoring from "../../../src/database/tables/monitoring.ts";
@@ -68,7 +69,7 @@ async function cleaned() {
   return { ...appliance, put, count, run: () => job().runOnce(), logged, job };
 }
 
-const all = [accounts, alerting, log, monitoring, statusPages].flatMap((tables) =>
+const all = [accounts, alerting, alertSources, log, monitoring, statusPages].flatMap((tables) =>
   Object.values(tables).filter((value): value is SQLiteTable => is(value, SQLiteTable)),
 );
 
@@ -83,6 +84,7 @@ const dated: Record<
   audit_entries: ["at", formatTimestamp],
   alerts: ["at", formatTimestamp],
   alert_records: ["resolved_at", formatTimestamp],
+  alert_source_requests: ["at", formatTimestamp],
   deliveries: ["created_at", formatTimestamp, { due_at: null, status: "delivered" }],
   notices: ["at", formatTimestamp],
   idempotent_answers: ["created_at", formatTimestamp],

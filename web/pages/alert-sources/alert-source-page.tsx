@@ -1,10 +1,9 @@
 /** The page of one alert source: what to enter in the tool, and the log of its requests. */
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
 import { CopyLine } from "../../components/copy.tsx";
-import { dot } from "../../components/display/format.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
@@ -112,7 +111,7 @@ function Address({ source }: { source: AlertSource }) {
         )
       }
     >
-      <p className="field-note">{where}</p>
+      <p className="field-note mb-12">{where}</p>
       {lines.map(({ label, text }) => (
         <CopyLine key={label} label={label} text={text} />
       ))}
@@ -141,34 +140,27 @@ function Recipients({ source }: { source: AlertSource }) {
   const { data: policies = [] } = useEscalationPolicies();
   const names = alertChannelIds.flatMap((id) => channels.find((one) => one.id === id)?.name ?? []);
   const policy = policies.find(({ id }) => id === escalationPolicyId)?.name;
+  const minutes = source.resolveAfterMinutes;
   return (
     <Panel title="Its alerts">
+      {names.length === 0 && policy === undefined && (
+        <p className="field-note degraded mb-12">They notify no one.</p>
+      )}
       <ul className="lines">
-        <li>
-          <span className="line-words">
-            {names.length > 0 ? (
-              <>
-                notify <b>{names.join(", ")}</b>
-              </>
-            ) : (
-              <span className={policy === undefined ? "degraded" : ""}>notify no channel</span>
-            )}
-            {policy !== undefined && (
-              <>
-                {dot}escalate by <b>{policy}</b>
-              </>
-            )}
-          </span>
-        </li>
-        <li>
-          <span className="line-words">
-            have {priority === null ? "the priority that the tool names" : `priority ${priority}`}
-            {incidentSeverity !== null && `${dot}open a ${incidentSeverity} incident`}
-            {source.resolveAfterMinutes !== null &&
-              `${dot}end after ${source.resolveAfterMinutes} min without a report`}
-          </span>
-        </li>
+        <Line label="Alert channels">{names.length === 0 ? "none" : names.join(", ")}</Line>
+        <Line label="Escalation policy">{policy ?? "none"}</Line>
+        <Line label="Priority">{priority ?? "as the tool names it"}</Line>
+        {incidentSeverity !== null && <Line label="Incidents">{incidentSeverity}</Line>}
+        {minutes !== null && <Line label="End">after {minutes} min without a report</Line>}
       </ul>
     </Panel>
   );
 }
+
+const Line = ({ label, children }: { label: string; children: ReactNode }) => (
+  <li>
+    <span className="line-words">
+      {label} <b>{children}</b>
+    </span>
+  </li>
+);

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { priorities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
 import { alertTypeLabels, problemTypes } from "../../components/display/alert-types.ts";
-import { formatCount } from "../../components/display/format.ts";
+import { dot, formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { CurlButton } from "../../components/copy.tsx";
@@ -122,8 +122,8 @@ function NoAlerts({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: (
     );
   return (
     <EmptyState icon={<Icon name="check" size={28} />} title="No alerts">
-      An alert opens when a monitor is down, a certificate expires soon or an incident is opened. It
-      lists who was notified and who takes care of it.
+      An alert opens when a monitor is down, a certificate expires soon, an incident is opened or
+      another tool reports a problem. It lists who was notified and who takes care of it.
     </EmptyState>
   );
 }
@@ -158,14 +158,22 @@ function List({
   );
 }
 
+/** The name of the alert source that reported it; null for any other alert. */
+function findSourceName({ subject, data }: Alert): string | null {
+  const source = subject.type === "source" ? data["source"] : null;
+  return (source as { name: string } | null)?.name ?? null;
+}
+
 function AlertRow({ alert }: { alert: Alert }) {
   const { id, title, since, resolvedAt } = alert;
+  const source = findSourceName(alert);
   return (
     <li className="list-row record alert-record" data-item>
       <AlertIcon alert={alert} />
       <Link to="/alerts/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={title}>{title}</b>
         <span>
+          {source !== null && `${source}${dot}`}
           <Owner alert={alert} />
         </span>
       </Link>
