@@ -151,7 +151,9 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/status-pages",
-    staticData: { navigation: { label: "Status pages", icon: "page", keys: "g s" } },
+    staticData: {
+      navigation: { label: "Status pages", icon: "page", keys: "g s", isForAll: true },
+    },
     validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
       adding === "" ? { new: "" } : {},
     component: lazyRouteComponent(

@@ -1,6 +1,7 @@
 /** Conditions for the monitors and other records that a caller limited to monitor groups can see. */
 import { type SQL, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
+import { membership } from "./deleted-records.ts";
 import type { Tenant } from "./rows.ts";
 import type { Parameter } from "./store.ts";
 
@@ -85,6 +86,15 @@ const alertText = `with wanted as (select r.family, r.subject_id, r.policy_id fr
     where wanted.family = 'incident'
   union all select true, true from wanted where ${isPersonDrill("wanted")}`;
 
+/** Deleted monitors, by their membership, and deleted records about monitors. */
+const deletedText = `select d.content ->> 'group_id' ${inGroups} as own, true as about from deleted_rows d
+    where d.organization_id = ?1 and d.record_id = ?2
+      and d.table_name in ('${membership}', 'maintenance_groups')
+  union all select m.group_id ${inGroups}, true from deleted_rows d
+    join monitors m on m.organization_id = ?1 and m.id = d.content ->> 'monitor_id'
+    where d.organization_id = ?1 and d.record_id = ?2
+      and d.table_name in ('incident_monitors', 'maintenance_monitors')`;
+
 /**
  * Records with monitors. `text` selects one row per monitor or group that a record concerns: whether it is in the
  * caller's groups, and whether it makes the record visible. Parameters: organization, ID, groups.
@@ -101,6 +111,7 @@ export const limitedNouns = {
   incident: { name: "incident", text: incidentText },
   "maintenance-window": { name: "maintenance window", text: windowText },
   alert: { name: "alert", text: alertText },
+  "deleted-record": { name: "deleted record", text: deletedText },
 } as const;
 export type LimitedNoun = keyof typeof limitedNouns;
 

@@ -66,6 +66,21 @@ describeInChromium("people and organizations", (browser) => {
     // Her page shows it at once and continues.
     await theirs.getByRole("link", { name: "Monitors" }).click();
     await theirs.getByRole("button", { name: "Create monitor" }).first().waitFor();
+    await theirs.getByRole("link", { name: "Status pages" }).waitFor();
+    await theirs.getByText("Blog").first().waitFor();
+    await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
+    await page.getByRole("menuitem", { name: "Limit to groups" }).click();
+    await page.getByRole("combobox", { name: "Groups" }).fill("Prod");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByText("Limited Vera Rubin to groups").waitFor();
+    // Her open page loses the other monitors, and actions that concern them.
+    await theirs.getByText("Blog").first().waitFor({ state: "detached" });
+    await theirs.getByText("Web shop").first().waitFor();
+    expect(await theirs.getByRole("link", { name: "Status pages" }).count()).toBe(0);
+    expect(await theirs.getByRole("button", { name: "Create group" }).count()).toBe(0);
     await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();

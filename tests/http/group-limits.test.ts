@@ -368,7 +368,8 @@ describe("a limited API key and a limited person", () => {
       body: { groupIds },
     });
     expect(json.data).toMatchObject({ role: "member", groupIds });
-    await expect(page.readUntil(() => false)).rejects.toThrow("The stream is over.");
+    const end = await page.readUntil(() => false).catch((error: Error) => error.message);
+    expect(end).toBe("The stream is over.");
     expect((await create()).status).toBe(422);
     expect((await person.page("GET", `/dashboard/api/v1/monitors/${own.cart}`)).status).toBe(404);
     const again = await openStream(world, person.cookie, { query: `?after=${position}` });
@@ -392,6 +393,19 @@ describe("a limited API key and a limited person", () => {
     expect([await count(), (await limited("GET", path)).status]).toEqual([0, 404]);
     const restored = await admin("POST", `${path}/restore`);
     expect([restored.status, await count()]).toEqual([200, before]);
+  });
+
+  test("restore their own deleted records, and no others", async () => {
+    const { admin, limited, own, foreign } = world;
+    const remove = async (id: string) => (await admin("DELETE", `/api/v1/monitors/${id}`)).status;
+    const restore = async (id: string) =>
+      (await limited("POST", `/api/v1/monitors/${id}/restore`)).status;
+    expect([await remove(own.cart), await remove(foreign.monitors)]).toEqual([200, 200]);
+    expect([await restore(own.cart), await restore(foreign.monitors)]).toEqual([200, 404]);
+    expect((await limited("GET", `/api/v1/monitors/${own.cart}`)).status).toBe(200);
+    const incident = await limited("DELETE", `/api/v1/incidents/${own.incidents}`);
+    const restored = await limited("POST", `/api/v1/incidents/${own.incidents}/restore`);
+    expect([incident.status, restored.status]).toEqual([200, 200]);
   });
 
   test("can't have a change sent that they may no longer make", async () => {

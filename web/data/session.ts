@@ -62,6 +62,12 @@ export const sessionQuery = {
   staleTime: Infinity,
 };
 
+/** Whether the person sees only the monitors of some groups of this tab's organization. */
+export function isLimitedToGroups(): boolean {
+  const session = queryClient.getQueryData<Session>(["session"]);
+  return session !== undefined && findChosenOrganization(session)?.groupIds != null;
+}
+
 export function useSession() {
   return useQuery(sessionQuery);
 }
@@ -77,10 +83,15 @@ export function useSignedInPerson() {
     throw new Error("No person is signed in.");
   const { person, organizations, version } = data;
   const hasRole = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
-  /** Whether the person has this role in the organization, or is an administrator. */
-  const hasRight = (needed: Role | "administrator") =>
-    needed === "administrator" ? person.administrator : hasRole(needed);
+  /** Whether the person has this role in the organization, is an administrator, or sees all monitors. */
+  const hasRight = (needed: Role | "administrator" | "unlimited") =>
+    needed === "administrator"
+      ? person.administrator
+      : needed === "unlimited"
+        ? organization.groupIds === null
+        : hasRole(needed);
   const mayWrite = hasRole("member");
+  const isLimited = organization.groupIds !== null;
   return {
     person,
     organizations,
@@ -89,6 +100,10 @@ export function useSignedInPerson() {
     atLeast: hasRole,
     may: hasRight,
     mayWrite,
+    /** Whether the person sees only the monitors of some groups. */
+    isLimited,
+    /** Whether the person can change records that concern all monitors. */
+    mayWriteAll: mayWrite && !isLimited,
   };
 }
 

@@ -144,6 +144,24 @@ function useNewMonitorCommand(text: string): Command[] {
   ];
 }
 
+/** Commands to create records, as far as the person may. */
+const listCreatingCommands = (
+  { mayWrite, mayWriteAll }: { mayWrite: boolean; mayWriteAll: boolean },
+  goTo: (href: string) => void,
+): Command[] => [
+  ...dialogs
+    .filter(({ dialog }) => (dialog.kind === "create-group" ? mayWriteAll : mayWrite))
+    .map(({ label, icon, dialog, keys }) =>
+      createCommand(label, icon, () => openDialog(dialog), {
+        common: true,
+        ...(keys && { keys }),
+      }),
+    ),
+  ...(mayWriteAll ? creatingPages : []).map(([label, path]) =>
+    createCommand(label, "plus", () => goTo(path), { common: true }),
+  ),
+];
+
 /** Commands of the on-call pages, and of their records for administrators. */
 const listOnCallCommands = (goTo: (href: string) => void, mayEdit: boolean): Command[] => [
   createCommand("Readiness", "people", () => goTo("/on-call/readiness")),
@@ -167,27 +185,17 @@ const listOnCallCommands = (goTo: (href: string) => void, mayEdit: boolean): Com
 function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const items = useNavigationItems();
-  const { mayWrite, may, organization, organizations } = useSignedInPerson();
+  const rights = useSignedInPerson();
+  const { isLimited, may, organization, organizations } = rights;
   const switchTo = useOrganizationSwitch();
   const { wall, shortcuts, reference, signOut } = usePersonActions(onHelp);
   const commands = items.map(({ to, label, icon, keys }) =>
     createCommand(label, icon, () => goTo(to), { key: to, keys: keys.toUpperCase(), common: true }),
   );
-  if (mayWrite)
-    commands.push(
-      ...dialogs.map(({ label, icon, dialog, keys }) =>
-        createCommand(label, icon, () => openDialog(dialog), {
-          common: true,
-          ...(keys && { keys }),
-        }),
-      ),
-      ...creatingPages.map(([label, path]) =>
-        createCommand(label, "plus", () => goTo(path), { common: true }),
-      ),
-    );
-  commands.push(...listOnCallCommands(goTo, may("admin")));
+  commands.push(...listCreatingCommands(rights, goTo));
+  if (!isLimited) commands.push(...listOnCallCommands(goTo, may("admin")));
   for (const { path, icon, act } of sections)
-    if (act !== undefined && may(act.role))
+    if (act !== undefined && may(act.role) && !(act.isForAll && isLimited))
       commands.push(createCommand(act.label, icon, () => goTo(`/settings/${path}?new=true`)));
   for (const { path, label, icon, role, settings } of sections)
     if (may(role))
@@ -383,7 +391,7 @@ function usePeopleCommands({ isSearching, goTo }: Search): Command[] {
 
 /** Commands for schedules, alert channels and status pages. */
 function useOtherRecordCommands({ text, isSearching, goTo }: Search): Command[] {
-  const { mayWrite, person } = useSignedInPerson();
+  const { mayWriteAll: mayWrite, person } = useSignedInPerson();
   const zone = useZone();
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();

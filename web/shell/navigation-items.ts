@@ -1,8 +1,15 @@
 import { useRouter } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { useSignedInPerson } from "../data/session.ts";
 import type { IconName } from "../components/display/icons.tsx";
 
-type NavigationItem = { label: string; icon: IconName; keys: string };
+type NavigationItem = {
+  label: string;
+  icon: IconName;
+  keys: string;
+  /** Whether the page is only for people who see all monitors. */
+  isForAll?: boolean;
+};
 
 declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
@@ -17,12 +24,15 @@ export const onPhones = 3;
 /** The pages of the navigation, in the order of their routes. */
 export function useNavigationItems(): (NavigationItem & { to: string })[] {
   const { routesByPath } = useRouter();
+  const { isLimited } = useSignedInPerson();
   return useMemo(
     () =>
       Object.values(routesByPath).flatMap(({ fullPath, options }) => {
         const item = options.staticData?.navigation;
-        return item === undefined ? [] : [{ to: fullPath, ...item }];
+        return item === undefined || (item.isForAll && isLimited)
+          ? []
+          : [{ to: fullPath, ...item }];
       }),
-    [routesByPath],
+    [routesByPath, isLimited],
   );
 }

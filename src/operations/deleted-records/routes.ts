@@ -45,7 +45,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/monitors/:id/restore", {
       name: "restoreMonitor",
       access: "write",
-      limited: "denied",
+      limited: "deleted-record",
       summary: "Restore a deleted monitor",
       description: `${named} It is checked at once.`,
       body: Restoration,
@@ -114,7 +114,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/incidents/:id/restore", {
       name: "restoreIncident",
       access: "write",
-      limited: "denied",
+      limited: "deleted-record",
       summary: "Restore a deleted incident",
       description,
       data: Restored,
@@ -126,7 +126,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
     ...defineEndpoint("/maintenance-windows/:id/restore", {
       name: "restoreMaintenanceWindow",
       access: "write",
-      limited: "denied",
+      limited: "deleted-record",
       summary: "Restore a deleted maintenance window",
       description: `${description} It is not announced again.`,
       data: Restored,

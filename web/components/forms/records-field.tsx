@@ -17,6 +17,8 @@ export function RecordsField({
   records: readonly NamedRecord[] | undefined;
   nothingFound?: string;
   maxValues?: number;
+  /** False if the field is the only one of a dialog, whose buttons the options would cover. */
+  openOnFocus?: boolean;
   value: string[];
   onChange: (ids: string[]) => void;
   error: string | undefined;

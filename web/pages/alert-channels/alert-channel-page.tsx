@@ -60,7 +60,7 @@ export default function AlertChannelPage() {
 
 function Channel({ channel }: { channel: AlertChannel }) {
   const { id, name } = channel;
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite, isLimited } = useSignedInPerson();
   const navigate = useNavigate();
   const { edit = false } = useSearch({ strict: false });
   const test = useTest(id);
@@ -79,7 +79,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
       </PageHeader>
       <TestOutcome test={test} />
       <div className="columns">
-        <DeliveryLog id={id} onTest={mayWrite ? test.run : null} />
+        {!isLimited && <DeliveryLog id={id} onTest={mayWrite ? test.run : null} />}
         <UsersOfChannel channel={channel} />
       </div>
       {mayWrite && edit && <EditDialog id={id} onClose={() => setEdit(false)} />}
@@ -90,7 +90,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
 type ActionProps = { channel: AlertChannel; test: Test; onEdit: () => void };
 
 function Actions({ channel, test, onEdit }: ActionProps) {
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   useShortcuts(mayWrite ? { t: test.run, e: onEdit } : {});
   const route = getChannelRoutes(channel.id);
@@ -196,7 +196,7 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const groups = overview?.groups.filter(({ id }) => users?.groupIds.includes(id)) ?? [];
   const shownMonitors = all ? monitors : monitors.slice(0, maxShownUsers);
   const others = overview?.monitors.filter(({ id }) => !ids.has(id)).map(({ id }) => id) ?? [];
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const attaching = useAction(async () => {
     await attachToMonitors(channel, others);
     notifyDone(`Attached ${channel.name} to ${pluralize(others.length, "monitor")}`, () =>

@@ -35,7 +35,7 @@ export default function AlertChannelsPage() {
   const { data, error } = useAlertChannels();
   const deleting = useDeleting();
   const channels = data?.filter(({ id }) => !deleting.has(id));
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { new: chosen } = useSearch({ strict: false });
   const open = (type?: string) =>

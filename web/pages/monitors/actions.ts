@@ -11,6 +11,7 @@ import {
   v1,
   retryUntilConnected,
 } from "../../data/client.ts";
+import { isLimitedToGroups } from "../../data/session.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import {
   beginChange,
@@ -44,8 +45,17 @@ import {
   restorePlaces,
 } from "./list/rows.ts";
 
+/** Group of a new monitor: people who see only some groups can't create one without a group. */
+export const findDefaultGroupId = (): string | null =>
+  isLimitedToGroups()
+    ? (queryClient.getQueryData<Overview>(overviewQuery.queryKey)?.groups[0]?.id ?? null)
+    : null;
+
 /** Creates a monitor with default settings. Its row appears before the server responds. */
-export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
+export async function addMonitor(
+  target: Target,
+  groupId: string | null = findDefaultGroupId(),
+): Promise<boolean> {
   const provisional: OverviewMonitor = {
     id: createProvisionalId(),
     name: target.name,

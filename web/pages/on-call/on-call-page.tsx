@@ -20,7 +20,8 @@ import { TakeOver } from "./take-over.tsx";
 const createSchedule = () => openDialog({ kind: "create-schedule" });
 
 export default function OnCallPage() {
-  const mayEdit = useSignedInPerson().atLeast("admin");
+  const { atLeast, isLimited } = useSignedInPerson();
+  const mayEdit = atLeast("admin");
   const query = useOnCall();
   const deleting = useDeleting();
   useRowKeys();
@@ -31,10 +32,14 @@ export default function OnCallPage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
         </span>
-        <Button renderRoot={(props) => <Link to="/on-call/alert-sources" {...props} />}>
-          Alert sources
-        </Button>
-        <ReadinessButton />
+        {!isLimited && (
+          <>
+            <Button renderRoot={(props) => <Link to="/on-call/alert-sources" {...props} />}>
+              Alert sources
+            </Button>
+            <ReadinessButton />
+          </>
+        )}
         {mayEdit && <CreateButton onClick={createSchedule}>Create schedule</CreateButton>}
       </PageHeader>
       <Loaded query={query} what="The schedules">

@@ -91,7 +91,7 @@ const nextHours = (): SelectedTimes => ({ startsAt: Date.now(), endsAt: Date.now
 
 function Actions({ schedule, onOverride }: { schedule: Schedule; onOverride: () => void }) {
   const { id, name } = schedule;
-  const { mayWrite, atLeast } = useSignedInPerson();
+  const { mayWriteAll: mayWrite, atLeast } = useSignedInPerson();
   const navigate = useNavigate();
   const mayEdit = atLeast("admin");
   return (
@@ -129,7 +129,7 @@ function Calendar({
   onSelect: (times: SelectedTimes) => void;
 }) {
   const zone = useZone();
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const today = dayOfTime(useNow(), zone);
   // Spans of 14 days from today.
   const [moved, setMoved] = useState(0);
@@ -227,7 +227,7 @@ function formatShift({ startsAt, endsAt }: Shift, zone: string): string {
 
 function ShiftLine({ schedule, shift, all }: LineProps) {
   const zone = useZone();
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const time = formatShift(shift, zone);
   return (
     <li>
@@ -285,7 +285,7 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
 
 function Overrides({ schedule }: { schedule: Schedule }) {
   const zone = useZone();
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const { from, until } = useUpcomingSpan();
   const { data = [] } = useOverrides(schedule.id, from, until);
   const { data: people = [] } = useQuery(peopleQuery);

@@ -21,7 +21,7 @@ export function TakeOver({
   onCall: Pick<OnCall, "scheduleId" | "scheduleName">;
   size?: "xs" | "sm";
 }) {
-  const { person, mayWrite } = useSignedInPerson();
+  const { person, mayWriteAll: mayWrite } = useSignedInPerson();
   const zone = useZone();
   if (!mayWrite) return null;
   return (

@@ -8,13 +8,13 @@ export type Section = {
   path: string;
   label: string;
   icon: IconName;
-  /** The lowest role in the organization that can open it, or `administrator`. */
-  role: Role | "administrator";
+  /** The lowest role in the organization that can open it, `administrator`, or everyone who is not limited to groups. */
+  role: Role | "administrator" | "unlimited";
   /** Names of its settings, by which the search finds it. */
   settings: string[];
   page: ComponentType;
   /** Action to offer in the command palette. */
-  act?: { label: string; role: Role };
+  act?: { label: string; role: Role; isForAll?: boolean };
 };
 
 /** The sections by scope: organization, appliance and the person's account. */
@@ -86,7 +86,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         role: "viewer",
         settings: ["Title of a new incident", "Severity of a new incident", "Message", "Status"],
         page: lazy(createChunk(() => import("./organization/incident-templates.tsx"))),
-        act: { label: "Create incident template", role: "member" },
+        act: { label: "Create incident template", role: "member", isForAll: true },
       },
       {
         path: "import",
@@ -100,7 +100,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         path: "configuration",
         label: "Configuration",
         icon: "code",
-        role: "viewer",
+        role: "unlimited",
         settings: ["Differences", "signalbox apply"],
         page: lazy(createChunk(() => import("./organization/configuration.tsx"))),
       },
@@ -108,7 +108,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         path: "deleted",
         label: "Recently deleted",
         icon: "trash",
-        role: "viewer",
+        role: "unlimited",
         settings: ["Days until deleted records are removed", "Restore", "Bin"],
         page: lazy(createChunk(() => import("./organization/deleted-records.tsx"))),
       },
@@ -214,7 +214,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         path: "about",
         label: "About",
         icon: "info",
-        role: "viewer",
+        role: "unlimited",
         settings: [
           "Version",
           "License",

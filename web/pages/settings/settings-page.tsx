@@ -53,10 +53,15 @@ export default function SettingsPage() {
 function NotForYou({ role }: Pick<Section, "role">) {
   const { organization } = useSignedInPerson();
   return (
-    <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${role}s`}>
+    <EmptyState
+      icon={<Icon name="lock" size={28} />}
+      title={role === "unlimited" ? "Not for your groups" : `For ${role}s`}
+    >
       {role === "administrator"
         ? "Only administrators of the appliance can see this page."
-        : `This needs the role ${role} in ${organization.name}; your role is ${organization.role}.`}
+        : role === "unlimited"
+          ? `This concerns all monitors of ${organization.name}. You are limited to some monitor groups.`
+          : `This needs the role ${role} in ${organization.name}; your role is ${organization.role}.`}
     </EmptyState>
   );
 }

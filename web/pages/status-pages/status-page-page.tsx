@@ -43,7 +43,7 @@ export default function StatusPagePage() {
 
 function Page({ page }: { page: StatusPage }) {
   const { id, title } = page;
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const { tab } = useSearch({ strict: false });
   return (
     <>
@@ -122,7 +122,7 @@ function Tabs({ id }: { id: string }) {
 
 function PageActions({ page }: { page: StatusPage }) {
   const { id, title } = page;
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const address = buildPageUrl(page);
   return (

@@ -8,7 +8,14 @@ import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data
 import { copyText } from "../../components/copy.tsx";
 import { formatCount, dot, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
-import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
+import {
+  CreateButton,
+  Dash,
+  EmptyState,
+  LoadFailed,
+  PageHeader,
+  Panel,
+} from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/deletion.ts";
@@ -36,7 +43,7 @@ function StatusPages() {
   const deleting = useDeleting();
   const pages = data?.filter(({ id }) => !deleting.has(id));
   const { data: counts } = useSubscriberCounts();
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite, isLimited } = useSignedInPerson();
   const navigate = useNavigate();
   const { new: adding } = useSearch({ strict: false });
   const countById = useMemo(() => new Map(counts?.map((one) => [one.pageId, one])), [counts]);
@@ -52,7 +59,12 @@ function StatusPages() {
       {error !== null && pages === undefined && (
         <LoadFailed what="The status pages" error={error} />
       )}
-      {pages !== undefined && (
+      {isLimited && (
+        <EmptyState icon={<Icon name="lock" size={28} />} title="Not for your groups">
+          Status pages concern all monitors. You are limited to some monitor groups.
+        </EmptyState>
+      )}
+      {pages !== undefined && !isLimited && (
         <>
           <div className="list-head pages-head faint" aria-hidden="true">
             <span>Page</span>

@@ -13,6 +13,8 @@ import {
   monitorFields,
   type NewMonitor,
 } from "../../../../src/monitoring/monitors/schema.ts";
+import { isLimitedToGroups } from "../../../data/session.ts";
+import { findDefaultGroupId } from "../actions.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
 import {
@@ -80,7 +82,7 @@ export default function MonitorDialog({ what }: { what: EditedMonitor }) {
         <Fields
           monitor={monitor}
           isNew={isNew}
-          groupId={isNew ? (what.groupId ?? null) : null}
+          groupId={isNew ? (what.groupId ?? findDefaultGroupId()) : null}
           onTheirs={reload}
         />
       )}
@@ -342,7 +344,7 @@ function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Value
         <Select
           label="Group"
           data={[
-            { value: "", label: "None" },
+            ...(isLimitedToGroups() ? [] : [{ value: "", label: "None" }]),
             ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
           value={(values["groupId"] as string | null) ?? ""}

@@ -1,6 +1,7 @@
 /** The toolbar of the selected monitors. Each change is previewed in a dialog first. */
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useState } from "react";
+import { isLimitedToGroups } from "../../../data/session.ts";
 import { listKnownMonitors, type Overview } from "../../../data/overview.ts";
 import { type Dialog, openDialog } from "../../../components/open-dialog.ts";
 import { formatCount, pluralize } from "../../../components/display/format.ts";
@@ -128,10 +129,14 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
         >
           Hold alerts until…
         </MenuItem>
-        <Menu.Divider />
-        <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group", ...named })}>
-          Create group from selection
-        </MenuItem>
+        {!isLimitedToGroups() && (
+          <>
+            <Menu.Divider />
+            <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group", ...named })}>
+              Create group from selection
+            </MenuItem>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

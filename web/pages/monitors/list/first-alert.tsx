@@ -18,7 +18,7 @@ const FirstAlertStrip = lazy(
 
 /** Once a monitor is up, suggests the next step. Disappears when all are done. */
 export function FirstAlert({ overview }: { overview: Overview }) {
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const { data: channels } = useAlertChannels(mayWrite);
   const { data: uses } = useChannelUses();
   const up = overview.monitors.find(({ status }) => status === "up");

@@ -1,6 +1,7 @@
 /** The header row of a group in the list of monitors, with its summary and actions. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { v1 } from "../../../data/client.ts";
 import { formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -137,6 +138,7 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
   const { id } = group;
   const { create, edit } = getGroupActions(group);
   const navigate = useNavigate();
+  const { mayWriteAll } = useSignedInPerson();
   return (
     <>
       {mayWrite && (
@@ -144,9 +146,11 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
           <MenuItem icon="plus" onClick={create.run}>
             Create monitor in group
           </MenuItem>
-          <MenuItem icon="edit" onClick={edit.run}>
-            Edit group
-          </MenuItem>
+          {mayWriteAll && (
+            <MenuItem icon="edit" onClick={edit.run}>
+              Edit group
+            </MenuItem>
+          )}
           {listSwitches(group).map((action, index) => (
             <ActionItem key={index} className="only-phone" action={action} />
           ))}
@@ -161,7 +165,7 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
       <RecordItems
         id={id}
         curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id }) })}
-        onDelete={mayWrite && (() => deleteGroup(group))}
+        onDelete={mayWriteAll && mayWrite && (() => deleteGroup(group))}
       >
         Delete group
       </RecordItems>

@@ -13,6 +13,7 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import { openDialog } from "../../../components/open-dialog.ts";
+import { isLimitedToGroups } from "../../../data/session.ts";
 import { waitUntilIdle } from "../../../data/chunks.ts";
 import { createStore } from "../../../data/store.ts";
 import { pluralize } from "../../../components/display/format.ts";
@@ -158,7 +159,15 @@ function ItemContent({
 }) {
   const rights = { mayWrite, mayMove: mayMove && mayWrite };
   const hasMonthBars = wideWindow.use();
-  if (item.kind === "head") return <GroupHead head={item} active={active} {...rights} />;
+  if (item.kind === "head")
+    return (
+      <GroupHead
+        head={item}
+        active={active}
+        mayWrite={mayWrite}
+        mayMove={rights.mayMove && !isLimitedToGroups()}
+      />
+    );
   if (item.kind === "unread-row") return <div className="row row-unread" aria-hidden="true" />;
   if (item.kind === "empty-group")
     return (
@@ -292,7 +301,8 @@ function useItemKeys({
 
 function moveItem(item: Item, step: 1 | -1) {
   if (item.kind === "row") stepMonitor(item.monitor.id, step);
-  else if (item.kind === "head" && item.group !== null) stepGroup(item.group.id, step);
+  else if (item.kind === "head" && item.group !== null && !isLimitedToGroups())
+    stepGroup(item.group.id, step);
 }
 
 /** Performs the action of a key; false if the key has none for this item. */
@@ -307,6 +317,7 @@ function actOnItem(
     return true;
   }
   if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {
+    if (isLimitedToGroups()) return false;
     openDialog({ kind: "edit-group", id: item.group.id });
     return true;
   }

@@ -179,19 +179,23 @@ const Selected = (monitors: {
     </Suspense>
   );
 
-const CreateActions = ({ add }: { add: () => void }) => (
-  <>
-    <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
-      Create group
-    </Button>
-    <CreateButton onClick={add}>Create monitor</CreateButton>
-    <MoreActions className="only-phone">
-      <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
+function CreateActions({ add }: { add: () => void }) {
+  const create = <CreateButton onClick={add}>Create monitor</CreateButton>;
+  if (useSignedInPerson().isLimited) return create;
+  return (
+    <>
+      <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
         Create group
-      </MenuItem>
-    </MoreActions>
-  </>
-);
+      </Button>
+      {create}
+      <MoreActions className="only-phone">
+        <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
+          Create group
+        </MenuItem>
+      </MoreActions>
+    </>
+  );
+}
 
 function Found({
   found,

@@ -14,6 +14,8 @@ import { Time, useNow } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { apiKeysQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import type { Form } from "../../../components/forms/use-form.ts";
+import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
 
 export default function ApiKeys() {
@@ -89,7 +91,7 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
 const accessTexts = { write: "read, write", read: "read", ping: "pings" } as const;
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
-  const { id, name, scope, mcp, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const { id, name, scope, mcp, groupIds, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
@@ -103,6 +105,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       }
       facts={[
         ["Access", accessTexts[scope] + (mcp ? ", MCP" : "")],
+        ...useGroupFact(groupIds),
         [
           "Expires",
           revokedAt !== null ? (
@@ -142,14 +145,28 @@ const lifetimeOptions = [
   { value: "never", label: "Never" },
 ];
 
+const initial = {
+  name: "",
+  scope: "write" as ApiKey["scope"],
+  mcp: false,
+  groupIds: [] as string[],
+  life: "365",
+};
+type KeyValues = typeof initial;
+
 function NewApiKey({ onClose }: { onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<MadeApiKey | null>(null);
-  const initial = { name: "", scope: "write" as ApiKey["scope"], mcp: false, life: "365" };
   const form = useForm(
     initial,
-    async ({ name, scope, mcp, life }, _, once) => {
+    async ({ name, scope, mcp, groupIds, life }, _, once) => {
       const expiresInDays = life === "never" ? null : Number(life);
-      const body = { name, scope, mcp: mcp && scope !== "ping", expiresInDays };
+      const body = {
+        name,
+        scope,
+        mcp: mcp && scope !== "ping",
+        groupIds: scope === "ping" ? null : toGroupLimit(groupIds),
+        expiresInDays,
+      };
       setCreatedKey(await unwrapData(dashboard["api-keys"].post(body, withIdempotencyKey(once))));
     },
     undefined,
@@ -171,19 +188,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
         options={{ write: "Read and write", read: "Read only", ping: "Pings only" }}
         {...form.field("scope")}
       />
-      {values.scope === "ping" ? (
-        <Text size="sm" c="dimmed">
-          Jobs report to push monitors with a slug: /ping/KEY/SLUG. The key can’t read or change
-          anything, except create a push monitor with ?create=1.
-        </Text>
-      ) : (
-        <Checkbox
-          label="Allow MCP"
-          description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
-          checked={values.mcp}
-          onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
-        />
-      )}
+      <RightsOfKey form={form} />
       <Select
         label="Expires"
         data={lifetimeOptions}
@@ -193,6 +198,33 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
         allowDeselect={false}
       />
     </FormDialog>
+  );
+}
+
+/** Access to MCP and the groups of a key, unless it only pings. */
+function RightsOfKey({ form: { values, set, errorOf } }: { form: Form<KeyValues> }) {
+  if (values.scope === "ping")
+    return (
+      <Text size="sm" c="dimmed">
+        Jobs report to push monitors with a slug: /ping/KEY/SLUG. The key can’t read or change
+        anything, except create a push monitor with ?create=1.
+      </Text>
+    );
+  return (
+    <>
+      <Checkbox
+        label="Allow MCP"
+        description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
+        checked={values.mcp}
+        onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
+      />
+      <GroupsField
+        who="The key"
+        value={values.groupIds}
+        onChange={(groupIds) => set("groupIds", groupIds)}
+        error={errorOf("groupIds")}
+      />
+    </>
   );
 }
 

@@ -24,7 +24,7 @@ import { Entry } from "../entry.tsx";
 /** The organization's templates for incidents and updates. */
 export default function IncidentTemplates() {
   const query = useQuery(templatesQuery);
-  const { mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite } = useSignedInPerson();
   const { asked, open, close } = useCreateDialog();
   const [editing, setEditing] = useState<IncidentTemplate | null>(null);
   const deleting = useDeleting();

@@ -18,6 +18,7 @@ import { DangerItem, HistoryItem, RowMenu } from "../../../components/menus.tsx"
 import { Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
+import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
@@ -31,35 +32,41 @@ export function Invitations() {
     <Panel title="Invited" flush>
       <ul className="entries">
         {open.map((invitation) => (
-          <Entry
-            key={invitation.id}
-            icon="mail"
-            title={invitation.email}
-            note={
-              <>
-                invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
-              </>
-            }
-            facts={[
-              ["Role", invitation.role],
-              ["Expires", <Time at={invitation.expiresAt} as="until" />],
-            ]}
-            menu={
-              <RowMenu label={`Actions for ${invitation.email}`}>
-                {() => (
-                  <>
-                    <HistoryItem id={invitation.id} />
-                    <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
-                      Revoke
-                    </DangerItem>
-                  </>
-                )}
-              </RowMenu>
-            }
-          />
+          <InvitationEntry key={invitation.id} invitation={invitation} />
         ))}
       </ul>
     </Panel>
+  );
+}
+
+function InvitationEntry({ invitation }: { invitation: Invitation }) {
+  return (
+    <Entry
+      icon="mail"
+      title={invitation.email}
+      note={
+        <>
+          invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
+        </>
+      }
+      facts={[
+        ["Role", invitation.role],
+        ...useGroupFact(invitation.groupIds),
+        ["Expires", <Time at={invitation.expiresAt} as="until" />],
+      ]}
+      menu={
+        <RowMenu label={`Actions for ${invitation.email}`}>
+          {() => (
+            <>
+              <HistoryItem id={invitation.id} />
+              <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
+                Revoke
+              </DangerItem>
+            </>
+          )}
+        </RowMenu>
+      }
+    />
   );
 }
 
@@ -69,9 +76,11 @@ const revokeInvitation = ({ id }: Invitation) =>
 export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   const form = useForm(
-    { email: "", role: "member" as Role },
+    { email: "", role: "member" as Role, groupIds: [] as string[] },
     async (values, _, once) => {
-      setSent(await unwrapData(dashboard.invitations.post(values, withIdempotencyKey(once))));
+      const groupIds = canBeLimited(values.role) ? toGroupLimit(values.groupIds) : null;
+      const body = { ...values, groupIds };
+      setSent(await unwrapData(dashboard.invitations.post(body, withIdempotencyKey(once))));
     },
     undefined,
     { key: "invitation" },
@@ -109,9 +118,20 @@ export function Invite({ onClose }: { onClose: () => void }) {
         error={errorOf("role")}
         allowDeselect={false}
       />
+      {canBeLimited(values.role) && (
+        <GroupsField
+          who="This person"
+          value={values.groupIds}
+          onChange={(groupIds) => set("groupIds", groupIds)}
+          error={errorOf("groupIds")}
+        />
+      )}
     </FormDialog>
   );
 }
+
+/** Owners and admins see all monitors. */
+export const canBeLimited = (role: Role) => !canManage(role, "member");
 
 function MailOutcome({ invitation: { email, mail } }: { invitation: SentInvitation }) {
   if (mail?.delivered === true) return <>This link was mailed to {email}.</>;

@@ -14,7 +14,9 @@ import { Time } from "../../../components/display/time.tsx";
 import { notifyError, notify } from "../../../components/toasts.tsx";
 import { apiKeysQuery, peopleQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
-import { Invitations, Invite, RoleItems } from "./invitations.tsx";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
+import { canBeLimited, Invitations, Invite, RoleItems } from "./invitations.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
 
 export default function People() {
@@ -22,12 +24,14 @@ export default function People() {
   const { atLeast, organization } = useSignedInPerson();
   const { asked, open, close } = useCreateDialog();
   const [asking, setAsking] = useState<Change | null>(null);
+  const [limiting, setLimiting] = useState<Member | null>(null);
   return (
     <>
       <div className="settings-head">
         <p className="quiet">
           People who can sign in to {organization.name}. Viewers read, members write, admins also
-          manage people and settings, and owners can add owners.
+          manage people and settings, and owners can add owners. Viewers and members can be limited
+          to monitor groups.
         </p>
         {atLeast("admin") && <CreateButton onClick={open}>Invite people</CreateButton>}
       </div>
@@ -37,7 +41,12 @@ export default function People() {
             <Panel flush>
               <ul className="entries">
                 {people.map((member) => (
-                  <PersonRow key={member.id} member={member} onAsk={setAsking} />
+                  <PersonRow
+                    key={member.id}
+                    member={member}
+                    onAsk={setAsking}
+                    onLimit={() => setLimiting(member)}
+                  />
                 ))}
               </ul>
             </Panel>
@@ -46,6 +55,7 @@ export default function People() {
         )}
       </Loaded>
       {asked && atLeast("admin") && <Invite onClose={close} />}
+      {limiting !== null && <LimitDialog member={limiting} onClose={() => setLimiting(null)} />}
       {asking !== null && <ConfirmChange change={asking} onClose={() => setAsking(null)} />}
     </>
   );
@@ -89,8 +99,10 @@ function useKeyNames({ id }: Member): string[] {
     .map((key) => key.name);
 }
 
-function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
-  const { id, name, email, role, twoFactor, administrator, lastSeenAt } = member;
+type RowProps = { member: Member; onAsk: (change: Change) => void; onLimit: () => void };
+
+function PersonRow({ member, onAsk, onLimit }: RowProps) {
+  const { id, name, email, role, groupIds, twoFactor, administrator, lastSeenAt } = member;
   const { person } = useSignedInPerson();
   return (
     <Entry
@@ -109,18 +121,19 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
       }
       facts={[
         ["Role", role],
+        ...useGroupFact(groupIds),
         [
           "Two-factor",
           <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
         ],
         ["Last seen", lastSeenAt === null ? "not signed in" : <Time at={lastSeenAt} />],
       ]}
-      menu={<PersonMenu member={member} onAsk={onAsk} />}
+      menu={<PersonMenu member={member} onAsk={onAsk} onLimit={onLimit} />}
     />
   );
 }
 
-function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
+function PersonMenu({ member, onAsk, onLimit }: RowProps) {
   const { id, name, role, administrator } = member;
   const { person, organization, atLeast } = useSignedInPerson();
   const isManaged = atLeast("admin") && canManage(organization.role, role);
@@ -140,6 +153,11 @@ function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change)
               <Menu.Label>Role</Menu.Label>
               <RoleItems current={role} onChoose={choose} />
               <Menu.Divider />
+              {canBeLimited(role) && (
+                <MenuItem icon="folder" onClick={onLimit}>
+                  Limit to groups…
+                </MenuItem>
+              )}
             </>
           )}
           {mayGrant && (
@@ -156,6 +174,26 @@ function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change)
         </>
       )}
     </RowMenu>
+  );
+}
+
+function LimitDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { id, name } = member;
+  const form = useForm({ groupIds: member.groupIds ?? [] }, async ({ groupIds: chosen }) => {
+    const groupIds = toGroupLimit(chosen);
+    await unwrapData(dashboard.people({ id }).patch({ groupIds }));
+    notify(groupIds === null ? `${name} sees all monitors` : `Limited ${name} to groups`);
+    onClose();
+  });
+  return (
+    <FormDialog title={`Limit ${name} to groups`} onClose={onClose} form={form} submit="Save">
+      <GroupsField
+        who={name}
+        value={form.values.groupIds}
+        onChange={(groupIds) => form.set("groupIds", groupIds)}
+        error={form.errorOf("groupIds")}
+      />
+    </FormDialog>
   );
 }
 
