@@ -396,13 +396,18 @@ function useProviderTest({ values, fail }: Form<Fields>) {
   return { findings, isBusy, run };
 }
 
-const colors = { ok: "green", warning: "orange", error: "red" } as const;
+/** Colors and words of the levels. The words also reach people who see no colors. */
+const levels = {
+  ok: { color: "green", word: "OK" },
+  warning: { color: "orange", word: "Warning" },
+  error: { color: "red", word: "Error" },
+} as const;
 
 const Findings = ({ findings }: { findings: ProviderFinding[] | null }) => (
   <div aria-live="polite" className="provider-findings">
     {findings?.map(({ level, text }) => (
-      <Alert key={text} color={colors[level]} variant="light">
-        {text}
+      <Alert key={text} color={levels[level].color} variant="light">
+        <b>{levels[level].word}:</b> {text}
       </Alert>
     ))}
   </div>
