@@ -47,6 +47,7 @@ import { organizationRoutes } from "./accounts/organizations/routes.ts";
 import { peopleApiRoutes, peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
+import { trustedHeaderRoutes } from "./accounts/trusted-header/routes.ts";
 import { createSingleSignOnRoutes } from "./accounts/single-sign-on/routes.ts";
 import { findSignOutUrl } from "./accounts/single-sign-on/service.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
@@ -95,7 +96,8 @@ const createEntranceRoutes = (dependencies: ApiDependencies) =>
         findSignOutUrl: (context) => findSignOutUrl(context, dependencies),
       }),
     )
-    .use(createSingleSignOnRoutes(dependencies));
+    .use(createSingleSignOnRoutes(dependencies))
+    .use(trustedHeaderRoutes);
 
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */

@@ -54,6 +54,7 @@ import { type Ports, createPorts } from "./http/ports.ts";
 import { createNetworkLimit, createRateLimit } from "./http/access/rate-limit.ts";
 import { getOriginalRequest } from "./http/original-request.ts";
 import { createAccessLimits } from "./http/access/access-limits.ts";
+import { createTrustedHeader, noTrustedHeader } from "./http/access/trusted-header.ts";
 import { createTrustedProxies } from "./http/access/trusted-proxies.ts";
 import { createAssetRoutes, createWebFiles } from "./http/responses/web-files.ts";
 import { createWriteContention } from "./http/write-contention.ts";
@@ -286,6 +287,19 @@ function createFiles(core: Core) {
   };
 }
 
+/** Reads the person whom a trusted proxy has signed in, if the options name its headers. */
+function buildTrustedHeader(config: Config, isFromTrusted: (request: Request) => boolean) {
+  const { trustedHeaderUser: user, trustedHeaderEmail, trustedHeaderName } = config;
+  if (user === undefined) return noTrustedHeader;
+  const names = {
+    user,
+    email: trustedHeaderEmail ?? null,
+    name: trustedHeaderName ?? null,
+    groups: config.trustedHeaderGroups ?? null,
+  };
+  return createTrustedHeader(names, isFromTrusted, config.trustedHeaderSignOut);
+}
+
 type Tls = { current: ReturnType<typeof readTls> };
 
 /** Expiry of the certificate of `--tls-cert`, in Unix milliseconds; null without one. */
@@ -344,6 +358,7 @@ async function createWeb(parts: Parts, folder: string) {
   const proxies = createTrustedProxies(config.trustProxy, peerOf, log);
   const site = createSite(parts, { pageQueue, addressOf: proxies.addressOf });
   const { addressOf } = proxies;
+  const trustedHeader = buildTrustedHeader(config, proxies.isFromTrusted);
   const secretAddresses = createSecretAddressLimits(parts);
   const listCollectors = () => [
     requests,
@@ -353,6 +368,7 @@ async function createWeb(parts: Parts, folder: string) {
   const app = createServer({
     services: {
       ...parts,
+      trustedHeader,
       responses: createResponseCache(store),
       extendTimeout: (request, seconds) =>
         main.server.timeout(getOriginalRequest(request), seconds),

@@ -71,6 +71,19 @@ function findOwnAddressIssue(text: string): string | null {
   return null;
 }
 
+/** Headers with other meanings, or that every client sends. */
+const usedHeaders =
+  /^(authorization|cookie|host|origin|referer|user-agent|accept.*|content-.*|sec-.*|x-forwarded-(for|proto|host)|x-organization|idempotency-key|if-.*)$/i;
+
+/** Name of a header of a proxy (RFC 9110 §5.1). */
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,100}$/, "must be the name of a header, such as Remote-User")
+  .refine(
+    (name) => !usedHeaders.test(name),
+    "must be a header that only the proxy sets, such as Remote-User",
+  );
+
 const Config = z.strictObject({
   /** Path of the settings file. */
   config: z.string().min(1).optional(),
@@ -108,6 +121,19 @@ const Config = z.strictObject({
   url: OwnAddress.optional(),
   /** URL of the public port, or of a proxy in front of it, for the links that acknowledge alerts. */
   publicUrl: OwnAddress.optional(),
+  /** Headers in which a trusted proxy names the person whom it has signed in. */
+  trustedHeaderUser: headerName.optional(),
+  trustedHeaderEmail: headerName.optional(),
+  trustedHeaderName: headerName.optional(),
+  trustedHeaderGroups: headerName.optional(),
+  /** Address at which the proxy signs people out. */
+  trustedHeaderSignOut: z
+    .string()
+    .regex(
+      /^(https?:\/\/[^\s]+|\/[^/\s][^\s]*)$/,
+      "must be a URL or a path, such as https://auth.team.example/logout",
+    )
+    .optional(),
   /** Accepts passwords also in organizations that have turned password sign-in off. */
   passwordSignIn: flag.default(false),
   /** Ranges that are blocked by default, but allowed for checks and alerts. */
@@ -200,12 +226,35 @@ export function parseConfig(
     throw config.tlsCert === undefined
       ? invalidFieldError("--tls-cert", "must be given with --tls-key")
       : invalidFieldError("--tls-key", "must be given with --tls-cert");
+  assertHeaderOptions(config, givenAs);
   if (config.publicPort === config.port && config.port !== 0)
     throw invalidFieldError(
       givenAs.get("publicPort") ?? "--public-port",
       `must be another port than --port, which is ${config.port}`,
     );
   return config;
+}
+
+/** Throws VALIDATION_ERROR for header options without a trusted proxy or the header with the user. */
+function assertHeaderOptions(config: Config, givenAs: ReadonlyMap<string, string>) {
+  const { trustedHeaderUser, trustProxy } = config;
+  const further = [
+    "trustedHeaderEmail",
+    "trustedHeaderName",
+    "trustedHeaderGroups",
+    "trustedHeaderSignOut",
+  ] as const;
+  const alone = further.find((name) => config[name] !== undefined);
+  if (trustedHeaderUser === undefined && alone !== undefined)
+    throw invalidFieldError(
+      givenAs.get(alone) ?? alone,
+      "must be given with --trusted-header-user",
+    );
+  if (trustedHeaderUser !== undefined && trustProxy.length === 0)
+    throw invalidFieldError(
+      givenAs.get("trustedHeaderUser") ?? "--trusted-header-user",
+      "must be given with --trust-proxy, which names the proxies that set the header",
+    );
 }
 
 /** Variables that are no settings: for client commands, release builds and systemd units. */

@@ -16,6 +16,7 @@ import {
   authenticate,
   parseBasicPassword,
   findSession,
+  isPermittedByHeader,
   getSignedInSession,
   authorize,
 } from "./http/access/authentication.ts";
@@ -174,6 +175,8 @@ function createRequestContext(server: Server, request: Request): RequestContext 
     principal: null,
     tool: call?.tool ?? null,
     session: null,
+    headerAccount: null,
+    replacedSessionId: null,
     setCookies: [],
     resources: {
       find: (method, location) => server.table.findResource(method, pathOf(request), location),
@@ -203,7 +206,12 @@ async function enterDashboard(server: Server, request: Request, current: Request
   const { services, table } = server;
   server.assertOurHost(request);
   assertSameOrigin(request);
-  current.session = await findSession(request, services);
+  current.headerAccount = services.trustedHeader.read(request);
+  const session = await findSession(request, services);
+  const isPermitted =
+    session !== null && (await isPermittedByHeader(session, current.headerAccount, services));
+  current.session = isPermitted ? session : null;
+  current.replacedSessionId = isPermitted ? null : (session?.id ?? null);
   if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
   if (!table.isOpen(pathOf(request))) getSignedInSession(current);
 }

@@ -27,6 +27,7 @@ const folders = [
   "accounts/sign-in",
   "accounts/invitations",
   "accounts/single-sign-on",
+  "accounts/trusted-header",
   "incidents",
   "monitoring/dependencies",
   "monitoring/groups",

@@ -20,6 +20,14 @@ const addAccessOptions = (command: Command) =>
       "proxies whose X-Forwarded-For, -Proto and -Host are trusted, such as 127.0.0.1 or 10.0.5.0/24",
     )
     .option(
+      "--trusted-header-user <header>",
+      "header in which the proxies name the person whom they have signed in, such as Remote-User",
+    )
+    .option("--trusted-header-email <header>", "header with the person's e-mail address")
+    .option("--trusted-header-name <header>", "header with the person's name")
+    .option("--trusted-header-groups <header>", "header with the person's groups")
+    .option("--trusted-header-sign-out <address>", "address at which the proxy signs people out")
+    .option(
       "--password-sign-in",
       "accept passwords also in organizations that have turned password sign-in off",
     );

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Principal, Session } from "./access/session.ts";
+import type { HeaderAccount } from "./access/trusted-header.ts";
 import type { RequestServices } from "./services.ts";
 
 /** Data of a request that all endpoints need. */
@@ -14,6 +15,10 @@ export type RequestContext = {
   tool: string | null;
   /** Session from the cookie; null outside `/dashboard`, and for visitors without a session. */
   session: Session | null;
+  /** Person whom a trusted proxy has signed in; null outside `/dashboard`, and without its header. */
+  headerAccount: HeaderAccount | null;
+  /** ID of a session that the header of a trusted proxy has replaced. It ends with the next sign-in. */
+  replacedSessionId: string | null;
   /** Set-Cookie headers of the response. */
   setCookies: string[];
   /** Access to the records that a write returns. */

@@ -4,6 +4,7 @@ import type { ScopeServices } from "../events/scope.ts";
 import type { AccessLimits } from "./access/access-limits.ts";
 import type { KnownNetworks } from "./access/known-networks.ts";
 import type { Principal, Sessions } from "./access/session.ts";
+import type { TrustedHeader } from "./access/trusted-header.ts";
 import type { ResponseCache } from "./responses/response-cache.ts";
 
 /** Services that all requests need. Further dependencies are declared by the routes of a feature. */
@@ -13,6 +14,7 @@ export type RequestServices = ScopeServices &
     keys: Keys;
     sessions: Sessions;
     knownNetworks: KnownNetworks;
+    trustedHeader: TrustedHeader;
     responses: ResponseCache;
     /** Extends the idle timeout of the request's connection. */
     extendTimeout: (request: Request, seconds: number) => void;

@@ -6,7 +6,10 @@ import { originOf } from "./request.ts";
 
 /** Context of a use case outside of organizations, such as signing in. */
 export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "extendTimeout"> &
-  Pick<RequestContext, "requestId" | "address" | "session"> & {
+  Pick<
+    RequestContext,
+    "requestId" | "address" | "session" | "headerAccount" | "replacedSessionId"
+  > & {
     /** Origin under which the visitor reached this appliance, without a trailing slash. */
     origin: string;
     userAgent: string;
@@ -31,7 +34,8 @@ export function buildVisitorContext(
   requestContext: RequestContext,
   request: Request,
 ): VisitorContext {
-  const { services, requestId, address, session } = requestContext;
+  const { services, requestId, address, session, headerAccount, replacedSessionId } =
+    requestContext;
   return {
     ...services,
     origin: originOf(request),
@@ -39,6 +43,8 @@ export function buildVisitorContext(
     address,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, 300),
     session,
+    headerAccount,
+    replacedSessionId,
     setSessionCookie: (token, seconds) =>
       void requestContext.setCookies.push(buildSessionCookie(request, token, seconds)),
     clearSessionCookie: () =>

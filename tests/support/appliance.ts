@@ -38,6 +38,7 @@ import type { RequestServices } from "../../src/http/services.ts";
 import type { Backups } from "../../src/operations/backups/downloads.ts";
 import { EventReader } from "../../src/events/reader.ts";
 import { createSignals } from "../../src/events/signals.ts";
+import { createTrustedHeader } from "../../src/http/access/trusted-header.ts";
 import { type Proxies, createTrustedProxies } from "../../src/http/access/trusted-proxies.ts";
 import { createAssetRoutes, createWebFiles } from "../../src/http/responses/web-files.ts";
 import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
@@ -246,6 +247,7 @@ export function createAppliance(
     attemptLimit: createNetworkLimit(attemptsPerMinute, clock),
     passwordLimit: createRateLimit(20, clock, { windowMs: 3_600_000 }),
     knownNetworks: createKnownNetworks(),
+    trustedHeader: { read: (request) => trustedHeader.read(request), signOutUrl: null },
     keys: createApiKeyCache(store, clock),
     setUp: createSetUpForToken(setUpToken, clock, () => {}),
     sessions: createSessionCache(store, clock),
@@ -276,6 +278,10 @@ export function createAppliance(
   };
   const alerts = createAlertsEngine(appliance);
   const proxies = createProxies(trustProxy, peerOf, log);
+  const trustedHeader = createTrustedHeader(
+    { user: "Remote-User", email: "Remote-Email", name: "Remote-Name", groups: "Remote-Groups" },
+    proxies.isFromTrusted,
+  );
   const requests = createRequestMetrics();
   const collectors = [requests, engine, alerts, events, live];
   const { pageQueue } = appliance;

@@ -11,11 +11,15 @@ export const presetNames = [
   "gitlab",
   "okta",
   "other",
+  "proxy",
 ] as const;
 export type PresetName = (typeof presetNames)[number];
 
 /** Path to which every provider sends people back. */
 export const callbackPath = "/sign-in/callback";
+
+/** Sign-in page that waits for the person, also where a provider or a header signs people in at once. */
+export const passwordPath = "/sign-in?password";
 
 export type ProviderPreset = {
   label: string;
@@ -162,6 +166,19 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
       "Create a client or application of the type Web with the authorization code flow, and PKCE if it can be chosen.",
       "Enter the redirect address, also for signing out if the provider has a field for it.",
       "Copy the client ID, the client secret and the issuer.",
+    ],
+  },
+  proxy: {
+    label: "Trusted header of a proxy",
+    issuer: "https://trusted-header.invalid",
+    isFixed: true,
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Start Signalbox with --trust-proxy and the address of the proxy, and with --trusted-header-user and the name of the header, such as Remote-User.",
+      "Add --trusted-header-email and --trusted-header-groups if the proxy sends them.",
+      "Let the proxy replace these headers in every request, so that no client can send its own.",
     ],
   },
 };

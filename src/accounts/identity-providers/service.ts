@@ -104,7 +104,18 @@ export async function listIdentityProviders({ store }: SignedInContext) {
 /** Lists the providers that the sign-in page offers, oldest first. */
 export async function listProviderButtons(store: Store): Promise<ProviderButton[]> {
   const rows = (await findProviders(store)).filter(({ enabled }) => enabled);
-  return rows.map((row) => ({ id: row.id, name: row.name, preset: presetOf(row) }));
+  const buttons = rows.map((row) => ({ id: row.id, name: row.name, preset: presetOf(row) }));
+  return buttons.filter(({ preset }) => preset !== "proxy");
+}
+
+/** Reads the provider for trusted headers, the oldest one that is turned on; null for none. */
+export async function openHeaderProvider(context: {
+  store: Store;
+  vault: Vault;
+}): Promise<OpenedProvider | null> {
+  const rows = (await findProviders(context.store)).filter(({ enabled }) => enabled);
+  const row = rows.find((one) => presetOf(one) === "proxy");
+  return row === undefined ? null : openProvider(context, row.id);
 }
 
 const listTargets = ({ issuer }: Pick<ProviderSettings, "issuer">): Place[] => {

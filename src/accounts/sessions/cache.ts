@@ -59,6 +59,10 @@ const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m
   AND (?3 = 0 OR NOT ${withoutPasswords("m.organization_id")})
   ORDER BY m.created_at, o.id`;
 
+const headerPersonOf = `SELECT i.person_id AS "personId" FROM identities i
+  JOIN identity_providers p ON p.id = i.provider_id
+  WHERE i.subject = ? AND p.enabled AND p.settings ->> '$.preset' = 'proxy'`;
+
 type StoredMembership = Omit<Membership, "groupIds"> & { groupIds: string | null };
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
@@ -131,6 +135,10 @@ export function createSessionCache(
     async isStillOpen(sessionId, may) {
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
+    },
+    async findHeaderPerson(user) {
+      const [row] = await store.query<{ personId: string }>(headerPersonOf, [user]);
+      return row?.personId ?? null;
     },
     listMemberships: (personId) => listMemberships(personId),
     listOpenMemberships,

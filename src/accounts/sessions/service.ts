@@ -31,7 +31,8 @@ export function buildNewSession(
   stage: SessionRow["stage"],
   way: SignInWay = passwordWay,
 ) {
-  const { store, session, address, userAgent } = context;
+  const { store, session, replacedSessionId, address, userAgent } = context;
+  const endedIds = [session?.id, replacedSessionId].filter((id) => typeof id === "string");
   const now = context.clock();
   const token = createToken(43);
   const row: SessionRow = {
@@ -47,10 +48,7 @@ export function buildNewSession(
     lastSeenAt: formatTimestamp(now),
   };
   return {
-    statements: [
-      ...(session === null ? [] : [removeSession(store, session.id)]),
-      addSession(store, row),
-    ],
+    statements: [...endedIds.map((id) => removeSession(store, id)), addSession(store, row)],
     handOver: () => {
       context.setSessionCookie(token, oldestMs / 1000);
       if (stage === "signed-in") context.knownNetworks.add(address);

@@ -41,6 +41,8 @@ export const Presence = z.object({
     .object({
       /** Whether someone has a passkey for this host. */
       passkey: z.boolean(),
+      /** Person whom a trusted proxy has signed in; null without its header. */
+      headerUser: z.string().nullable(),
       providers: z.array(ProviderButton),
     })
     .nullable(),

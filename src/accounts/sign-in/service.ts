@@ -54,11 +54,12 @@ export async function describePresence(context: VisitorContext): Promise<Presenc
 }
 
 /** Returns the ways to sign in that this browser can offer, in addition to the password. */
-async function listWays({ store, origin }: VisitorContext) {
+async function listWays({ store, origin, headerAccount }: VisitorContext) {
   const rpId = findRpId(origin);
   return {
     passkey: rpId !== null && (await hasPasskeys(store, rpId)),
     providers: await listProviderButtons(store),
+    headerUser: headerAccount?.user ?? null,
   };
 }
 
@@ -176,13 +177,13 @@ export async function startSession(
 
 /** Returns the way of a session that links an account: the provider's if a password opens nothing. */
 async function chooseWay(
-  { sessions }: VisitorContext,
+  { sessions, headerAccount }: VisitorContext,
   personId: string,
   way: SignInWay,
   providerId: string | null,
 ): Promise<SignInWay> {
   const isOpen = (await sessions.listOpenMemberships(personId, way)) !== null;
-  return isOpen ? way : { byPassword: false, providerId, headerUser: null };
+  return isOpen ? way : { byPassword: false, providerId, headerUser: headerAccount?.user ?? null };
 }
 
 /** Completes a sign-in with a code. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../core/errors.ts";
 import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { callbackPath } from "../identity-providers/preset-rules.ts";
+import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
 import { ProviderFailure, startAgain } from "./failures.ts";
 import { finishAttempt, type Outcome, type SingleSignOnDependencies } from "./service.ts";
 
@@ -10,9 +10,6 @@ import { finishAttempt, type Outcome, type SingleSignOnDependencies } from "./se
 export const callbackSeconds = 60;
 
 export const callbackRoute = callbackPath;
-
-/** Sign-in page with the password form, also where people are sent to a provider directly. */
-const passwordPath = "/sign-in?password";
 
 /**
  * Ends a sign-in at a provider. The response is a page instead of a redirect: the session cookie is

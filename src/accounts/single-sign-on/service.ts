@@ -14,7 +14,7 @@ import {
   recordIdentityUse,
 } from "../identities/store.ts";
 import { type OpenedProvider, openProvider } from "../identity-providers/service.ts";
-import { callbackPath } from "../identity-providers/preset-rules.ts";
+import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {
   findMemberByEmail,
@@ -182,6 +182,19 @@ async function finishFor(
   }
 }
 
+/**
+ * Signs in the account that a trusted proxy has identified. Throws ProviderFailure, as after a
+ * sign-in at a provider.
+ */
+export function signInAccount(
+  context: VisitorContext,
+  provider: OpenedProvider,
+  claims: VerifiedClaims,
+): Promise<Outcome> {
+  assertDomain(provider, claims);
+  return retryOnStaleRead(() => signInThrough(context, provider, "/", claims));
+}
+
 const accountOf = ({ id }: OpenedProvider, { subject, email }: VerifiedClaims): Account => ({
   providerId: id,
   subject,
@@ -270,14 +283,14 @@ async function signInWithRoles(
   const own = new Set(await findOrganizationIds(store, person.id));
   if (!provider.organizations.some(({ organizationId }) => own.has(organizationId)))
     throw noOrganizationFailure(provider);
-  await startSession(context, person, "signed-in", buildIdentity(now), wayOf(provider));
+  await startSession(context, person, "signed-in", buildIdentity(now), wayOf(context, provider));
   return { type: "done", returnTo };
 }
 
-const wayOf = ({ id: providerId }: OpenedProvider): SignInWay => ({
+const wayOf = ({ headerAccount }: VisitorContext, provider: OpenedProvider): SignInWay => ({
   byPassword: false,
-  providerId,
-  headerUser: null,
+  providerId: provider.id,
+  headerUser: provider.preset === "proxy" ? (headerAccount?.user ?? null) : null,
 });
 
 const noOrganizationFailure = ({ name }: OpenedProvider) =>
@@ -344,7 +357,13 @@ async function signInNew(
     });
   const { row, statements, granted } = added;
   const linked = addIdentity(context, row.id, accountOf(provider, claims), granted);
-  await startSession(context, row, "signed-in", [...statements, ...linked], wayOf(provider));
+  await startSession(
+    context,
+    row,
+    "signed-in",
+    [...statements, ...linked],
+    wayOf(context, provider),
+  );
   return { type: "done", returnTo };
 }
 
@@ -357,7 +376,10 @@ export async function findSignOutUrl(
   context: VisitorContext,
   { providerDocuments }: Pick<SingleSignOnDependencies, "providerDocuments">,
 ): Promise<string | null> {
-  const { session, origin } = context;
+  const { session, origin, trustedHeader } = context;
+  // Without the address of the proxy, its header would sign the person in again at once.
+  if (session !== null && session.way.headerUser !== null)
+    return trustedHeader.signOutUrl ?? passwordPath;
   const providerId = session?.way.providerId ?? null;
   return providerId === null
     ? null

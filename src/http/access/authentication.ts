@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 import { consume } from "./rate-limit.ts";
+import type { HeaderAccount } from "./trusted-header.ts";
 import {
   type Membership,
   type Principal,
@@ -64,6 +65,21 @@ export async function findSession(
 ): Promise<Session | null> {
   const hash = hashSessionToken(request);
   return hash === null ? null : sessions.find(hash);
+}
+
+/**
+ * Whether the header of a trusted proxy permits this session. A session that was started by the header needs the same
+ * user in each request. Other sessions must not be of another person than the header's.
+ */
+export async function isPermittedByHeader(
+  { way, person }: Session,
+  account: HeaderAccount | null,
+  { sessions }: Pick<RequestServices, "sessions">,
+): Promise<boolean> {
+  if (way.headerUser !== null) return account?.user === way.headerUser;
+  if (account === null) return true;
+  const personId = await sessions.findHeaderPerson(account.user);
+  return personId === null || personId === person.id;
 }
 
 /** Returns the session of a person who has completed sign-in. Throws UNAUTHORIZED. */

@@ -75,6 +75,8 @@ export type Sessions = {
   find(tokenHash: string): Promise<Session | null>;
   /** Whether a session still exists with the required rights. Does not count as activity. */
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
+  /** Finds the person to whom the user of a trusted header belongs; null if it was not linked yet. */
+  findHeaderPerson(user: string): Promise<string | null>;
   /** Reads the organizations of a person, in the order of joining. */
   listMemberships(personId: string): Promise<Membership[]>;
   /**

@@ -28,6 +28,8 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
 
 /** Functions for requests that can have passed a proxy. */
 export type Proxies = {
+  /** Whether the connection is of a trusted proxy, by the address of its socket. */
+  isFromTrusted: (request: Request) => boolean;
   /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;
   /** Returns the request with the scheme and host that the client used. */
@@ -73,6 +75,7 @@ export function createTrustedProxies(
   }
 
   return {
+    isFromTrusted: (request) => isTrusted(peerOf(getOriginalRequest(request))),
     addressOf(request) {
       const peer = peerOf(getOriginalRequest(request));
       return isTrusted(peer) ? identifyClient(request, peer).address : peer;

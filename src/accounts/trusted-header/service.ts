@@ -1,0 +1,36 @@
+/** Signs in people whom a trusted proxy has identified by its headers. */
+import { AppError } from "../../core/errors.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
+import { openHeaderProvider } from "../identity-providers/service.ts";
+import { ProviderFailure } from "../single-sign-on/failures.ts";
+import { signInAccount } from "../single-sign-on/service.ts";
+import type { HeaderSignIn } from "./schema.ts";
+
+/**
+ * Signs in the person of the proxy's header, under the rules of the sign-in provider for trusted
+ * headers. An account with a password must enter it once. Throws UNAUTHORIZED without the header,
+ * and FORBIDDEN if the rules admit no one.
+ */
+export async function signInByHeader(context: VisitorContext): Promise<HeaderSignIn> {
+  const { headerAccount: account, log, address, requestId } = context;
+  if (account === null)
+    throw new AppError("UNAUTHORIZED", "No trusted proxy has named a person in this request.");
+  const provider = await openHeaderProvider(context);
+  if (provider === null)
+    throw new AppError(
+      "FORBIDDEN",
+      "A proxy has signed you in, but no sign-in provider of the type “Trusted header of a proxy” is turned on. An administrator adds it under Settings → Single sign-on.",
+    );
+  const { user: subject, email, name, groups } = account;
+  const claims = { issuer: provider.issuer, subject, email, isEmailVerified: true, name, groups };
+  try {
+    const outcome = await signInAccount(context, provider, claims);
+    return outcome.type === "done"
+      ? { state: "signed-in", consentFor: null }
+      : { state: "signed-out", consentFor: outcome.email };
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    log.warn("sign-in by a trusted header failed", { reason: error.message, address, requestId });
+    throw new AppError("FORBIDDEN", `${error.message} ${error.advice}`);
+  }
+}
