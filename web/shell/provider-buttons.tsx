@@ -1,10 +1,11 @@
 /** Buttons of the sign-in page for the sign-in providers of the appliance. */
 import { Alert } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ProviderButton } from "../../src/accounts/identity-providers/schema.ts";
 import { BusyButton } from "../components/forms/busy-button.tsx";
 import { Icon } from "../components/display/icons.tsx";
 import { dashboard, unwrapData } from "../data/client.ts";
+import { waitsForPerson } from "./waits-for-person.ts";
 
 /** Path to open after the sign-in: the page from which the person was sent here. */
 function getReturnPath(): string {
@@ -28,6 +29,16 @@ export function ProviderButtons({ providers }: { providers: readonly ProviderBut
       setBusyId(null);
     }
   }
+  const [only, ...others] = providers;
+  const isDirect = only?.isDirect === true && others.length === 0;
+  const hasStarted = useRef(false);
+  useEffect(() => {
+    // In the dialog after a session has ended, leaving the page would lose typed text.
+    const isEntrance = location.pathname === "/sign-in" && !waitsForPerson();
+    if (!isDirect || !isEntrance || hasStarted.current) return;
+    hasStarted.current = true;
+    void start(only.id);
+  });
   return (
     <>
       {issue !== null && (

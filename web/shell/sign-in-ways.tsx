@@ -8,6 +8,7 @@ import { Icon } from "../components/display/icons.tsx";
 import { dashboard, unwrapData } from "../data/client.ts";
 import { findPasskeyObstacle, offerPasskeys, signInWithPasskey } from "../data/passkeys.ts";
 import { useSession } from "../data/session.ts";
+import { HeaderButton } from "./header-button.tsx";
 import { ProviderButtons } from "./provider-buttons.tsx";
 
 const listing = new Intl.ListFormat("en-GB", { type: "disjunction" });
@@ -26,11 +27,12 @@ export function OtherWays({ onDone }: Done) {
   });
   const ways = session?.ways ?? fetched;
   const hasPasskey = ways?.passkey === true && findPasskeyObstacle() === null;
-  const providers = ways?.providers ?? [];
-  if (!hasPasskey && providers.length === 0) return null;
+  const { providers = [], headerUser = null } = ways ?? {};
+  if (!hasPasskey && providers.length === 0 && headerUser === null) return null;
   return (
     <div className="sign-in-ways">
       <p className="sign-in-or quiet">or</p>
+      {headerUser !== null && <HeaderButton user={headerUser} onDone={onDone} />}
       <ProviderButtons providers={providers} />
       {hasPasskey && <PasskeyButton label="Sign in with a passkey" offers onDone={onDone} />}
     </div>

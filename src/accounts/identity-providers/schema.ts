@@ -59,6 +59,8 @@ const settings = {
   groupsClaim: line(200).default("groups"),
   /** Whether addresses count as verified although the provider does not say so. */
   trustsEmail: z.boolean().default(false),
+  /** Whether the sign-in page sends people here at once, if it is the only provider. */
+  isDirect: z.boolean().default(false),
   /** Domains of the addresses that can sign in; empty for all. */
   allowedDomains: z
     .array(Domain)
@@ -145,5 +147,11 @@ export const IdentityProvider = z.object({
 export type IdentityProvider = z.infer<typeof IdentityProvider>;
 
 /** A provider as the sign-in page shows it. */
-export const ProviderButton = z.object({ id: Id, name: z.string(), preset: Preset });
+export const ProviderButton = z.object({
+  id: Id,
+  name: z.string(),
+  preset: Preset,
+  /** Whether the sign-in page sends people here at once, if it is the only provider. */
+  isDirect: z.boolean(),
+});
 export type ProviderButton = z.infer<typeof ProviderButton>;

@@ -104,7 +104,11 @@ export async function listIdentityProviders({ store }: SignedInContext) {
 /** Lists the providers that the sign-in page offers, oldest first. */
 export async function listProviderButtons(store: Store): Promise<ProviderButton[]> {
   const rows = (await findProviders(store)).filter(({ enabled }) => enabled);
-  const buttons = rows.map((row) => ({ id: row.id, name: row.name, preset: presetOf(row) }));
+  const buttons = rows.map(({ id, name, settings }) => {
+    // Providers of earlier versions have no `isDirect`.
+    const { preset, isDirect = false } = JSON.parse(settings) as Partial<ProviderSettings>;
+    return { id, name, preset: preset ?? ("other" as const), isDirect };
+  });
   return buttons.filter(({ preset }) => preset !== "proxy");
 }
 

@@ -67,7 +67,7 @@ type StoredMembership = Omit<Membership, "groupIds"> & { groupIds: string | null
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
 
-/** Creates queries of the organizations that a session of a way opens. */
+/** Creates queries of what a session of a way opens, and of whom a trusted header names. */
 function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
   async function listMemberships(personId: string, way: SignInWay = directWay) {
     const isFiltered = way.byPassword && !passwordsEverywhere;
@@ -82,7 +82,12 @@ function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
     return (await listMemberships(personId)).length === 0 ? open : null;
   }
 
-  return { listMemberships, listOpenMemberships };
+  async function findHeaderPerson(user: string) {
+    const [row] = await store.query<{ personId: string }>(headerPersonOf, [user]);
+    return row?.personId ?? null;
+  }
+
+  return { listMemberships, listOpenMemberships, findHeaderPerson };
 }
 
 /** Caches the session of each cookie. Every write, of any process, invalidates it. */
@@ -97,7 +102,7 @@ export function createSessionCache(
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  const { listMemberships, listOpenMemberships } = createMembershipReader(
+  const { listMemberships, listOpenMemberships, findHeaderPerson } = createMembershipReader(
     store,
     passwordsEverywhere,
   );
@@ -136,10 +141,7 @@ export function createSessionCache(
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
-    async findHeaderPerson(user) {
-      const [row] = await store.query<{ personId: string }>(headerPersonOf, [user]);
-      return row?.personId ?? null;
-    },
+    findHeaderPerson,
     listMemberships: (personId) => listMemberships(personId),
     listOpenMemberships,
     collectLastSeen() {

@@ -369,17 +369,16 @@ async function signInNew(
 
 /**
  * Returns the address at which the browser signs out of the provider of this session (OpenID
- * Connect RP-Initiated Logout); null for another session, and if the provider offers none. Never
- * waits for the provider.
+ * Connect RP-Initiated Logout); null for another session. If the provider offers none, it is the
+ * sign-in page, which then waits for a click. Never waits for the provider.
  */
 export async function findSignOutUrl(
   context: VisitorContext,
   { providerDocuments }: Pick<SingleSignOnDependencies, "providerDocuments">,
 ): Promise<string | null> {
-  const { session, origin, trustedHeader } = context;
+  const { session, origin, headerAccount, trustedHeader } = context;
   // Without the address of the proxy, its header would sign the person in again at once.
-  if (session !== null && session.way.headerUser !== null)
-    return trustedHeader.signOutUrl ?? passwordPath;
+  if (headerAccount !== null) return trustedHeader.signOutUrl ?? passwordPath;
   const providerId = session?.way.providerId ?? null;
   return providerId === null
     ? null
@@ -395,13 +394,13 @@ async function buildSignOutUrl(
   try {
     const provider = await openProvider(context, id);
     const metadata = await documents.find(provider);
-    if (metadata?.end_session_endpoint === undefined) return null;
+    if (metadata?.end_session_endpoint === undefined) return passwordPath;
     const url = parseEndpoint(provider, metadata.end_session_endpoint);
     url.searchParams.set("client_id", provider.clientId);
     url.searchParams.set("post_logout_redirect_uri", `${origin}${callbackPath}`);
     return url.href;
   } catch {
     // Signing out here must not fail because of the provider.
-    return null;
+    return passwordPath;
   }
 }

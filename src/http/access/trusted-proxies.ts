@@ -26,6 +26,9 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
   return address === null ? null : [address, isIPv4(address) ? 32 : 128];
 }
 
+/** Headers with the URL that the client requested. */
+const urlHeaders = ["x-forwarded-proto", "x-forwarded-host"];
+
 /** Functions for requests that can have passed a proxy. */
 export type Proxies = {
   /** Whether the connection is of a trusted proxy, by the address of its socket. */
@@ -50,8 +53,7 @@ export function createTrustedProxies(
   const ranges = createBlockList(trusted.filter((one) => one !== unixSocket));
   const isTrusted = (address: string) =>
     trusted.length > 0 && address !== "" && ranges.check(address, familyOf(address));
-  const forwardingHeaders = ["x-forwarded-for"];
-  if (trusted.length > 0) forwardingHeaders.push("x-forwarded-proto", "x-forwarded-host");
+  const forwardingHeaders = ["x-forwarded-for", ...(trusted.length > 0 ? urlHeaders : [])];
   let hasHinted = false;
 
   /** Returns the client's address, and the number of list entries after the client's entry. */

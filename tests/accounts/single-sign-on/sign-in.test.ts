@@ -72,7 +72,7 @@ describe("signing in", () => {
     const browser = world.createBrowser();
     const shown = await presenceOf(browser);
     expect(shown.ways.providers).toEqual([
-      { id: world.providerId, name: "Keycloak", preset: "other" },
+      { id: world.providerId, name: "Keycloak", preset: "other", isDirect: false },
     ]);
     const end = await world.signIn(browser, "/monitors?down");
     expect(end.status).toBe(200);

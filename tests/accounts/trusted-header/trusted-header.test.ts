@@ -103,7 +103,7 @@ describe("a header of a trusted proxy", () => {
     expect((await visitor.enter()).status).toBe(403);
   });
 
-  test("has no effect from a stranger, whatever X-Forwarded-For says", async () => {
+  test("has no effect from a stranger, regardless of X-Forwarded-For", async () => {
     const appliance = await createBehindProxy();
     await withHeaderProvider(appliance, { defaultRole: "viewer" });
     for (const headers of [ada, { ...ada, "X-Forwarded-For": proxy }]) {
@@ -205,6 +205,8 @@ describe("next to a session", () => {
     const session = await signInVisitor(appliance, owner.id);
     fresh.use(new Map([["signalbox_session", session.token]]));
     expect((await fresh.page("GET", "/dashboard/people")).status).toBe(200);
+    const left = await fresh.page("POST", "/dashboard/sign-out");
+    expect(left.json.data.providerUrl).toBe("/sign-in?password");
   });
 });
 

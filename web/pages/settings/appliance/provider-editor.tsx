@@ -36,6 +36,7 @@ type Fields = {
   scopes: string;
   groupsClaim: string;
   trustsEmail: boolean;
+  isDirect: boolean;
   allowedDomains: string[];
   certificateAuthorities: string;
   organizations: OpenedOrganization[];
@@ -51,6 +52,7 @@ const emptyFields: Fields = {
   scopes: presets.keycloak.scopes,
   groupsClaim: presets.keycloak.groupsClaim,
   trustsEmail: false,
+  isDirect: false,
   allowedDomains: [],
   certificateAuthorities: "",
   organizations: [],
@@ -98,6 +100,7 @@ export function ProviderEditor({
     { key: `identity-provider ${provider?.id ?? "new"}`, secrets: ["clientSecret"] },
   );
   const test = useProviderTest(form);
+  const isProxy = form.values.preset === "proxy";
   return (
     <FormDialog
       title={provider === null ? "Add sign-in provider" : `Edit ${provider.name}`}
@@ -106,14 +109,16 @@ export function ProviderEditor({
       form={form}
       submit="Save"
       extra={
-        <BusyButton loading={test.isBusy} onClick={() => void test.run()}>
-          Test
-        </BusyButton>
+        !isProxy && (
+          <BusyButton loading={test.isBusy} onClick={() => void test.run()}>
+            Test
+          </BusyButton>
+        )
       }
     >
       <PresetFields form={form} />
       <Instructions preset={form.values.preset} />
-      <ClientFields form={form} provider={provider} />
+      {!isProxy && <ClientFields form={form} provider={provider} />}
       <OrganizationFields form={form} />
       <FurtherFields form={form} />
       <Findings findings={test.findings} />
@@ -132,6 +137,8 @@ function PresetFields({ form }: Part) {
     const [before, after] = [presets[values.preset], presets[preset]];
     if (values.name === "" || values.name === before.label)
       set("name", preset === "other" ? "" : after.label);
+    if (preset === "proxy") set("clientId", "proxy");
+    else if (values.preset === "proxy") set("clientId", "");
     if (after.isFixed === true) set("issuer", after.issuer);
     else if (before.isFixed === true) set("issuer", "");
     set("scopes", after.scopes);
@@ -149,7 +156,11 @@ function PresetFields({ form }: Part) {
       />
       <TextInput
         label="Name"
-        description="On the button of the sign-in page."
+        description={
+          values.preset === "proxy"
+            ? "In lists and the audit log."
+            : "On the button of the sign-in page."
+        }
         {...form.input("name")}
       />
     </div>
@@ -159,7 +170,9 @@ function PresetFields({ form }: Part) {
 /** The steps at the provider, and the address to enter there. */
 const Instructions = ({ preset }: { preset: PresetName }) => (
   <div className="provider-steps">
-    <CopyLine label="Redirect address" text={`${location.origin}${callbackPath}`} />
+    {preset !== "proxy" && (
+      <CopyLine label="Redirect address" text={`${location.origin}${callbackPath}`} />
+    )}
     <ol>
       {presets[preset].steps.map((step) => (
         <li key={step}>{step}</li>
@@ -325,20 +338,50 @@ const GroupFields = ({
   </LinesField>
 );
 
+/** Settings that a trusted header does not need. */
+const ProtocolFields = ({ form }: Part) => (
+  <>
+    <div className="field-row">
+      <TextInput label="Scopes" {...form.input("scopes")} />
+      <TextInput
+        label="Claim with the groups"
+        description="Dots lead into objects, such as realm_access.roles."
+        {...form.input("groupsClaim")}
+      />
+    </div>
+    <Textarea
+      label="Certificate authority"
+      description="Of a provider with a private certificate authority, in PEM."
+      autosize
+      minRows={2}
+      maxRows={6}
+      {...form.input("certificateAuthorities")}
+    />
+    <Switch
+      label="Sign in here directly"
+      description="Sends people to this provider at once if it is the only one. The page /sign-in?password still shows the form."
+      {...form.toggle("isDirect")}
+    />
+  </>
+);
+
 function FurtherFields({ form }: Part) {
   const { values, errorOf } = form;
   const { unverified } = presets[values.preset];
+  const isProxy = values.preset === "proxy";
   const names = ["scopes", "groupsClaim", "allowedDomains", "certificateAuthorities"];
   return (
     <>
-      <Switch
-        label="Trust the addresses of this provider"
-        description={`${unverified ?? "Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there."}${unverified === null ? "" : " Trust them if people can't change their address there."}`}
-        {...form.toggle("trustsEmail")}
-      />
+      {!isProxy && (
+        <Switch
+          label="Trust the addresses of this provider"
+          description={`${unverified ?? "Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there."}${unverified === null ? "" : " Trust them if people can't change their address there."}`}
+          {...form.toggle("trustsEmail")}
+        />
+      )}
       <Fold
         title="Further settings"
-        summary="scopes, groups, domains, certificate authority"
+        summary={isProxy ? "domains, on or off" : "scopes, groups, domains, certificate authority"}
         open={values.certificateAuthorities !== "" || values.allowedDomains.length > 0}
         invalid={names.some((name) => errorOf(name) !== undefined)}
       >
@@ -350,22 +393,7 @@ function FurtherFields({ form }: Part) {
             {...form.field("allowedDomains")}
             error={errorOf("allowedDomains") ?? errorOf("allowedDomains[0]")}
           />
-          <div className="field-row">
-            <TextInput label="Scopes" {...form.input("scopes")} />
-            <TextInput
-              label="Claim with the groups"
-              description="Dots lead into objects, such as realm_access.roles."
-              {...form.input("groupsClaim")}
-            />
-          </div>
-          <Textarea
-            label="Certificate authority"
-            description="Of a provider with a private certificate authority, in PEM."
-            autosize
-            minRows={2}
-            maxRows={6}
-            {...form.input("certificateAuthorities")}
-          />
+          {!isProxy && <ProtocolFields form={form} />}
           <Switch
             label="On"
             description="Turn it off to hide the provider and reject its sign-ins. Sessions stay open."
