@@ -102,22 +102,20 @@ export function createSessionCache(
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  const { listMemberships, listOpenMemberships, findHeaderPerson } = createMembershipReader(
-    store,
-    passwordsEverywhere,
-  );
+  const reader = createMembershipReader(store, passwordsEverywhere);
 
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
     const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage: row.stage, ...times }, clock())) return null;
-    const list = row.stage === "signed-in" ? listOpenMemberships : listMemberships;
+    const list = row.stage === "signed-in" ? reader.listOpenMemberships : reader.listMemberships;
     const memberships = await list(row.personId, toWay(row));
     return memberships === null ? null : toSession(row, memberships);
   }
 
   return {
+    ...reader,
     async find(hash) {
       const now = clock();
       const revision = store.revision();
@@ -141,9 +139,6 @@ export function createSessionCache(
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
-    findHeaderPerson,
-    listMemberships: (personId) => listMemberships(personId),
-    listOpenMemberships,
     collectLastSeen() {
       const last = seenAt;
       seenAt = new Map();
