@@ -174,7 +174,7 @@ const accessToken = "TOKEN-OF-CANARY";
 const marks = [
   canary,
   signingCanary,
-  ...["probe", "bot@zulip.example"].map((user) =>
+  ...["probe", "bot@zulip.example", "api"].map((user) =>
     Buffer.from(`${user}:${canary}`).toString("base64"),
   ),
   accessToken,

@@ -136,11 +136,12 @@ type HttpProviderOptions<T extends ReceiverType> = {
   digests?: boolean;
   reopensCases?: boolean;
   digestLimit?: DigestLimit;
+  /** Builds the request; null if the service has no such action. */
   request: (
     settings: ChannelSettings<T>,
     message: Message,
     now: number,
-  ) => ProviderRequest | Promise<ProviderRequest>;
+  ) => ProviderRequest | null | Promise<ProviderRequest>;
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
@@ -156,8 +157,10 @@ export function createHttpProvider<T extends ReceiverType>({
     digests,
     reopensCases,
     ...(digestLimit && { digestLimit }),
-    deliver: async (settings, message, context) =>
-      sendProviderRequest(await request(settings, message, context.now), context, verdict),
+    async deliver(settings, message, context) {
+      const built = await request(settings, message, context.now);
+      return built === null ? nothingToSend : sendProviderRequest(built, context, verdict);
+    },
   };
 }
 
@@ -194,6 +197,12 @@ export function addRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: n
 }
 
 export const delivered: Verdict = { outcome: "delivered" };
+
+/** For a change of a case that the service does not know. */
+export const nothingToSend: Verdict = {
+  outcome: "delivered",
+  detail: "Nothing was sent, because the service has no acknowledgment.",
+};
 
 const createFailure = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
@@ -266,6 +275,16 @@ function judgeCode(
     ? failTemporarily(`${service} rejected the message with code ${code}.`)
     : failUnconfirmed(answer);
 }
+
+/** Creates a verdict by the status, with meanings of some behind “reports that”. */
+export const createStatusVerdict =
+  (service: string, reasons: Readonly<Record<number, string>>) =>
+  (answer: ShortAnswer): Verdict => {
+    const reason = reasons[answer.status];
+    return reason === undefined
+      ? judgeStatus(answer)
+      : failPermanently(`${service} reports that ${reason}.`);
+  };
 
 /** Returns the JSON object in a response body; an empty object for any other body. */
 export const parseFields = ({ body }: Pick<ShortAnswer, "body">): Fields => parseObject(body) ?? {};

@@ -27,11 +27,26 @@ import { line } from "./providers/line.ts";
 import { feishu } from "./providers/feishu.ts";
 import { dingtalk } from "./providers/dingtalk.ts";
 import { wecom } from "./providers/wecom.ts";
+import { sendgrid } from "./providers/sendgrid.ts";
+import { brevo } from "./providers/brevo.ts";
+import { resend } from "./providers/resend.ts";
+import { mailgun } from "./providers/mailgun.ts";
+import { pushbullet } from "./providers/pushbullet.ts";
+import { homeassistant } from "./providers/homeassistant.ts";
+import { signl4 } from "./providers/signl4.ts";
+import { splunkoncall } from "./providers/splunkoncall.ts";
+import { incidentio } from "./providers/incidentio.ts";
+import { alertmanager } from "./providers/alertmanager.ts";
+import { sns } from "./providers/sns.ts";
 
 /** The provider of each type of channels and contact methods. */
 export const providers: { [T in ReceiverType]: Provider<T> } = {
   webhook,
   email,
+  mailgun,
+  resend,
+  brevo,
+  sendgrid,
   slack,
   discord,
   teams,
@@ -51,11 +66,18 @@ export const providers: { [T in ReceiverType]: Provider<T> } = {
   ntfy,
   gotify,
   pushover,
+  homeassistant,
+  pushbullet,
   sms,
   voice,
   pagerduty,
   jsm,
   opsgenie,
+  alertmanager,
+  incidentio,
+  splunkoncall,
+  signl4,
   apprise,
+  sns,
   webpush,
 };

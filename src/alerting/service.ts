@@ -25,7 +25,7 @@ import type { InvitationMail, SentInvitation } from "../accounts/invitations/sch
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 import { sendAsMail } from "./providers/email.ts";
-import type { MailStyle } from "./providers/email-mail.ts";
+import type { MailStyle } from "./providers/mail-texts.ts";
 import type { Alert } from "./alert.ts";
 import type { Verification } from "./pushed-message.ts";
 import { createAlert } from "./deciding/records.ts";

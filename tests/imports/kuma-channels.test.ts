@@ -57,6 +57,34 @@ test.each<[config: Fields, fields: Fields]>([
     { type: "wecom", webhookUrl: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=k" },
   ],
   [
+    { type: "pushbullet", pushbulletAccessToken: "o.a" },
+    { type: "pushbullet", accessToken: "o.a" },
+  ],
+  [
+    { type: "HomeAssistant", homeAssistantUrl: "http://ha.lan/", longLivedAccessToken: "a" },
+    { type: "homeassistant", server: "http://ha.lan/", token: "a", service: "notify" },
+  ],
+  [
+    { type: "SIGNL4", webhookURL: hook },
+    { type: "signl4", webhookUrl: hook },
+  ],
+  [
+    { type: "Splunk", splunkRestURL: hook },
+    { type: "splunkoncall", webhookUrl: hook },
+  ],
+  ...(["SendGrid", "Brevo", "Resend"] as const).map((service): [Fields, Fields] => {
+    const type = service.toLowerCase();
+    return [
+      {
+        type: service,
+        [`${type}ApiKey`]: "a",
+        [`${type}FromEmail`]: "k@b.example",
+        [`${type}ToEmail`]: "o@b.example",
+      },
+      { type, apiKey: "a", from: "k@b.example", to: ["o@b.example"] },
+    ];
+  }),
+  [
     {
       type: "webhook",
       webhookURL: hook,

@@ -73,6 +73,8 @@ type NewChannel = {
   instead?: { secrets: Record<string, string>; others: Record<string, unknown> };
 };
 
+const mailFields = { from: "signalbox@team.example", to: ["oncall@team.example"] };
+
 /** The secrets and required fields of each channel type. */
 const samples: Record<ChannelType, NewChannel> = {
   webhook: {
@@ -87,6 +89,34 @@ const samples: Record<ChannelType, NewChannel> = {
     },
   },
   email: { secrets: {}, others: { to: ["oncall@team.example"] } },
+  sendgrid: { secrets: { apiKey: canary }, others: { region: "eu", ...mailFields } },
+  brevo: { secrets: { apiKey: canary }, others: mailFields },
+  resend: { secrets: { apiKey: canary }, others: mailFields },
+  mailgun: {
+    secrets: { apiKey: canary },
+    others: { region: "eu", domain: "mg.team.example", ...mailFields },
+  },
+  pushbullet: { secrets: { accessToken: canary }, others: {} },
+  homeassistant: {
+    secrets: { token: canary },
+    others: { server: "http://ha.lan:8123", service: "mobile_app_phone" },
+  },
+  signl4: { secrets: { webhookUrl }, others: {} },
+  splunkoncall: { secrets: { webhookUrl }, others: {} },
+  incidentio: { secrets: { token: canary }, others: { url: "https://incident.example/http/1" } },
+  alertmanager: {
+    secrets: { token: canary },
+    optional: ["token"],
+    others: { server: "http://alertmanager.lan:9093", username: null },
+    instead: {
+      secrets: { password: canary },
+      others: { server: "http://alertmanager.lan:9093", username: "probe" },
+    },
+  },
+  sns: {
+    secrets: { secretAccessKey: canary },
+    others: { topicArn: "arn:aws:sns:eu-central-1:123456789012:alerts", accessKeyId: "AKIA1" },
+  },
   slack: { secrets: { webhookUrl }, others: {} },
   discord: { secrets: { webhookUrl }, others: {} },
   teams: { secrets: { webhookUrl }, others: {} },

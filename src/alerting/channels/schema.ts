@@ -55,7 +55,7 @@ export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] 
   if (channel["quietHours"] !== null && caseTypes.has(type as string))
     return [{ path: "quietHours", message: "must be null: set quiet hours at the service" }];
   if (type === "apprise") return listAppriseIssues(channel);
-  if (type === "ntfy") return listNtfyIssues(channel);
+  if (type === "ntfy" || type === "alertmanager") return listLoginIssues(channel);
   if (type === "webhook") return listWebhookIssues(channel);
   return isGatewayType(type as string) ? listGatewayIssues(type as GatewayType, channel) : [];
 }
@@ -74,7 +74,7 @@ function listAppriseIssues({ key, urls, tag }: Fields): ChannelIssue[] {
   ];
 }
 
-function listNtfyIssues({ token, username, password }: Fields): ChannelIssue[] {
+function listLoginIssues({ token, username, password }: Fields): ChannelIssue[] {
   const issues: ChannelIssue[] = [];
   if (username !== null && token !== null)
     issues.push({ path: "token", message: "must be null with a username" });

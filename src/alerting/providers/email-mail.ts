@@ -3,20 +3,9 @@ import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { Message } from "../sending/messages.ts";
-import { colours, escapeEntities, listLinks, splitMessage } from "./formatting.ts";
+import { type MailStyle, renderMail, toColleagues } from "./mail-texts.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
-
-/** Texts and headers of a mail around its message. */
-export type MailStyle = {
-  /** Label of the link. */
-  link: string;
-  headers: Record<string, string>;
-  /** Why the recipient gets the mail, and a link to unsubscribe. */
-  footer: { text: string; link: string; url: string } | null;
-};
-
-const toColleagues: MailStyle = { link: "Open in Signalbox", headers: {}, footer: null };
 
 /**
  * Builds the mail of a delivery. ID and date are the same on every attempt. An outage and its end
@@ -28,8 +17,6 @@ export async function buildMail(
   sender: string,
   mailStyle: MailStyle = toColleagues,
 ): Promise<Mail> {
-  const { footer } = mailStyle;
-  const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
   const { id, at, title, problem } = message;
   const from = parseSender(sender);
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
@@ -48,8 +35,7 @@ export async function buildMail(
       "X-Signalbox-Delivery": id,
       ...mailStyle.headers,
     },
-    text: `${[title, "", ...splitParagraphs(message), "", ...listLinks(message), ...ending].join("\n")}\n`,
-    html: renderHtml(message, mailStyle),
+    ...renderMail(message, mailStyle),
     textEncoding: "quoted-printable",
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -58,67 +44,8 @@ export async function buildMail(
   return { envelope: { from: from.address, to: [...to], size: bytes.length }, bytes };
 }
 
-/** Returns the lines of a message. An empty line separates a multi-line text from the facts. */
-function splitParagraphs({ lines, facts }: Message): readonly string[] {
-  const labelled = facts.findIndex(({ label }) => label !== "");
-  if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
-  const at = lines.length - facts.length + labelled;
-  return [...lines.slice(0, at), "", ...lines.slice(at)];
-}
-
 /** Parses a sender from the settings: an address, alone or as `Name <address>`. */
 function parseSender(text: string): { name: string; address: string } {
   const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
   return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
 }
-
-const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
-
-const buttonStyle =
-  "display:inline-block;padding:8px 16px;border:1px solid currentColor;border-radius:8px;font-weight:600;text-decoration:none";
-
-// Sets no text or background colors, because mail programs have their own, including dark ones.
-function renderHtml(message: Message, { link, footer }: MailStyle): string {
-  const { type, tone, title, url, acknowledgeUrl } = message;
-  const { text, fields } = splitMessage(message);
-  const textLines =
-    type === "digest"
-      ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}</ul>`
-      : (message.facts.find(({ label, html }) => label === "" && html !== undefined)?.html ??
-        text
-          .map((line) => `<p style="margin:0;white-space:pre-line">${escapeHtml(line)}</p>`)
-          .join("\n"));
-  const rows = fields.map(
-    ({ label, value, html = escapeHtml(value) }) =>
-      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escapeHtml(label)}</th><td style="${cell}">${html}</td></tr>`,
-  );
-  const table =
-    rows.length === 0
-      ? ""
-      : `<table style="margin-top:12px;border-spacing:0">\n${rows.join("\n")}\n</table>`;
-  const acknowledgeButton =
-    acknowledgeUrl === null
-      ? ""
-      : `<p style="margin:16px 0 0"><a href="${escapeHtml(acknowledgeUrl)}" style="${buttonStyle}">Acknowledge</a></p>\n`;
-  const ending =
-    footer === null
-      ? ""
-      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escapeHtml(footer.text)} <a href="${escapeHtml(footer.url)}">${escapeHtml(footer.link)}</a></p>`;
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
-<body style="margin:0;padding:16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:15px;line-height:1.5">
-<table role="presentation" style="width:100%;max-width:640px;border-spacing:0">
-<tr><td style="padding-left:16px;border-left:4px solid ${colours[tone]}">
-<h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>
-${textLines}
-${table}
-${acknowledgeButton}<p style="margin:16px 0 0"><a href="${escapeHtml(url)}">${escapeHtml(link)}</a></p>${ending}
-</td></tr>
-</table>
-</body>
-</html>
-`;
-}
-
-const escapeHtml = (text: string) => escapeEntities(text).replaceAll('"', "&quot;");

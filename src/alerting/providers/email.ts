@@ -12,7 +12,7 @@ import {
   type Provider,
   type Verdict,
 } from "../provider.ts";
-import type { MailStyle } from "./email-mail.ts";
+import type { MailStyle } from "./mail-texts.ts";
 import type { SessionError } from "./email-session.ts";
 import { getAccessToken, forgetAccessToken, TokenRefused } from "./email-token.ts";
 

@@ -125,6 +125,20 @@ export function hasDottedHost(url: string): boolean {
   return new URL(url).hostname.replace(/\.$/, "").includes(".");
 }
 
+/** Returns what a message reports about its case. */
+export function findCaseState({ problem }: Message): "open" | "acknowledged" | "over" {
+  if (problem?.isOver === true) return "over";
+  return problem?.change?.type === "acknowledge" ? "acknowledged" : "open";
+}
+
+/** Returns the header of a token or password, if one is set. */
+export function buildLogin({ token, username, password }: Login): Record<string, string> {
+  if (token !== null) return { Authorization: `Bearer ${token}` };
+  return username === null ? {} : { Authorization: encodeBasic(username, password ?? "") };
+}
+
+type Login = { token: string | null; username: string | null; password: string | null };
+
 /** Returns the headers and body of a form. */
 export const encodeForm = (fields: Readonly<Record<string, string>>) => ({
   headers: { "Content-Type": "application/x-www-form-urlencoded" },

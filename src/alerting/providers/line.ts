@@ -1,5 +1,5 @@
 import { origins } from "../channels/kinds/kind-schema.ts";
-import { createHttpProvider, delivered, failPermanently, judgeStatus } from "../provider.ts";
+import { createHttpProvider, createStatusVerdict, delivered } from "../provider.ts";
 import { renderText } from "./formatting.ts";
 
 /**
@@ -17,10 +17,9 @@ export const line = createHttpProvider<"line">({
     },
     body: { to, messages: [{ type: "text", text: renderText(message, 5_000) }] },
   }),
-  verdict(answer) {
-    if (answer.status === 409) return delivered;
-    if (answer.status === 401)
-      return failPermanently("LINE reports that the channel access token is not valid.");
-    return judgeStatus(answer);
-  },
+  verdict: (answer) => (answer.status === 409 ? delivered : judgeLineStatus(answer)),
+});
+
+const judgeLineStatus = createStatusVerdict("LINE", {
+  401: "the channel access token is not valid",
 });

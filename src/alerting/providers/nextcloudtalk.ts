@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { sha256 } from "../../core/ids.ts";
-import { createHttpProvider, failPermanently, judgeStatus } from "../provider.ts";
+import { createHttpProvider, createStatusVerdict } from "../provider.ts";
 import { disarmAt, escapeMarkdown, joinUrl, renderText } from "./formatting.ts";
 
 // Talk accepts 32,000 characters, but shows long messages badly.
@@ -29,15 +29,8 @@ export const nextcloudtalk = createHttpProvider<"nextcloudtalk">({
       body: { message: text, referenceId: sha256(message.id) },
     };
   },
-  verdict(answer) {
-    const reason = reasons.get(answer.status);
-    return reason === undefined
-      ? judgeStatus(answer)
-      : failPermanently(`Nextcloud Talk reports that ${reason}.`);
-  },
+  verdict: createStatusVerdict("Nextcloud Talk", {
+    401: "the bot's secret is not valid, or the bot is not enabled in the conversation",
+    404: "the conversation or the bot does not exist",
+  }),
 });
-
-const reasons = new Map([
-  [401, "the bot's secret is not valid, or the bot is not enabled in the conversation"],
-  [404, "the conversation or the bot does not exist"],
-]);

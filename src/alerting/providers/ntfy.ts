@@ -1,12 +1,12 @@
 /** Publishes messages to ntfy topics. */
-import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../sending/messages.ts";
 import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
-import { joinUrl, renderWithin } from "./formatting.ts";
+import { buildLogin, joinUrl, renderWithin } from "./formatting.ts";
 
 /**
  * Publishes as JSON. Messages with the same `sequence_id` replace each other, so a repeated delivery
  * appears once: https://docs.ntfy.sh/publish/#publish-as-json
+ * Token or password: https://docs.ntfy.sh/publish/#authentication
  * Priorities: https://docs.ntfy.sh/publish/#message-priority
  * Error codes: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
  */
@@ -14,7 +14,7 @@ export const ntfy = createHttpProvider<"ntfy">({
   request({ server, topic, tags, ...settings }, { id, title, lines, tone, url, acknowledgeUrl }) {
     return {
       url: joinUrl(server, "/"),
-      headers: buildAuthorization(settings),
+      headers: buildLogin(settings),
       body: {
         topic,
         title,
@@ -56,18 +56,6 @@ function limitText(lines: readonly string[]): string {
     (kept) => kept.join("\n"),
     (text) => Buffer.byteLength(text),
   );
-}
-
-/** Returns the headers of a token or password: https://docs.ntfy.sh/publish/#authentication */
-function buildAuthorization({
-  token,
-  username,
-  password,
-}: Pick<ChannelSettings<"ntfy">, "token" | "username" | "password">): Record<string, string> {
-  if (token !== null) return { Authorization: `Bearer ${token}` };
-  if (username === null) return {};
-  const pair = Buffer.from(`${username}:${password ?? ""}`).toString("base64");
-  return { Authorization: `Basic ${pair}` };
 }
 
 /** Emoji per tone, by their names in ntfy: https://docs.ntfy.sh/emojis/ */

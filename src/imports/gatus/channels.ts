@@ -137,12 +137,36 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
             ],
     };
   },
+  homeassistant: (s) => ({
+    fields: { type: "homeassistant", server: s.text("url"), token: s.text("token") },
+    notes: ["Fires the event signalbox_alert instead of gatus_alert; change your automations."],
+  }),
+  signl4: (s) => ({
+    fields: {
+      type: "signl4",
+      webhookUrl: `https://connect.signl4.com/webhook/${encodeURIComponent(s.text("team-secret"))}`,
+    },
+  }),
+  "incident-io": (s) => ({
+    fields: { type: "incidentio", url: s.text("url"), token: s.text("auth-token") },
+  }),
+  sendgrid(s) {
+    const to = s.text("to").split(",");
+    return {
+      fields: {
+        type: "sendgrid",
+        apiKey: s.text("api-key"),
+        from: s.text("from"),
+        to: to.map((one) => one.trim()),
+      },
+    };
+  },
   custom: mapCustom,
 };
 
 /** Providers without an equivalent. */
 const unsupportedProviders: ReadonlySet<string> = new Set(
-  "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace messagebird n8n newrelic plivo sendgrid signl4 splunk squadcast twilio vonage zapier".split(
+  "aws-ses clickup datadog gitea github gitlab ifttt ilert jetbrainsspace messagebird n8n newrelic plivo splunk squadcast twilio vonage zapier".split(
     " ",
   ),
 );

@@ -58,6 +58,9 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.opsgenie.entity-prefix": ownMessageForm,
   "provider.opsgenie.alias-prefix": ownMessageForm,
   "provider.opsgenie.tags": ownMessageForm,
+  "provider.incident-io.source-url": "alerts link to the monitor",
+  "provider.incident-io.metadata": ownMessageForm,
+  "provider.sendgrid.client": ownClient,
   "provider.custom.placeholders": "{{state}} is TRIGGERED or RESOLVED",
   "provider.custom.client": ownClient,
 };

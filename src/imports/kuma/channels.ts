@@ -110,6 +110,26 @@ function mapWebhook(c: Fields): MappedChannel {
   };
 }
 
+/** Converts a notification through a mail service, whose keys start with a prefix. */
+function mapMail(type: string, prefix: string, c: Fields): MappedChannel {
+  const [to, cc, bcc] = ["To", "Cc", "Bcc"].map((name) => c[`${prefix}${name}Email`]);
+  return {
+    type,
+    fields: {
+      apiKey: toText(c[`${prefix}ApiKey`]),
+      from: toText(c[`${prefix}FromEmail`]).trim(),
+      to: joinAddresses(to, cc, bcc),
+    },
+    notes: [
+      ...noteIgnored(c, {
+        [`${prefix}Subject`]: "its own subject",
+        [`${prefix}FromName`]: "its sender's name",
+      }),
+      ...(toText(cc) + toText(bcc) === "" ? [] : ["Recipients in CC and BCC get the same mail."]),
+    ],
+  };
+}
+
 /** Converters by notification type. Other types are imported as disabled channels. */
 const types: Record<string, (config: Fields) => MappedChannel> = {
   telegram: (c) => ({
@@ -284,6 +304,32 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
       webhookUrl: `https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=${encodeURIComponent(toText(c["weComBotKey"]))}`,
     },
   }),
+  pushbullet: (c) => ({
+    type: "pushbullet",
+    fields: { accessToken: toText(c["pushbulletAccessToken"]) },
+  }),
+  HomeAssistant: (c) => ({
+    type: "homeassistant",
+    fields: {
+      server: toText(c["homeAssistantUrl"]).trim(),
+      token: toText(c["longLivedAccessToken"]),
+      service: toTextOrNull(c["notificationService"]) ?? "notify",
+    },
+  }),
+  SIGNL4: (c) => ({ type: "signl4", fields: { webhookUrl: toText(c["webhookURL"]) } }),
+  Splunk: (c) => ({
+    type: "splunkoncall",
+    fields: { webhookUrl: toText(c["splunkRestURL"]) },
+    notes: noteIgnored(c, {
+      splunkSeverity: "its severity, which follows from the kind of alert",
+      splunkAutoResolve: "its choice at the end: incidents are resolved",
+      pagerdutyIntegrationKey: "its routing key: the URL has its own",
+    }),
+  }),
+  SendGrid: (c) => mapMail("sendgrid", "sendgrid", c),
+  brevo: (c) => mapMail("brevo", "brevo", c),
+  Brevo: (c) => mapMail("brevo", "brevo", c),
+  Resend: (c) => mapMail("resend", "resend", c),
   GoogleChat: (c) => ({
     type: "googlechat",
     fields: { webhookUrl: toText(c["googleChatWebhookURL"]) },

@@ -1,6 +1,7 @@
 /** PagerDuty, Opsgenie and Jira Service Management: each alert opens or closes a case instead of sending a message. */
 import { describe, expect, test } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { caseTypes } from "../../../src/alerting/channels/schema.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import type { Provider, Verdict } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
@@ -79,6 +80,66 @@ const triggered = {
 };
 const resolved = { routing_key: pagerduty.routingKey, dedup_key: shop, event_action: "resolve" };
 
+const webhookUrl = "https://hooks.example/key";
+const incidentio = { url: "https://api.incident.io/v2/alert_events/http/1", token: "token" };
+const alertmanager = {
+  server: "http://am.lan/am/",
+  token: "token",
+  username: null,
+  password: null,
+};
+const alertsUrl = "http://am.lan/am/api/v2/alerts";
+
+type Text = { title: string; type: string; severity: string; lines: string[] };
+const downText = {
+  title: "Shop is down",
+  type: "monitor.down",
+  severity: "critical",
+  lines: ["The connection was refused.", ...facts.split("\n")],
+};
+const upText = {
+  title: "Shop is up again",
+  type: "monitor.up",
+  severity: "info",
+  lines: closed.note.split("\n").slice(1),
+};
+
+const signl4 = (status: string, { title, severity, lines }: Text) => ({
+  Title: title,
+  Message: lines.join("\n"),
+  Link: page,
+  Severity: severity,
+  "X-S4-ExternalID": shop,
+  "X-S4-Status": status,
+  "X-S4-SourceSystem": "Signalbox",
+});
+const splunk = (type: string, { title, lines }: Text) => ({
+  message_type: type,
+  entity_id: shop,
+  entity_display_name: title,
+  state_message: [title, ...lines].join("\n"),
+  state_start_time: 1_795_215_720,
+  monitoring_tool: "Signalbox",
+  "vo_annotate.u.Open in Signalbox": page,
+});
+const ioEvent = (status: string, { title, type, severity, lines }: Text) => ({
+  title,
+  description: lines.join("\n\n"),
+  deduplication_key: shop,
+  status,
+  source_url: page,
+  metadata: { type, severity, monitor: "Shop", tags: [], group: "Front of house" },
+});
+const amAlert = (isOpen: boolean, { title, type, severity, lines }: Text) => [
+  {
+    labels: { alertname: "Signalbox", case: shop, instance: monitor.id },
+    annotations: { summary: title, description: lines.join("\n"), severity, type },
+    startsAt: "2026-11-20T23:02:00.000Z",
+    endsAt: isOpen ? "2027-11-20T23:02:07.900Z" : "2026-11-20T23:02:07.900Z",
+    generatorURL: page,
+  },
+];
+
 const close = `/${shop}/close?identifierType=alias`;
 const jsmUrl = "https://api.atlassian.com/jsm/ops/integration/v2/alerts";
 
@@ -110,15 +171,51 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   ],
   ["jsm", jsm, "monitor.down", jsmUrl, opened],
   ["jsm", jsm, "monitor.up", `${jsmUrl}${close}`, closed],
+  ["signl4", { webhookUrl }, "monitor.down", webhookUrl, signl4("new", downText)],
+  ["signl4", { webhookUrl }, "monitor.up", webhookUrl, signl4("resolved", upText)],
+  ["splunkoncall", { webhookUrl }, "monitor.down", webhookUrl, splunk("CRITICAL", downText)],
+  ["splunkoncall", { webhookUrl }, "monitor.up", webhookUrl, splunk("RECOVERY", upText)],
+  ["incidentio", incidentio, "monitor.down", incidentio.url, ioEvent("firing", downText)],
+  ["incidentio", incidentio, "monitor.up", incidentio.url, ioEvent("resolved", upText)],
+  ["alertmanager", alertmanager, "monitor.down", alertsUrl, amAlert(true, downText)],
+  ["alertmanager", alertmanager, "monitor.up", alertsUrl, amAlert(false, upText)],
 ])("%s with %j: %s", async (type, settings, alert, url, body) => {
   const sent = await send(type, settings, createAlert(alert));
   expect({ url: sent.url, body: sent.body }).toEqual({ url, body });
-  if (type !== "pagerduty") expect(sent.headers).toMatchObject(genie);
+  if (["opsgenie", "jsm"].includes(type)) expect(sent.headers).toMatchObject(genie);
+  if (type === "incidentio" || type === "alertmanager")
+    expect(sent.headers).toMatchObject({ authorization: "Bearer token" });
 });
 
 test("there are no digests: each alert opens and closes its own case", () => {
-  for (const type of ["pagerduty", "opsgenie", "jsm"] as const)
-    expect(providers[type].digests).toBe(false);
+  for (const type of caseTypes) expect(providers[type as ChannelType].digests).toBe(false);
+});
+
+test("an acknowledgment reaches the case, or sends nothing if the service has none", async () => {
+  const change = { type: "acknowledge", note: "Ann is on it." } as const;
+  const message = {
+    ...createMessage(createAlert("monitor.down")),
+    problem: { key: shop, isOver: false, change },
+  };
+  const sent: Record<string, unknown> = {};
+  for (const [type, settings] of Object.entries({
+    signl4: { webhookUrl },
+    splunkoncall: { webhookUrl },
+    incidentio,
+    alertmanager,
+  })) {
+    await using to = await startReceiver(replyWith(200, '{"result":"success"}'));
+    const provider = providers[type as ChannelType] as Provider<ChannelType>;
+    const verdict = await to.deliver(provider, settings as never, message);
+    expect(verdict).toMatchObject({ outcome: "delivered" });
+    sent[type] = to.asked.map(({ body }) => JSON.parse(body));
+  }
+  expect(sent).toMatchObject({
+    signl4: [{ "X-S4-Status": "acknowledged", "X-S4-ExternalID": shop }],
+    splunkoncall: [{ message_type: "ACKNOWLEDGEMENT", entity_id: shop }],
+    incidentio: [],
+    alertmanager: [],
+  });
 });
 
 test("Jira Service Management gets the same bodies as Opsgenie, for every type of alert", async () => {
@@ -237,6 +334,16 @@ describe("responses", () => {
         doubtfulVerdict(`Jira Service Management ${reason}`),
       ]),
     ],
+    ["signl4", { webhookUrl }, [[201, { outcome: "delivered" }]]],
+    [
+      "incidentio",
+      incidentio,
+      [
+        [401, doubtfulVerdict("incident.io reports that the token is not valid.")],
+        [404, doubtfulVerdict("incident.io reports that the alert source does not exist.")],
+      ],
+    ],
+    ["alertmanager", alertmanager, [[200, { outcome: "delivered" }]]],
   ])("%s interprets some statuses differently", async (type, settings, responses) => {
     const provider = providers[type as ChannelType] as Provider<ChannelType>;
     for (const [status, verdict] of [...responses, ...unchanging]) {

@@ -13,15 +13,10 @@ import {
 import { measureSms } from "../../../src/core/text/sms.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { replyWith } from "../../support/target.ts";
-import { type Service, services } from "./services.ts";
-import { textServices } from "./text-services.ts";
+import { confirmationOf } from "./text-services.ts";
 import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
-
-/** Body of a response that confirms a message. */
-const confirmationOf = (type: string): string =>
-  (({ ...services, ...textServices }) as Record<string, Service>)[type]?.confirmation ?? "";
 
 /** The request of a channel about this monitor's outage, as text and, if possible, as an object. */
 function sent(type: string, about: AlertedMonitor, words: Words = {}) {
@@ -175,6 +170,23 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   pushover: ({ message }) => [["message", message.length, 1_024]],
   sms: ({ text }) => [["parts", measureSms(text).parts, 2]],
   voice: ({ say }) => [["characters", say.length, 500]],
+  sendgrid: () => [],
+  brevo: () => [],
+  resend: () => [],
+  mailgun: () => [],
+  pushbullet: () => [],
+  homeassistant: () => [],
+  signl4: ({ Title, Message }) => [
+    ["title", Title.length, 250],
+    ["message", Message.length, 4_000],
+  ],
+  splunkoncall: ({ state_message: text }) => [["message", text.length, 20_480]],
+  incidentio: ({ description }) => [["description", description.length, 10_000]],
+  alertmanager: ([{ annotations }]) => [["description", annotations.description.length, 10_000]],
+  sns: ({ Subject, Message }) => [
+    ["subject", Subject.length, 100],
+    ["bytes", Buffer.byteLength(Message), 262_144],
+  ],
   pagerduty: (body) => [
     ["bytes", bytes(body), 512 * 1024],
     ["summary", body.payload.summary.length, 1_024],

@@ -13,6 +13,7 @@ import {
   createMessage,
   judgeReply,
 } from "../../support/alert-receiver.ts";
+import type { Json } from "../../support/json.ts";
 import { replyWith } from "../../support/target.ts";
 import { messages, type Said, type Service, services } from "./services.ts";
 import { textServices } from "./text-services.ts";
@@ -29,7 +30,9 @@ async function send(
   const message = createMessage(alerts, template);
   await to.deliver(provider, settings as ChannelSettings<ChannelType>, message);
   const request = to.lastRequest();
-  return { url: to.urls.at(-1), request, body: parseFields(request) };
+  const { shown = (body: Json) => body as object } = (all as Record<string, Service>)[type] ?? {};
+  const body = parseFields(request);
+  return { url: to.urls.at(-1), request, body: shown(body) as Json, whole: body };
 }
 
 /** The JSON without empty lines. */
@@ -47,7 +50,7 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
       "%s arrives in the format of the service",
       async (name, said) => {
         const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);
-        const { request, ...sent } = await send(type, settings, alerts);
+        const { request, whole: _, ...sent } = await send(type, settings, alerts);
         expect(sent).toEqual({ url, body: service.body(said) });
         expect(request).toMatchObject({ method: service.method ?? "POST", headers });
       },
@@ -93,7 +96,7 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
       ["escapes and mentions", () => "&<>@_".repeat(40)],
       ["multi-byte characters", (number: number) => `店舗☃🚨"\\ ${number}`],
     ])("a digest of a thousand alerts in %s names the number left out", async (script, nameOf) => {
-      const { body } = await send(type, settings, createAlertStorm(1_000, nameOf));
+      const { whole: body } = await send(type, settings, createAlertStorm(1_000, nameOf));
       expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
       if (script === "Latin letters") expect(digest.size(body)).toBeGreaterThan(digest.most * 0.6);
       const lines = digest.lines(body);
@@ -105,7 +108,7 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
       for (const unit of ["x", "_", "&", "<", "@"]) {
         const named = { ...monitor, name: unit.repeat(255), groupName: unit.repeat(255) };
         const message = unit.repeat(9_000);
-        const { body } = await send(
+        const { whole: body } = await send(
           type,
           settings,
           createAlert("monitor.down", { monitor: named, message }),

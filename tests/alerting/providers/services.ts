@@ -32,6 +32,8 @@ export type Service<T extends ChannelType = ChannelType> = {
   headers?: Record<string, string>;
   /** The expected body of a message; forms are compared as objects. */
   body: (said: Said) => object;
+  /** Returns the part of a body that is compared. */
+  shown?: (body: Json) => object;
   /** Names and messages with markup and mentions, and the text that the service shows instead. */
   hostile: { typed: Named; shown: Named; title?: string };
   /** The lines of a digest, and the limit of its size. */

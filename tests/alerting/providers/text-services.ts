@@ -1,8 +1,14 @@
 /** How services that show the whole message as one text are addressed. */
+import { expect } from "bun:test";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { sha256 } from "../../../src/core/ids.ts";
 import type { Verdict } from "../../../src/alerting/provider.ts";
-import { deliveryId, doubtfulVerdict, retryVerdict } from "../../support/alert-receiver.ts";
+import {
+  deliveryId,
+  doubtfulVerdict,
+  monitor,
+  retryVerdict,
+} from "../../support/alert-receiver.ts";
 import type { Json } from "../../support/json.ts";
 import {
   asTyped,
@@ -12,6 +18,7 @@ import {
   type Response,
   type Said,
   type Service,
+  services,
   split,
 } from "./services.ts";
 
@@ -383,6 +390,230 @@ const rocketchat: Service<"rocketchat"> = {
   ] satisfies Response[],
 };
 
+const apiKey = "key-7f3a";
+const mailFields = { from: "signalbox@acme.example", to: ["a@acme.example", "b@acme.example"] };
+const recipients = mailFields.to.map((email) => ({ email }));
+
+type MailService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
+  Partial<Service<T>> & {
+    /** The body without its HTML. */
+    wrap: (subject: string, text: string) => object;
+    textOf: (body: Json) => string;
+  };
+
+/** A service that sends a mail, whose HTML is tested with that of e-mail channels. */
+const asMail = <T extends ChannelType>({
+  wrap,
+  textOf,
+  ...service
+}: MailService<T>): Service<T> => ({
+  neverEmpty: true,
+  hostile: plain,
+  responses: [],
+  body: ({ title, url, ...said }) =>
+    wrap(title, `${[title, "", ...linesOf({ title, url, ...said }), "", url].join("\n")}\n`),
+  digest: {
+    lines: (body) => split(textOf(body)).slice(2, -3),
+    size: (body) => byteLength(JSON.stringify(body)),
+    most: 19_500,
+  },
+  ...service,
+});
+
+const sendgrid: Service<"sendgrid"> = asMail({
+  settings: { apiKey, region: "eu", ...mailFields, template: null },
+  url: "https://api.eu.sendgrid.com/v3/mail/send",
+  headers: { authorization: `Bearer ${apiKey}` },
+  wrap: (subject, value) => ({
+    personalizations: [{ to: recipients }],
+    from: { email: mailFields.from, name: "Signalbox" },
+    subject,
+    content: [{ type: "text/plain", value }],
+    headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": deliveryId },
+    tracking_settings: { click_tracking: { enable: false }, open_tracking: { enable: false } },
+  }),
+  shown: (body) => ({ ...body, content: body.content.slice(0, 1) }),
+  textOf: ({ content }) => content[0].value,
+  addresses: [[{ region: "us" }, "https://api.sendgrid.com/v3/mail/send"]],
+  confirmation: null,
+  responses: [
+    [202, "", delivered],
+    [401, "", doubtfulVerdict("SendGrid reports that the API key is not valid.")],
+    [
+      403,
+      "",
+      doubtfulVerdict("SendGrid reports that the API key or the sender is not allowed to send."),
+    ],
+  ],
+});
+
+const brevoError = (code: string) => ({ code, message: "internal gossip" });
+const brevo: Service<"brevo"> = asMail({
+  settings: { apiKey, ...mailFields, template: null },
+  url: "https://api.brevo.com/v3/smtp/email",
+  headers: { "api-key": apiKey },
+  wrap: (subject, textContent) => ({
+    sender: { email: mailFields.from, name: "Signalbox" },
+    to: recipients,
+    subject,
+    textContent,
+    headers: { idempotencyKey: deliveryId },
+  }),
+  shown: ({ htmlContent: _, ...body }) => body,
+  textOf: ({ textContent }) => textContent,
+  responses: refusals(doubtfulVerdict, "Brevo reports that", brevoError, [
+    [401, "unauthorized", "the API key is not valid, or this machine's address is not allowed"],
+    [402, "not_enough_credits", "the account has too few credits"],
+  ]),
+});
+
+const resendError = (name: string) => ({ name, message: "internal gossip" });
+const resend: Service<"resend"> = asMail({
+  settings: { apiKey, ...mailFields, template: null },
+  url: "https://api.resend.com/emails",
+  headers: { authorization: `Bearer ${apiKey}`, "idempotency-key": deliveryId },
+  wrap: (subject, text) => ({
+    from: `Signalbox <${mailFields.from}>`,
+    to: mailFields.to,
+    subject,
+    text,
+    headers: { "Auto-Submitted": "auto-generated" },
+  }),
+  shown: ({ html: _, ...body }) => body,
+  textOf: ({ text }) => text,
+  responses: refusals(doubtfulVerdict, "Resend reports that", resendError, [
+    [403, "invalid_api_key", "the API key is not valid"],
+    [429, "daily_quota_exceeded", "the daily quota is used up"],
+  ]),
+});
+
+const mailgun: Service<"mailgun"> = asMail({
+  settings: { apiKey, region: "us", domain: "mg.acme.example", ...mailFields, template: null },
+  url: "https://api.mailgun.net/v3/mg.acme.example/messages",
+  headers: { authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString("base64")}` },
+  wrap: (subject, text) => ({
+    from: `Signalbox <${mailFields.from}>`,
+    to: mailFields.to.join(", "),
+    subject,
+    text,
+    "o:tracking": "no",
+    "h:Auto-Submitted": "auto-generated",
+    "h:X-Signalbox-Delivery": deliveryId,
+  }),
+  shown: ({ html: _, ...body }) => body,
+  textOf: ({ text }) => text,
+  digest: {
+    lines: ({ text }) => split(text).slice(2, -3),
+    size: (body) => new URLSearchParams(body).toString().length,
+    most: 19_500,
+  },
+  confirmation: null,
+  responses: [
+    [200, "", delivered],
+    [
+      401,
+      "",
+      doubtfulVerdict(
+        "Mailgun reports that the sending key is not valid for the domain, or the region is another one.",
+      ),
+    ],
+  ],
+});
+
+/** A service that has the title apart from its text. */
+const besideTitle = ({ title: _, ...said }: Said) =>
+  [...linesOf({ title: "", ...said }), "", said.url].join("\n");
+
+const pushbullet: Service<"pushbullet"> = asText({
+  settings: { accessToken: "o.token", template: null },
+  url: "https://api.pushbullet.com/v2/pushes",
+  headers: { "access-token": "o.token" },
+  wrap: () => ({}),
+  body: (said) => ({
+    type: "link",
+    title: said.title,
+    body: besideTitle(said),
+    url: said.url,
+    guid: deliveryId,
+  }),
+  textOf: ({ body }) => body,
+  most: 4_000,
+  digest: {
+    lines: ({ body }) => split(body).slice(0, -2),
+    size: ({ body }) => byteLength(JSON.stringify([body])),
+    most: 4_000,
+  },
+  confirmation: null,
+  responses: [[401, "", doubtfulVerdict("Pushbullet reports that the access token is not valid.")]],
+});
+
+const shopKey = `signalbox-${monitor.id}`;
+const homeassistant: Service<"homeassistant"> = asText({
+  settings: { server: "http://ha.lan:8123/", token: "token", service: "phone", template: null },
+  url: "http://ha.lan:8123/api/services/notify/phone",
+  headers: { authorization: "Bearer token" },
+  wrap: () => ({}),
+  body: (said) => ({
+    title: said.title,
+    message: besideTitle(said),
+    data: { group: "signalbox", url: said.url, clickAction: said.url },
+  }),
+  // The tag is that of the case.
+  shown({ data: { tag, ...data } = { tag: shopKey }, ...body }) {
+    expect(tag).toBeOneOf([shopKey, deliveryId, `signalbox-${deliveryId}`]);
+    return { ...body, data };
+  },
+  textOf: ({ message }) => message,
+  most: 4_000,
+  digest: {
+    lines: ({ message }) => split(message).slice(0, -2),
+    size: ({ message }) => byteLength(JSON.stringify([message])),
+    most: 4_000,
+  },
+  addresses: [
+    [
+      { service: "persistent_notification" },
+      "http://ha.lan:8123/api/services/notify/persistent_notification",
+    ],
+    [{ service: null }, "http://ha.lan:8123/api/events/signalbox_alert"],
+  ],
+  confirmation: null,
+  responses: [
+    [401, "", doubtfulVerdict("Home Assistant reports that the access token is not valid.")],
+  ],
+});
+
+const snsError = (code: string) =>
+  `<ErrorResponse><Error><Code>${code}</Code></Error></ErrorResponse>`;
+const sns: Service<"sns"> = asText({
+  settings: {
+    topicArn: "arn:aws:sns:eu-central-1:123456789012:alerts",
+    accessKeyId: "AKIA1",
+    secretAccessKey: "secret",
+    template: null,
+  },
+  url: "https://sns.eu-central-1.amazonaws.com/",
+  wrap: (text, said) => ({
+    Action: "Publish",
+    Version: "2010-03-31",
+    TopicArn: "arn:aws:sns:eu-central-1:123456789012:alerts",
+    Subject: said.title,
+    Message: text,
+  }),
+  shown: (body) =>
+    Object.fromEntries(
+      Object.entries(body as object).filter(([name]) => !name.startsWith("MessageAttributes")),
+    ),
+  textOf: ({ Message }) => Message,
+  most: 18_000,
+  sizeOf: (text) => new URLSearchParams({ text }).toString().length,
+  responses: refusals(doubtfulVerdict, "AWS SNS reports that", snsError, [
+    [403, "InvalidClientTokenId", "the access key is not valid"],
+    [403, "SignatureDoesNotMatch", "the secret access key is not valid"],
+    [404, "NotFound", "the topic does not exist"],
+  ]),
+});
+
 export const textServices = {
   matrix,
   signal,
@@ -394,4 +625,19 @@ export const textServices = {
   feishu,
   dingtalk,
   wecom,
+  sendgrid,
+  brevo,
+  resend,
+  mailgun,
+  pushbullet,
+  homeassistant,
+  sns,
 } as const;
+
+/** Body of a response that confirms a message. */
+export const confirmationOf = (type: string): string =>
+  (({ ...services, ...textServices }) as Record<string, Service>)[type]?.confirmation ??
+  caseConfirmations[type] ??
+  "";
+
+const caseConfirmations: Record<string, string> = { splunkoncall: '{"result":"success"}' };

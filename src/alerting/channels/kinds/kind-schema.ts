@@ -17,6 +17,13 @@ export const origins = {
   jsm: "https://api.atlassian.com",
   opsgenie: { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" },
   line: "https://api.line.me",
+  pushbullet: "https://api.pushbullet.com",
+  // https://www.twilio.com/docs/sendgrid/ui/sending-email/regional-subusers
+  sendgrid: { us: "https://api.sendgrid.com", eu: "https://api.eu.sendgrid.com" },
+  brevo: "https://api.brevo.com",
+  resend: "https://api.resend.com",
+  // https://documentation.mailgun.com/docs/mailgun/api-reference/mg-auth#base-urls
+  mailgun: { us: "https://api.mailgun.net", eu: "https://api.eu.mailgun.net" },
 } as const;
 
 /** Placeholders of a message template, such as `{{monitor}}`. */

@@ -1,17 +1,82 @@
 /** The channel types that send mail. */
 import { z } from "zod";
 import { EmailAddress } from "../../../core/fields.ts";
-import { defineChannelKind, template } from "./kind-schema.ts";
+import { fixedDestination, isSameValue } from "../../../core/security/destinations.ts";
+import {
+  apiKey,
+  defineChannelKind,
+  origins,
+  region,
+  regionLabels,
+  template,
+} from "./kind-schema.ts";
+
+const to = z.array(EmailAddress).min(1).max(50);
+const from = EmailAddress.meta({ description: "Address of the sender." });
+const mailLabels = {
+  from: { label: "From", placeholder: "signalbox@acme.example" },
+  to: { label: "To", hint: "Up to 50 addresses. All of them receive the same e-mail." },
+};
 
 export const mailKinds = {
   email: defineChannelKind({
     name: "E-mail",
     summary: "Through your own mail server",
     help: "Sent through the mail server in Settings. Press Enter after each address.",
-    fields: { to: z.array(EmailAddress).min(1).max(50), template },
-    labels: {
-      to: { label: "To", hint: "Up to 50 addresses. All of them receive the same e-mail." },
-    },
+    fields: { to, template },
+    labels: { to: mailLabels.to },
     address: null,
+  }),
+  sendgrid: defineChannelKind({
+    name: "SendGrid",
+    summary: "Mail through Twilio SendGrid",
+    help: "Under Settings, API Keys create a key with “Mail Send” access. The sender must be verified under Sender Authentication.",
+    fields: { apiKey, region, from, to, template },
+    labels: { apiKey: { label: "API key" }, region: regionLabels, ...mailLabels },
+    secrets: { apiKey: { region: isSameValue } },
+    address: ({ region }) => origins.sendgrid[region],
+  }),
+  brevo: defineChannelKind({
+    name: "Brevo",
+    summary: "Mail through Brevo, formerly Sendinblue",
+    help: "Under SMTP & API create an API key. The sender must be verified under Senders, Domains & Dedicated IPs.",
+    fields: { apiKey, from, to, template },
+    labels: { apiKey: { label: "API key" }, ...mailLabels },
+    secrets: { apiKey: fixedDestination },
+    address: () => origins.brevo,
+  }),
+  resend: defineChannelKind({
+    name: "Resend",
+    summary: "Mail through Resend",
+    help: "Under API Keys create a key with “Sending access”. The sender’s domain must be verified under Domains.",
+    fields: { apiKey, from, to, template },
+    labels: { apiKey: { label: "API key" }, ...mailLabels },
+    secrets: { apiKey: fixedDestination },
+    address: () => origins.resend,
+  }),
+  mailgun: defineChannelKind({
+    name: "Mailgun",
+    summary: "Mail through Mailgun",
+    help: "In the domain’s settings create a sending key. The region is that of the domain.",
+    fields: {
+      apiKey,
+      region,
+      domain: z
+        .string()
+        .max(253)
+        .regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/, "must be a domain")
+        .meta({ description: "Sending domain at Mailgun.", example: "mg.acme.example" }),
+      from,
+      to,
+      template,
+    },
+    labels: {
+      apiKey: { label: "Sending key" },
+      region: { ...regionLabels, hint: "That of the domain." },
+      domain: { label: "Domain", placeholder: "mg.acme.example" },
+      ...mailLabels,
+    },
+    secrets: { apiKey: { region: isSameValue } },
+    address: ({ region }) => origins.mailgun[region],
   }),
 };

@@ -1,6 +1,6 @@
 /** The channel types whose receivers are programs. */
 import { z } from "zod";
-import { isSameOrigin } from "../../../core/security/destinations.ts";
+import { fixedDestination, isSameOrigin } from "../../../core/security/destinations.ts";
 import {
   Headers,
   HttpUrl,
@@ -14,6 +14,12 @@ import {
 import { formatPlaceholders } from "../../../core/text/formatting.ts";
 import { webhookBodyTypes, webhookPlaceholders } from "../webhook-rules.ts";
 import { defineChannelKind, describeServer, template } from "./kind-schema.ts";
+
+/** Returns the endpoint of a topic: https://docs.aws.amazon.com/general/latest/gr/sns.html */
+export function findSnsOrigin(topicArn: string): string {
+  const [, partition = "", , region = ""] = topicArn.split(":");
+  return `https://sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`;
+}
 
 export const programKinds = {
   webhook: defineChannelKind({
@@ -71,6 +77,35 @@ export const programKinds = {
     secrets: { secret: { url: isSameOrigin }, "headers.*": { url: isSameOrigin } },
     address: "url",
     unused: ({ method }) => (method === "GET" ? ["bodyType", "body"] : []),
+  }),
+  sns: defineChannelKind({
+    name: "AWS SNS",
+    summary: "Publishes to a topic",
+    help: "Create an IAM user that may only sns:Publish to the topic, and an access key for it. Messages have the attributes type and severity, for filter policies.",
+    fields: {
+      topicArn: z
+        .string()
+        .regex(
+          /^arn:aws[a-z-]*:sns:[a-z0-9-]{1,30}:\d{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?$/,
+          "must be the ARN of a topic",
+        )
+        .meta({ example: "arn:aws:sns:eu-central-1:123456789012:alerts" }),
+      accessKeyId: line(128),
+      secretAccessKey: secret(),
+      template,
+    },
+    labels: {
+      topicArn: {
+        label: "Topic ARN",
+        placeholder: "arn:aws:sns:eu-central-1:123456789012:alerts",
+        mono: true,
+      },
+      accessKeyId: { label: "Access key ID", mono: true },
+      secretAccessKey: { label: "Secret access key" },
+    },
+    // Only a signature is sent, never the secret.
+    secrets: { secretAccessKey: fixedDestination },
+    address: ({ topicArn }) => findSnsOrigin(topicArn),
   }),
   apprise: defineChannelKind({
     name: "Apprise",

@@ -121,6 +121,44 @@ export const pushKinds = {
     secrets: { userKey: fixedDestination, apiToken: fixedDestination },
     address: () => origins.pushover,
   }),
+  pushbullet: defineChannelKind({
+    name: "Pushbullet",
+    summary: "Push to phones and browsers",
+    help: "In Pushbullet’s Settings, Account choose “Create Access Token”. All devices of the account receive the alerts.",
+    fields: { accessToken: secret(), template },
+    labels: { accessToken: { label: "Access token" } },
+    secrets: { accessToken: fixedDestination },
+    address: () => origins.pushbullet,
+  }),
+  homeassistant: defineChannelKind({
+    name: "Home Assistant",
+    summary: "A notification, or an event for automations",
+    help: "In your profile open Security and create a long-lived access token. A notification needs the name of a service, such as mobile_app_phone: Developer Tools, Actions lists them as notify.….",
+    fields: {
+      server: HttpUrl,
+      token: secret(),
+      service: nullable(
+        z.string().regex(/^[a-z0-9_]{1,100}$/, "must have lower-case letters, digits and _"),
+      ).meta({
+        description:
+          "Name of a `notify` service. Null to fire the event `signalbox_alert` instead, for automations.",
+        example: "mobile_app_phone",
+      }),
+      template,
+    },
+    labels: {
+      server: describeServer("http://homeassistant.lan:8123"),
+      token: { label: "Access token" },
+      service: {
+        label: "Notify service",
+        placeholder: "mobile_app_phone",
+        hint: "Leave empty to fire the event signalbox_alert, for automations.",
+        mono: true,
+      },
+    },
+    secrets: { token: { server: isSameOrigin } },
+    address: "server",
+  }),
   sms: defineChannelKind({
     name: "SMS",
     summary: "Through a provider, or your own device",

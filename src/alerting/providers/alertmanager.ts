@@ -1,0 +1,43 @@
+import { createHttpProvider } from "../provider.ts";
+import { cutText, subjectOf } from "../sending/messages.ts";
+import { buildLogin, findCaseState, joinUrl } from "./formatting.ts";
+
+const yearMs = 365 * 86_400_000;
+
+/**
+ * Fires an alert that ends in a year, or ends it now. Its labels identify it, so they don't change. Without an end,
+ * Alertmanager would resolve it after `resolve_timeout`. There is no acknowledgment. 200 is success.
+ * https://prometheus.io/docs/alerting/latest/alerts_api/
+ */
+export const alertmanager = createHttpProvider<"alertmanager">({
+  digests: false,
+  request({ server, ...login }, message, now) {
+    const state = findCaseState(message);
+    if (state === "acknowledged") return null;
+    const { id, at, type, severity, title, lines, url, problem, alerts } = message;
+    const [alert] = alerts;
+    const endsAt = new Date(state === "over" ? now : now + yearMs).toISOString();
+    return {
+      url: joinUrl(server, "/api/v2/alerts"),
+      headers: buildLogin(login),
+      body: [
+        {
+          labels: {
+            alertname: "Signalbox",
+            case: problem?.key ?? id,
+            ...(alert !== undefined && { instance: subjectOf(alert) }),
+          },
+          annotations: {
+            summary: cutText(title, 500),
+            description: cutText(lines.join("\n"), 10_000),
+            severity,
+            type,
+          },
+          startsAt: at,
+          endsAt,
+          generatorURL: url,
+        },
+      ],
+    };
+  },
+});
