@@ -50,7 +50,7 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
       "%s arrives in the format of the service",
       async (name, said) => {
         const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);
-        const { request, whole: _, ...sent } = await send(type, settings, alerts);
+        const { request, whole: _whole, ...sent } = await send(type, settings, alerts);
         expect(sent).toEqual({ url, body: service.body(said) });
         expect(request).toMatchObject({ method: service.method ?? "POST", headers });
       },

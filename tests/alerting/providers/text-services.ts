@@ -459,7 +459,7 @@ const brevo: Service<"brevo"> = asMail({
     textContent,
     headers: { idempotencyKey: deliveryId },
   }),
-  shown: ({ htmlContent: _, ...body }) => body,
+  shown: ({ htmlContent: _html, ...body }) => body,
   textOf: ({ textContent }) => textContent,
   responses: refusals(doubtfulVerdict, "Brevo reports that", brevoError, [
     [401, "unauthorized", "the API key is not valid, or this machine's address is not allowed"],
@@ -479,7 +479,7 @@ const resend: Service<"resend"> = asMail({
     text,
     headers: { "Auto-Submitted": "auto-generated" },
   }),
-  shown: ({ html: _, ...body }) => body,
+  shown: ({ html: _html, ...body }) => body,
   textOf: ({ text }) => text,
   responses: refusals(doubtfulVerdict, "Resend reports that", resendError, [
     [403, "invalid_api_key", "the API key is not valid"],
@@ -500,7 +500,7 @@ const mailgun: Service<"mailgun"> = asMail({
     "h:Auto-Submitted": "auto-generated",
     "h:X-Signalbox-Delivery": deliveryId,
   }),
-  shown: ({ html: _, ...body }) => body,
+  shown: ({ html: _html, ...body }) => body,
   textOf: ({ text }) => text,
   digest: {
     lines: ({ text }) => split(text).slice(2, -3),
@@ -521,7 +521,7 @@ const mailgun: Service<"mailgun"> = asMail({
 });
 
 /** A service that has the title apart from its text. */
-const besideTitle = ({ title: _, ...said }: Said) =>
+const besideTitle = ({ title: _title, ...said }: Said) =>
   [...linesOf({ title: "", ...said }), "", said.url].join("\n");
 
 const pushbullet: Service<"pushbullet"> = asText({
