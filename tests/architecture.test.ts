@@ -48,6 +48,7 @@ const folders = [
   "imports",
   "imports/kuma",
   "imports/gatus",
+  "imports/healthchecks",
   "configuration",
   "configuration/files",
   "dashboard",
@@ -72,6 +73,7 @@ const folders = [
 const together: Record<string, string> = {
   "imports/kuma": "imports",
   "imports/gatus": "imports",
+  "imports/healthchecks": "imports",
   "monitoring/checks/kinds": "monitoring/checks",
   "alerting/providers": "alerting",
 };

@@ -36,6 +36,14 @@ export function addImport(program: Command) {
   )
     .description("import endpoints and channels from a Gatus configuration")
     .action((from: string, flags: Flags) => runCommandImport("gatus", from, flags));
+
+  addImportFlags(
+    imports
+      .command("healthchecks")
+      .argument("<source>", "JSON of /api/v3/checks/, read with a read-write key"),
+  )
+    .description("import checks from Healthchecks as push monitors with the same UUIDs")
+    .action((from: string, flags: Flags) => runCommandImport("healthchecks", from, flags));
 }
 
 function addImportFlags(command: Command): Command {

@@ -38,7 +38,7 @@ export const ImportRun = z.object({
 });
 export type ImportRun = z.infer<typeof ImportRun>;
 
-export const ImportSource = z.enum(["uptime-kuma", "gatus"]);
+export const ImportSource = z.enum(["uptime-kuma", "gatus", "healthchecks"]);
 export type ImportSource = z.infer<typeof ImportSource>;
 
 export const NewUpload = z.strictObject({ name: line(255), size: integer(1, 2 ** 43) });

@@ -67,7 +67,7 @@ export function convertExternalEndpoint(
     type: "push",
     fields: { grace: writtenInterval === null ? daySeconds : 5 },
     notes: [
-      "Its job reports to /push/TOKEN?status=up|down&msg=… with the token that it has. Gatus' own address is not served.",
+      "Its job only needs another host: it keeps its path and its token.",
       ...(writtenInterval === null
         ? [
             "Down after two days without a report. Without a heartbeat Gatus waits for ever: set the interval of the job.",

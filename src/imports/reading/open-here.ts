@@ -18,6 +18,12 @@ export async function openHere(
     assertFewRecords(plan);
     return { plan, history: null };
   }
+  if (source === "healthchecks") {
+    const { buildHealthchecksPlan } = await import("../healthchecks/plan.ts");
+    const plan = await buildHealthchecksPlan(from, name);
+    assertFewRecords(plan);
+    return { plan, history: null };
+  }
   const { openKuma } = await import("../kuma/open.ts");
   const { buildKumaPlan: planOf } = await import("../kuma/plan.ts");
   const opened = await openKuma(from, workIn, name);

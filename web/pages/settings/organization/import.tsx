@@ -15,7 +15,26 @@ import { importsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { titleOf } from "../../../../src/imports/rules.ts";
 
-type Source = "uptime-kuma" | "gatus";
+type Source = "uptime-kuma" | "gatus" | "healthchecks";
+
+const files: Record<Source, { label: string; accept: string; words: string }> = {
+  "uptime-kuma": {
+    label: "kuma.db, or a JSON backup of 1.x",
+    accept: ".db,.json",
+    words:
+      "Imports monitors, notifications, groups, status pages, maintenance, incidents and history.",
+  },
+  gatus: {
+    label: "config.yaml",
+    accept: ".yaml,.yml",
+    words: "Imports endpoints, groups and alerting.",
+  },
+  healthchecks: {
+    label: "JSON of /api/v3/checks/, read with a read-write key",
+    accept: ".json",
+    words: "Imports checks as push monitors with the same UUIDs: jobs only need another host.",
+  },
+};
 type UploadedImport = { id: string; source: Source; report: ImportReport };
 
 /** Maximum size of a request body. */
@@ -73,14 +92,15 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
           data={[
             { value: "uptime-kuma", label: "Uptime Kuma" },
             { value: "gatus", label: "Gatus" },
+            { value: "healthchecks", label: "Healthchecks" },
           ]}
         />
-        <Explanation isKuma={isKuma} />
+        <Explanation source={source} />
         <FileInput
-          label={isKuma ? "kuma.db, or a JSON backup of 1.x" : "config.yaml"}
+          label={files[source].label}
           description={isKuma ? "Stop Uptime Kuma before you copy it." : undefined}
           placeholder="Choose a file"
-          accept={isKuma ? ".db,.json" : ".yaml,.yml"}
+          accept={files[source].accept}
           value={file}
           onChange={setFile}
         />
@@ -103,13 +123,10 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
   );
 }
 
-const Explanation = ({ isKuma }: { isKuma: boolean }) => (
+const Explanation = ({ source }: { source: Source }) => (
   <p className="quiet">
-    {isKuma
-      ? "Imports monitors, notifications, groups, status pages, maintenance, incidents and history."
-      : "Imports endpoints, groups and alerting."}{" "}
-    You see a preview of everything before anything changes.
-    {isKuma && (
+    {files[source].words} You see a preview of everything before anything changes.
+    {source === "uptime-kuma" && (
       <>
         {" "}
         For logos, very large files and MariaDB, use the command line:{" "}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { buildHealthchecksPlan } from "../../src/imports/healthchecks/plan.ts";
+import { runImport } from "../../src/imports/service.ts";
+import { createWatch } from "../support/check-board.ts";
+import { createScratch } from "../support/scratch-directories.ts";
+
+const uuid = "31365bce-8da9-4729-8ff3-aaa71d56b712";
+
+// From the example of https://healthchecks.io/docs/api/
+const checks = [
+  {
+    name: "Filesystem Backup",
+    slug: "filesystem-backup",
+    tags: "backup fs",
+    desc: "Runs incremental backup every hour",
+    grace: 600,
+    status: "up",
+    success_kw: "SUCCESS",
+    failure_kw: "ERROR",
+    filter_subject: true,
+    ping_url: `https://hc-ping.com/${uuid}`,
+    timeout: 3600,
+  },
+  {
+    name: "Database Backup",
+    slug: "database-backup",
+    tags: "production db",
+    desc: "Runs ~/db-backup.sh",
+    grace: 172_800,
+    status: "paused",
+    failure_kw: "ERROR, FATAL",
+    filter_http_body: true,
+    ping_url: "https://hc-ping.com/803f680d-e89b-492b-82ef-2be7b774a92d",
+    schedule: "15 5 * * *",
+    tz: "Europe/Riga",
+  },
+  { name: "", slug: "", tags: "", grace: 3600, unique_key: "a6c7", timeout: 604_800 },
+];
+
+const createDirectory = createScratch();
+
+async function writeChecks(content: unknown) {
+  const file = join(createDirectory(), "checks.json");
+  await Bun.write(file, JSON.stringify(content));
+  return file;
+}
+
+describe("an import from Healthchecks", () => {
+  test("keeps the UUIDs, so that jobs only need another host", async () => {
+    const { ours, engine, stranger, api } = await createWatch();
+    const plan = await buildHealthchecksPlan(await writeChecks({ checks }));
+    const { report } = await runImport(ours.scope, plan, null, { keepResults: 14, keepHours: 400 });
+    expect(report.items.map(({ name, notes }) => [name, notes])).toEqual([
+      ["Filesystem Backup", ["Without its keywords, which filter mails."]],
+      ["Database Backup", ["Its grace is 1 d instead of 2 d."]],
+      ["Check", ["Paused: its period of 7 d is longer than a day. Set a schedule."]],
+    ]);
+    await engine.runOnce();
+    expect(await stranger("POST", `/ping/${uuid}/0`)).toMatchObject({ status: 200, text: "OK" });
+    const { json } = await api("GET", "/api/v1/monitors?type=push");
+    expect(json.data).toMatchObject([
+      { name: "Check", status: "paused", slug: null },
+      {
+        name: "Database Backup",
+        status: "paused",
+        schedule: "15 5 * * *",
+        timeZone: "Europe/Riga",
+        failureKeywords: ["ERROR", "FATAL"],
+      },
+      {
+        name: "Filesystem Backup",
+        status: "up",
+        pingUrl: `http://localhost/ping/${uuid}`,
+        tags: ["backup", "fs"],
+        interval: 3_600,
+        grace: 600,
+        slug: "filesystem-backup",
+        successKeywords: [],
+      },
+    ]);
+  });
+
+  test("rejects other files", async () => {
+    for (const content of [{}, [], { checks: [1] }, { checks: "x" }, "x"])
+      await expect(buildHealthchecksPlan(await writeChecks(content))).rejects.toThrow(
+        "checks.json can't be imported: it is not the JSON of /api/v3/checks/.",
+      );
+  });
+});
