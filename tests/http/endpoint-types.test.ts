@@ -11,6 +11,16 @@ const spec = {
   data: z.string(),
 } as const;
 
+test("a route of an organization's data doesn't compile without the access of limited callers", () => {
+  const handle = async () => "";
+  for (const access of ["read", "write"] as const) {
+    // @ts-expect-error it has to declare `limited`
+    defineEndpoint("/", { ...spec, access, handle });
+    const [, , hook] = defineEndpoint("/", { ...spec, access, limited: "denied", handle });
+    expect(hook.detail).toMatchObject({ endpoint: { limited: "denied" } });
+  }
+});
+
 test("the compiler knows the parameters of a path, and whether a route has its request's context", () => {
   const known = defineEndpoint("/:id/parts/:partId", {
     ...spec,

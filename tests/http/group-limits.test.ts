@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { openStream } from "../support/live.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { createPager } from "../support/pager.ts";
 import { createBrowser, password, signInMember } from "../support/people.ts";
 import { buildInput, buildRouteQuery, fillIds, nounOf } from "../support/records.ts";
@@ -320,6 +321,23 @@ describe("a limited API key and a limited person", () => {
       expect(listLeaks(world, text)).toEqual([]);
       expect(text).toContain('"Cart"');
     }
+  });
+
+  test("read nothing of another group with any tool of the MCP server", async () => {
+    const { ours, own, foreign } = world;
+    const agent = await connectMcp(world, "write", ours, [own["monitor-groups"]]);
+    const { tools } = await agent.client.listTools();
+    expect(await agent.callForText("list_monitors")).toContain("Cart");
+    for (const { name, annotations, inputSchema } of tools) {
+      if (annotations?.readOnlyHint !== true) continue;
+      const ids = (inputSchema.required ?? []).map((field) => [field, foreign.monitors]);
+      const text = await agent.callForText(name, Object.fromEntries(ids) as object);
+      expect([name, listLeaks(world, text)]).toEqual([name, []]);
+    }
+    const change = { id: foreign.incidents, message: canary, notify: false, preview: true };
+    const denied = await agent.callForText("post_incident_update", change);
+    expect(denied).not.toContain("is slow");
+    await agent.client.close();
   });
 
   test("receive no event of another group on an open page", async () => {

@@ -11,15 +11,17 @@ type World = Pick<TestAppliance, "app" | "ours">;
 export const createMcpKey = (
   { scope }: Pick<TestAppliance["ours"], "scope">,
   access: "read" | "write" = "write",
-) => createApiKey(scope, { name: "Agent", scope: access, mcp: true, expiresInMs: null });
+  groupIds: string[] | null = null,
+) => createApiKey(scope, { name: "Agent", scope: access, mcp: true, groupIds, expiresInMs: null });
 
 /** Connects a client with a new key. `call` returns the parsed response of a tool, or its error. */
 export async function connectMcp(
   { app, ours }: World,
   access: "read" | "write" = "write",
   organization: Pick<TestAppliance["ours"], "scope"> = ours,
+  groupIds: string[] | null = null,
 ) {
-  const { key } = await createMcpKey(organization, access);
+  const { key } = await createMcpKey(organization, access, groupIds);
   const client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), {
     requestInit: { headers: { Authorization: `Bearer ${key}` } },
