@@ -30,7 +30,7 @@ function listErrorCodes(
   { access, limited, body, errors = [] }: Endpoint,
 ): ErrorCode[] {
   const codes: ErrorCode[] = ["BAD_REQUEST", "UNAUTHORIZED", "VALIDATION_ERROR", "RATE_LIMITED"];
-  if (access === "write" || limited === "denied") codes.push("FORBIDDEN");
+  if (access === "write" || limited === "denied" || limited === "people") codes.push("FORBIDDEN");
   if (access === "write") codes.push("UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");

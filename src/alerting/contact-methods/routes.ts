@@ -26,7 +26,7 @@ import {
 
 const timeoutSeconds = 30;
 /** Viewers manage their own contact methods, too. */
-const writing = { access: "write", role: "viewer", limited: "unrelated" } as const;
+const writing = { access: "write", role: "viewer", limited: "people" } as const;
 
 export const createContactMethodRoutes = (dependencies: ContactDependencies) =>
   createRouter("/api/v1/contact-methods")
@@ -34,7 +34,7 @@ export const createContactMethodRoutes = (dependencies: ContactDependencies) =>
       ...defineEndpoint("/", {
         name: "listContactMethods",
         access: "read",
-        limited: "unrelated",
+        limited: "people",
         summary: "List the contact methods of a person",
         description: "Your own by default. Admins and keys can name another person.",
         query: ContactMethodQuery,
@@ -60,7 +60,7 @@ export const createContactMethodRoutes = (dependencies: ContactDependencies) =>
       ...defineEndpoint("/:id", {
         name: "getContactMethod",
         access: "read",
-        limited: "unrelated",
+        limited: "people",
         summary: "Get a contact method",
         data: ContactMethod,
         handle: ({ scope, params }) => getContactMethod(scope, params.id),

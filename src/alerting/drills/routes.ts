@@ -45,7 +45,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
       ...defineEndpoint("/people/:id/drill-preview", {
         name: "previewPersonDrill",
         access: "read",
-        limited: "unrelated",
+        limited: "people",
         summary: "Preview how a drill of a person would notify them, and when",
         query: DrillQuery,
         data: DrillPreview,
@@ -57,7 +57,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         ...started,
         name: "drillPerson",
         access: "write",
-        limited: "unrelated",
+        limited: "people",
         role: "viewer",
         summary: "Start a drill of a person",
         description:

@@ -8,9 +8,10 @@ import type { Principal } from "./session.ts";
 /**
  * Access of a limited caller to a route. With a noun, the first path parameter is the ID of such a record, which must
  * concern their groups. `filtered`: the use case follows `groupIds` of its scope. `unrelated`: neither the request nor
- * the response is about monitors. `denied`: FORBIDDEN.
+ * the response is about monitors. `people`: the same, but FORBIDDEN for API keys, which could change how all people are
+ * notified. `denied`: FORBIDDEN.
  */
-export type LimitedAccess = LimitedNoun | "filtered" | "unrelated" | "denied";
+export type LimitedAccess = LimitedNoun | "filtered" | "unrelated" | "people" | "denied";
 
 type Limited = { access: string; limited?: LimitedAccess | undefined };
 
@@ -29,7 +30,9 @@ export async function authorizeLimited(
   params: Readonly<Record<string, string>> = {},
 ) {
   if (groupIds === null || limited === "filtered" || limited === "unrelated") return;
-  if (limited === "denied") throw limitedError(role, "This concerns all monitors");
+  if (limited === "people" && role !== null) return;
+  if (limited === "denied" || limited === "people")
+    throw limitedError(role, "This concerns all monitors");
   const tenant = { store, organizationId, groupIds };
   const { id = "" } = params;
   if (!(await isVisible(tenant, limited, id))) throw notFoundError(limitedNouns[limited].name);
