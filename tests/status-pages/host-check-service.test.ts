@@ -56,9 +56,11 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
     ]);
   });
 
-  test("of a hidden or password page works if it returns that page's 403 or 404", async () => {
+  test("of a hidden or restricted page works if it returns that page's 403 or 404", async () => {
     for (const [visibility, status] of [
       ["password", 403],
+      ["signed-in", 403],
+      ["addresses", 403],
       ["hidden", 404],
     ] as const) {
       const of = { ...page, visibility };

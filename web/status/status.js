@@ -141,6 +141,8 @@ setInterval(showAge, 1_000);
 setInterval(async () => {
   if (document.hidden || !pop.hidden) return;
   const answer = await fetch(location.href, { cache: "no-cache" }).catch(() => null);
+  // The visitor may no longer see the page.
+  if (answer?.status === 403) location.reload();
   if (answer === null || !answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const place = document.activeElement?.getAttribute("href");

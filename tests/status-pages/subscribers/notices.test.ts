@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createPerson } from "../../support/people.ts";
 import { ann, bob, createPublisher } from "../../support/publisher.ts";
 import { buildSection } from "../../support/visitor.ts";
 
@@ -49,6 +50,43 @@ describe.concurrent("subscribers of an incident are notified", () => {
     ]);
     const threads = new Set(made.mails.map(({ headers }) => headers["references"]?.[0]));
     expect(threads.size).toBe(1);
+  });
+
+  test("of a part for signed-in people only if the whole page is for them", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    const { id } = await made.monitor({ name: "Internal", type: "ping", host: "db.lan" });
+    const sections = [{ ...buildSection("Part", id), audience: "signed-in" }];
+    await made.publish({ sections });
+    await made.createIncident({ title: "Concealed", monitorIds: [id] });
+    await made.send();
+    expect(made.mails).toHaveLength(0);
+    await made.publish({ visibility: "signed-in" });
+    await made.createIncident({ title: "For members", monitorIds: [id] });
+    await made.send();
+    expect(made.listSubjects()).toEqual([expect.stringContaining("For members")]);
+  });
+
+  test("if they can still open a page for signed-in people to which they subscribed themselves", async () => {
+    await using made = await createPublisher({ visibility: "signed-in", allowedRoles: ["admin"] });
+    await made.mailbox();
+    const byVisitor = { text: "update subscribers set by_visitor = 1", parameters: [] };
+    await made.store.atomic([byVisitor]);
+    const subjectsAfter = async (title: string) => {
+      await made.createIncident({ title });
+      await made.send();
+      return made.listSubjects().length;
+    };
+    expect(await subjectsAfter("No member")).toBe(0);
+    const member = await createPerson(made, made.ours.id, "admin", { email: ann });
+    expect(await subjectsAfter("A member")).toBe(1);
+    await made.store.atomic([
+      {
+        text: "update memberships set role = 'viewer' where person_id = ?",
+        parameters: [member.id],
+      },
+    ]);
+    expect(await subjectsAfter("Another role")).toBe(1);
   });
 
   test("of no correction of a title, a severity or the public flag", async () => {
