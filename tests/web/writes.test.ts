@@ -9,6 +9,7 @@ const web = join(import.meta.dir, "../../web");
 const without: Record<string, string[]> = {
   "a single switch, independent of other changes": [
     "getChannelRoutes(id).patch({ enabled })",
+    "getSourceRoutes(id).patch({ enabled: next })",
     "v1.monitors({ id }).patch(change)",
     "dashboard.people({ id }).patch({ role })",
     "v1.settings.patch({ smtp: null })",
@@ -52,6 +53,7 @@ test("every edit and deletion in the page names the version that the person saw"
 const withoutKey: Record<string, string[]> = {
   "stores nothing": [
     "dashboard.monitors.try.post(body)",
+    "sources.preview.post({ type, mapping, body })",
     'dashboard["alert-channels"].try.post(buildNewChannelBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",

@@ -69,7 +69,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
       access: "write",
       limited: "denied",
       summary: "Delete an alert channel",
-      description: "It is detached from every monitor and group.",
+      description: "It is detached from every monitor, group and alert source.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteAlertChannel(scope, params.id),

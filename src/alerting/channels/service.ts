@@ -20,6 +20,7 @@ import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts
 import { alertBounds } from "../../core/limits.ts";
 import { guardLimit } from "../../database/references.ts";
 import { type Prepared, retryOnStaleRead, type Statement } from "../../database/store.ts";
+import { alertSourceChannels, alertSources } from "../../database/tables/alert-sources.ts";
 import {
   alertChannels,
   deliveries,
@@ -321,12 +322,13 @@ export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
     .where(matchValues(alertChannels, { organizationId, id }));
 }
 
-/** Detaches a channel from its monitors and groups, and removes it with its unfinished deliveries. */
+/** Detaches a channel from its monitors, groups and alert sources, and removes it with its unfinished deliveries. */
 export function removeChannel(scope: Tenant & Remover, id: string, at: string): Statement[] {
   const { store, organizationId } = scope;
   const users = [
     [monitors, monitorChannels, monitorChannels.monitorId] as const,
     [monitorGroups, monitorGroupChannels, monitorGroupChannels.groupId] as const,
+    [alertSources, alertSourceChannels, alertSourceChannels.sourceId] as const,
   ];
   return [
     ...users.map(

@@ -1,7 +1,7 @@
 /** Requests of each tool, as in its documentation, and the alerts that they report. */
 import { describe, expect, test } from "bun:test";
 import { readReports } from "../../../src/alerting/sources/dialects.ts";
-import { parseSent } from "../../../src/alerting/sources/request-body.ts";
+import { decodeSent, parseSent } from "../../../src/alerting/sources/request-body.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import {
   SourceMapping,
@@ -553,6 +553,17 @@ describe("a request of", () => {
 describe("a body", () => {
   test("with unescaped line breaks is JSON, as templates of tools write it", () => {
     expect(parseSent('{"text": "one\ntwo"}')).toEqual({ text: "one two" });
+  });
+
+  test("in several parts is a form, as Uptime Kuma sends it; binary data is rejected", async () => {
+    const form = new FormData();
+    form.set("data", JSON.stringify(kumaDown));
+    const { headers, body } = new Response(form);
+    const bytes = await new Response(body).bytes();
+    const text = await decodeSent(bytes, headers.get("content-type") ?? "");
+    const report = read({ name: "", type: "uptime-kuma", body: text, expected: [] })[0];
+    expect(report).toMatchObject({ key: "monitor 29", status: "open" });
+    expect(decodeSent(new Uint8Array([0xff, 0xfe]), "")).rejects.toThrow("text in UTF-8");
   });
 
   test("that is neither JSON nor a form is rejected", () => {

@@ -40,6 +40,7 @@ function Details({ alert }: { alert: AlertDetails }) {
             {dot}
             <Owner alert={alert} />
             <SubjectLink alert={alert} />
+            <ReportLink alert={alert} />
           </>
         }
       >
@@ -89,6 +90,21 @@ function AlertMenu({ alert }: { alert: AlertDetails }) {
           can’t be undone.
         </Confirm>
       )}
+    </>
+  );
+}
+
+/** The page of the tool that reported the alert. */
+function ReportLink({ alert: { subject, data } }: { alert: AlertDetails }) {
+  const report = subject.type === "source" ? data["report"] : null;
+  const link = (report as { link: string | null } | null)?.link ?? null;
+  if (link === null) return null;
+  return (
+    <>
+      {dot}
+      <a href={link} target="_blank" rel="noreferrer">
+        Open in the tool
+      </a>
     </>
   );
 }
