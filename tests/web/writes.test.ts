@@ -12,6 +12,9 @@ const without: Record<string, string[]> = {
     "getSourceRoutes(id).patch({ enabled: next })",
     "v1.monitors({ id }).patch(change)",
     "dashboard.people({ id }).patch({ role })",
+    "dashboard.people({ id }).patch({ groupIds })",
+    'dashboard["password-policy"].patch({ passwordSignIn })',
+    "getSourceRoutes(id).patch({ enabled: next })",
     "v1.settings.patch({ smtp: null })",
     "logo.put(file)",
     "logo.delete()",
@@ -31,12 +34,18 @@ const without: Record<string, string[]> = {
     "dashboard.administrators({ id }).delete()",
     "dashboard.sessions({ id }).delete()",
     "dashboard.organizations({ id }).delete()",
+    "dashboard.identities({ id: identity.id }).delete()",
+    'getPageRoutes(pageId)["access-tokens"]({ tokenId: id }).delete()',
     "dashboard.invitations({ id }).delete(undefined, { query })",
     "route(held).delete()",
   ],
   "of the person or the appliance, whose routes have no versions": [
     "dashboard.backup.schedule.patch(buildPatch(values))",
     'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
+    "dashboard.passkeys({ id }).patch(body)",
+    "dashboard.passkeys({ id }).delete()",
+    'dashboard["identity-providers"]({ id: provider.id }).patch(body)',
+    'dashboard["identity-providers"]({ id }).delete()',
   ],
 };
 
@@ -57,6 +66,9 @@ const withoutKey: Record<string, string[]> = {
     'dashboard["alert-channels"].try.post(buildNewChannelBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
+    'dashboard["identity-providers"].test.post(body)',
+    "sources.preview.post({ type, mapping, body })",
+    "dashboard.passkeys.options.post(body)",
   ],
   "sends one message": ["route({ id }).test.post()", "route({ id }).code.post()"],
   "happens once by its nature": [
@@ -64,6 +76,12 @@ const withoutKey: Record<string, string[]> = {
     'dashboard["set-up"].post({ ...values, timeZone })',
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id: revoking.id }).revoke.post()',
+    'dashboard["sign-in"].link.post({ token })',
+    "dashboard.passkeys.post({ name, ...credential })",
+    "dashboard.administrators.post({ personId: id })",
+    "dashboard.people({ id }).patch({ role })",
+    "dashboard.people({ id }).patch({ groupIds })",
+    'dashboard["password-policy"].patch({ passwordSignIn })',
   ],
   "of a person or the appliance, whose routes store no responses": [
     "dashboard.backup.schedule.run.post()",
@@ -75,6 +93,9 @@ const withoutKey: Record<string, string[]> = {
     'dashboard["two-factor"].disable.post(body)',
     'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
     "dashboard.profile.password.post(values)",
+    "dashboard.passkeys({ id }).patch(body)",
+    'dashboard["two-factor"].passkeys.post(body)',
+    'dashboard["identity-providers"].post(body)',
   ],
 };
 

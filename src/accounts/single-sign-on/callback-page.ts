@@ -21,10 +21,10 @@ export async function serveCallback(
   context: VisitorContext,
   dependencies: SingleSignOnDependencies,
 ): Promise<Response> {
-  // HEAD must have no effect (RFC 9110 §9.2.1).
-  if (request.method === "HEAD") return new Response(null, { status: 200 });
   const parameters = new URLSearchParams(request.url.split("?", 2)[1]);
   if (!parameters.has("state")) return redirectToSignIn();
+  // HEAD must have no effect (RFC 9110 §9.2.1).
+  if (request.method === "HEAD") return new Response(null, { status: 200 });
   return finishAttempt(context, dependencies, parameters).then(respondOutcome, respondFailure);
 }
 

@@ -9,13 +9,11 @@ import { visitorPath, visitProvider } from "./sign-in-service.ts";
 /** Time that the requests to a provider can take together, in seconds. */
 const providerSeconds = 30;
 
-/** Elysia serves HEAD with the handler of GET. */
+/** Elysia serves HEAD with the handler of GET. It stores nothing, apart from a cookie of the browser. */
 export const createVisitorSignInRoutes = (
   dependencies: Pick<SingleSignOnDependencies, "providerDocuments">,
 ) =>
   createRouter("").get(visitorPath, async ({ request, requestContext }) => {
-    // HEAD must have no effect (RFC 9110 §9.2.1).
-    if (request.method === "HEAD") return new Response(null, { status: 200 });
     requestContext.services.extendTimeout(request, providerSeconds);
     const context = buildVisitorContext(requestContext, request);
     const query = new URLSearchParams(request.url.split("?", 2)[1]);

@@ -395,7 +395,7 @@ function FurtherFields({ form }: Part) {
           />
           {!isProxy && <ProtocolFields form={form} />}
           <Switch
-            label="On"
+            label="Turned on"
             description="Turn it off to hide the provider and reject its sign-ins. Sessions stay open."
             {...form.toggle("enabled")}
           />
