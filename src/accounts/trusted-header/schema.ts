@@ -7,3 +7,11 @@ export const HeaderSignIn = SignInStep.extend({
   consentFor: z.string().nullable(),
 });
 export type HeaderSignIn = z.infer<typeof HeaderSignIn>;
+
+/** The user whom a trusted proxy names to the signed-in person. */
+export const HeaderLink = z.object({
+  /** Null without a header, or without a sign-in provider for it. */
+  user: z.string().nullable(),
+  isLinked: z.boolean(),
+});
+export type HeaderLink = z.infer<typeof HeaderLink>;

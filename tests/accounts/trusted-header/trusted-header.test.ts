@@ -210,6 +210,24 @@ describe("next to a session", () => {
   });
 });
 
+test("a signed-in person links the user of the header, also with another address", async () => {
+  const appliance = await createBehindProxy();
+  await withHeaderProvider(appliance);
+  const who = await signInMember(appliance, "member");
+  const visitor = createVisitor(appliance, ada);
+  visitor.use(new Map([["signalbox_session", who.cookie.split("=")[1] ?? ""]]));
+  const path = "/dashboard/identities/header";
+  expect((await visitor.page("GET", path)).json.data).toEqual({ user: "ada", isLinked: false });
+  expect((await visitor.page("POST", path)).json.data).toEqual({ user: "ada", isLinked: true });
+  expect((await visitor.page("POST", path)).status).toBe(409);
+  const plain = await who.page("GET", path);
+  expect(plain.json.data).toEqual({ user: null, isLinked: false });
+  expect((await who.page("POST", path)).status).toBe(409);
+  const fresh = createVisitor(appliance, ada);
+  await fresh.enter();
+  expect((await fresh.state()).person.id).toBe(who.id);
+});
+
 test("the options need each other, and headers that only a proxy sets", () => {
   const wrong = (flags: object) => {
     try {

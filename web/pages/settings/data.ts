@@ -58,6 +58,10 @@ export const twoFactorQuery = createDataQuery([...listKey("person"), "two-factor
   dashboard["two-factor"].get(options),
 );
 
+export const headerLinkQuery = createDataQuery([...listKey("person"), "header"], (options) =>
+  dashboard.identities.header.get(options),
+);
+
 export const aboutQuery = queryOptions({
   ...createDataQuery(["about"], (options) => dashboard.about.get(options)),
   staleTime: 0,

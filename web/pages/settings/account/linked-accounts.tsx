@@ -9,15 +9,22 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { dashboard, unwrapData } from "../../../data/client.ts";
-import { identitiesQuery, invalidateQuery, linkableProvidersQuery } from "../data.ts";
+import {
+  headerLinkQuery,
+  identitiesQuery,
+  invalidateQuery,
+  linkableProvidersQuery,
+} from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** Nothing, unless the appliance has sign-in providers. */
 export function LinkedAccounts() {
   const query = useQuery(identitiesQuery);
   const { data: providers = [] } = useQuery(linkableProvidersQuery);
+  const { data: header } = useQuery(headerLinkQuery);
+  const headerUser = header?.isLinked === false ? header.user : null;
   const [unlinking, setUnlinking] = useState<Identity | null>(null);
-  if (providers.length === 0 && (query.data ?? []).length === 0) return null;
+  if (providers.length === 0 && (query.data ?? []).length === 0 && headerUser === null) return null;
   return (
     <Panel title="Accounts at sign-in providers" flush>
       <Loaded query={query} what="Your accounts">
@@ -26,6 +33,7 @@ export function LinkedAccounts() {
             {identities.map((identity) => (
               <Row key={identity.id} identity={identity} onUnlink={() => setUnlinking(identity)} />
             ))}
+            {headerUser !== null && <HeaderRow user={headerUser} />}
             {providers
               .filter(({ id }) => !identities.some(({ provider }) => provider.id === id))
               .map(({ id, name }) => (
@@ -51,6 +59,30 @@ export function LinkedAccounts() {
       {unlinking !== null && <Unlink identity={unlinking} onClose={() => setUnlinking(null)} />}
     </Panel>
   );
+}
+
+/** The user whom a trusted proxy names, but who is not linked yet. */
+const HeaderRow = ({ user }: { user: string }) => (
+  <Entry
+    icon="person"
+    title={user}
+    note="the name by which your proxy knows you, not linked"
+    action={
+      <Button
+        size="xs"
+        aria-label={`Link ${user}`}
+        onClick={() => void linkHeader(user).catch(notifyError)}
+      >
+        Link
+      </Button>
+    }
+  />
+);
+
+async function linkHeader(user: string) {
+  await unwrapData(dashboard.identities.header.post());
+  await Promise.all([invalidateQuery(headerLinkQuery), invalidateQuery(identitiesQuery)]);
+  notify(`Linked ${user}`);
 }
 
 /** Opens the provider, which comes back to the profile. */
