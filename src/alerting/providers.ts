@@ -38,6 +38,9 @@ import { splunkoncall } from "./providers/splunkoncall.ts";
 import { incidentio } from "./providers/incidentio.ts";
 import { alertmanager } from "./providers/alertmanager.ts";
 import { sns } from "./providers/sns.ts";
+import { github } from "./providers/github.ts";
+import { gitlab } from "./providers/gitlab.ts";
+import { gitea } from "./providers/gitea.ts";
 
 /** The provider of each type of channels and contact methods. */
 export const providers: { [T in ReceiverType]: Provider<T> } = {
@@ -74,6 +77,9 @@ export const providers: { [T in ReceiverType]: Provider<T> } = {
   jsm,
   opsgenie,
   alertmanager,
+  github,
+  gitlab,
+  gitea,
   incidentio,
   splunkoncall,
   signl4,

@@ -113,6 +113,18 @@ const samples: Record<ChannelType, NewChannel> = {
       others: { server: "http://alertmanager.lan:9093", username: "probe" },
     },
   },
+  github: {
+    secrets: { token: canary },
+    others: { server: "http://github.lan/api/v3", repository: "acme/ops" },
+  },
+  gitlab: {
+    secrets: { token: canary },
+    others: { server: "http://gitlab.lan", project: "acme/ops" },
+  },
+  gitea: {
+    secrets: { token: canary },
+    others: { server: "http://git.lan", repository: "acme/ops" },
+  },
   sns: {
     secrets: { secretAccessKey: canary },
     others: { topicArn: "arn:aws:sns:eu-central-1:123456789012:alerts", accessKeyId: "AKIA1" },

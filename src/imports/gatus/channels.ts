@@ -50,6 +50,23 @@ function mapCustom(s: Section): MappedChannel {
   };
 }
 
+/** Converts a tracker, whose address contains the repository. */
+function mapRepository(s: Section, type: "github" | "gitea"): MappedChannel {
+  const url = URL.parse(s.text("repository-url"));
+  const origin = url?.origin ?? "";
+  const server =
+    type === "gitea" ? origin : origin === "https://github.com" ? null : `${origin}/api/v3`;
+  return {
+    fields: {
+      type,
+      repository: (url?.pathname ?? "").replace(/^\/|\/$|\.git$/g, ""),
+      token: s.text("token"),
+      ...(server !== null && { server }),
+    },
+    notes: ["Each problem has an issue, which is closed at its end."],
+  };
+}
+
 /** Functions that convert the settings of a provider, by its name. */
 const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
   slack: mapWebhook("slack"),
@@ -147,6 +164,8 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
       webhookUrl: `https://connect.signl4.com/webhook/${encodeURIComponent(s.text("team-secret"))}`,
     },
   }),
+  github: (s) => mapRepository(s, "github"),
+  gitea: (s) => mapRepository(s, "gitea"),
   "incident-io": (s) => ({
     fields: { type: "incidentio", url: s.text("url"), token: s.text("auth-token") },
   }),
@@ -166,7 +185,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
 
 /** Providers without an equivalent. */
 const unsupportedProviders: ReadonlySet<string> = new Set(
-  "aws-ses clickup datadog gitea github gitlab ifttt ilert jetbrainsspace messagebird n8n newrelic plivo splunk squadcast twilio vonage zapier".split(
+  "aws-ses clickup datadog gitlab ifttt ilert jetbrainsspace messagebird n8n newrelic plivo splunk squadcast twilio vonage zapier".split(
     " ",
   ),
 );

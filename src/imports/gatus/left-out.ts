@@ -58,6 +58,8 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.opsgenie.entity-prefix": ownMessageForm,
   "provider.opsgenie.alias-prefix": ownMessageForm,
   "provider.opsgenie.tags": ownMessageForm,
+  "provider.gitea.assignees": ownMessageForm,
+  "provider.gitea.client": ownClient,
   "provider.incident-io.source-url": "alerts link to the monitor",
   "provider.incident-io.metadata": ownMessageForm,
   "provider.sendgrid.client": ownClient,

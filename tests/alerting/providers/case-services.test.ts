@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { caseTypes } from "../../../src/alerting/channels/schema.ts";
+import type { Exchange } from "../../../src/core/outgoing/http/exchange.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import type { Provider, Verdict } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
@@ -189,6 +190,68 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
 
 test("there are no digests: each alert opens and closes its own case", () => {
   for (const type of caseTypes) expect(providers[type as ChannelType].digests).toBe(false);
+});
+
+describe("an issue tracker", () => {
+  const place = { server: "https://git.lan", token: "token" };
+  const repository = { ...place, repository: "acme/ops" };
+  const trackers: [type: ChannelType, settings: object, text: string][] = [
+    ["github", repository, "body"],
+    ["gitea", repository, "body"],
+    ["gitlab", { ...place, project: "acme/ops" }, "description"],
+  ];
+
+  /** A tracker with its open issues, and its requests. */
+  function createTracker(text: string) {
+    const open: Record<string, unknown>[] = [];
+    const asked: string[] = [];
+    const exchange: Exchange = async ({ url, method, body }) => {
+      const fields = typeof body === "string" ? JSON.parse(body) : {};
+      const isComment = /\/(comments|notes)$/.test(url.pathname);
+      asked.push(isComment ? "comment" : method);
+      if (method === "POST" && !isComment)
+        open.push({ number: 7, iid: 7, [text]: fields[text], title: fields.title });
+      if (method === "PATCH" || method === "PUT") open.pop();
+      return { status: 200, headers: new Map(), body: JSON.stringify(open) };
+    };
+    return { open, asked, exchange };
+  }
+
+  test.each(trackers)(
+    "%s gets one issue per case, comments and its end",
+    async (type, settings, text) => {
+      const tracker = createTracker(text);
+      await using to = await startReceiver();
+      const provider = providers[type] as Provider<ChannelType>;
+      const deliver = (alert: Alert, id = deliveryId) =>
+        to.deliver(provider, settings as never, { ...createMessage(alert), id }, tracker);
+      const down = createAlert("monitor.down", { message: "/close @all <!-- #1 [a](b)" });
+      await deliver(down);
+      // Its response was lost.
+      await deliver(down);
+      expect(tracker.asked).toEqual(["GET", "POST", "GET"]);
+      expect(tracker.open[0]?.[text]).toStartWith(
+        "\\/close @\u200ball \\<!-- \\#1 \\[a\\](b)  \nSince",
+      );
+      await deliver(createAlert("monitor.reminder"), "other");
+      const up = createAlert("monitor.up");
+      expect(await deliver(up, "third")).toEqual({ outcome: "delivered" });
+      expect(await deliver(up, "third")).toMatchObject({ outcome: "delivered" });
+      expect(tracker.open).toEqual([]);
+      const close = type === "gitlab" ? "PUT" : "PATCH";
+      expect(tracker.asked.slice(3)).toEqual(["GET", "comment", "GET", close, "comment", "GET"]);
+    },
+  );
+
+  test("that limits its requests is asked again later", async () => {
+    const judge = (status: number, headers = {}) =>
+      judgeReply(replyWith(status, "{}", headers), providers.github, repository as never);
+    const limited = retryVerdict("GitHub accepts no more requests at present.");
+    expect(await judge(403, { "x-ratelimit-remaining": "0" })).toEqual(limited);
+    const forbidden = "GitHub reports that the token is not allowed to change issues.";
+    expect(await judge(403)).toEqual(doubtfulVerdict(forbidden));
+    expect(await judge(200)).toMatchObject({ outcome: "failed", failure: "passing" });
+  });
 });
 
 test("an acknowledgment reaches the case, or sends nothing if the service has none", async () => {

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { replyWith } from "../../support/target.ts";
+import { confirmationOf } from "./text-services.ts";
 import { buildMessage } from "../../../src/alerting/sending/messages.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { hasDottedHost } from "../../../src/alerting/providers/formatting.ts";
@@ -16,7 +18,7 @@ const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
 /** The request of a channel about an outage, from an appliance at this address. */
 async function sentFrom(type: string, origin: string): Promise<string> {
-  await using to = await startReceiver();
+  await using to = await startReceiver(replyWith(200, confirmationOf(type)));
   const { provider, settings } = createChannel(type);
   const message = buildMessage(deliveryId, [createAlert("monitor.down")], origin);
   await to.deliver(provider, settings, message);

@@ -183,6 +183,18 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   splunkoncall: ({ state_message: text }) => [["message", text.length, 20_480]],
   incidentio: ({ description }) => [["description", description.length, 10_000]],
   alertmanager: ([{ annotations }]) => [["description", annotations.description.length, 10_000]],
+  github: ({ title, body }) => [
+    ["title", title.length, 256],
+    ["body", body.length, 5_000],
+  ],
+  gitlab: ({ title, description }) => [
+    ["title", title.length, 255],
+    ["description", description.length, 5_000],
+  ],
+  gitea: ({ title, body }) => [
+    ["title", title.length, 255],
+    ["body", body.length, 5_000],
+  ],
   sns: ({ Subject, Message }) => [
     ["subject", Subject.length, 100],
     ["bytes", Buffer.byteLength(Message), 262_144],

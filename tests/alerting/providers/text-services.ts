@@ -640,4 +640,10 @@ export const confirmationOf = (type: string): string =>
   caseConfirmations[type] ??
   "";
 
-const caseConfirmations: Record<string, string> = { splunkoncall: '{"result":"success"}' };
+const caseConfirmations: Record<string, string> = {
+  splunkoncall: '{"result":"success"}',
+  // No open issue.
+  github: "[]",
+  gitlab: "[]",
+  gitea: "[]",
+};

@@ -1,11 +1,14 @@
 /** The channel types that open a case per problem, and close it at its end. Their services decide when to notify people. */
+import { z } from "zod";
 import {
+  type Destination,
   fixedDestination,
   isSameOrigin,
   isSameValue,
   selfDestination,
 } from "../../../core/security/destinations.ts";
 import { HttpUrl, line, nullable, secret } from "../../../core/fields.ts";
+import type { FieldLabels } from "../../../core/kinds.ts";
 import {
   apiKey,
   defineChannelKind,
@@ -26,6 +29,36 @@ const defineCaseWebhook = (name: string, summary: string, help: string, placehol
     labels: { webhookUrl: { label: "Webhook URL", placeholder, mono: true } },
     secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
+  });
+
+const repository = z
+  .string()
+  .max(200)
+  .regex(/^(?!\.\.?\/)[\w.-]+\/(?!\.\.?$)[\w.-]+$/, "must be OWNER/NAME");
+
+const defineTracker = <
+  F extends Record<string, z.ZodType> & { server: z.ZodType; token: z.ZodType },
+>(
+  name: string,
+  help: string,
+  fields: F,
+  labels: Readonly<Record<Exclude<keyof F & string, "server" | "token">, FieldLabels>>,
+  placeholder: string,
+) =>
+  defineChannelKind({
+    name,
+    summary: "Opens, comments and closes an issue per problem",
+    help,
+    fields,
+    labels: {
+      ...labels,
+      server: describeServer(placeholder),
+      token: { label: "Token" },
+    } as Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>,
+    secrets: { token: { server: isSameOrigin } } as Readonly<
+      Record<string, Destination<keyof F & string>>
+    >,
+    address: "server" as keyof F & string,
   });
 
 export const caseKinds = {
@@ -84,6 +117,39 @@ export const caseKinds = {
     secrets: { token: { url: isSameOrigin } },
     address: "url",
   }),
+  github: defineTracker(
+    "GitHub issues",
+    "Create a fine-grained token for the repository with the permission “Issues: Read and write”, of an account with write access. Issues get the label signalbox. For GitHub Enterprise Server, the server is https://HOST/api/v3.",
+    {
+      server: HttpUrl.default("https://api.github.com"),
+      repository: repository.meta({ example: "acme/ops" }),
+      token: secret(),
+    },
+    { repository: { label: "Repository", placeholder: "acme/ops", mono: true } },
+    "https://api.github.com",
+  ),
+  gitlab: defineTracker(
+    "GitLab issues",
+    "Under the project’s Settings, Access tokens create a token with the role Reporter and the scope api.",
+    {
+      server: HttpUrl.default("https://gitlab.com"),
+      project: z
+        .string()
+        .max(255)
+        .regex(/^[\w.-]+(\/[\w.-]+)*$/, "must be the path or the id of a project")
+        .meta({ example: "acme/ops/alerts" }),
+      token: secret(),
+    },
+    { project: { label: "Project", placeholder: "acme/ops/alerts", mono: true } },
+    "https://gitlab.com",
+  ),
+  gitea: defineTracker(
+    "Gitea and Forgejo issues",
+    "In your settings under Applications generate a token with the permission “issue: Read and Write”.",
+    { server: HttpUrl, repository, token: secret() },
+    { repository: { label: "Repository", placeholder: "acme/ops", mono: true } },
+    "https://git.lan",
+  ),
   alertmanager: defineChannelKind({
     name: "Alertmanager",
     summary: "Fires and resolves alerts of Prometheus’ Alertmanager",

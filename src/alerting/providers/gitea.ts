@@ -1,0 +1,26 @@
+import { joinUrl } from "./formatting.ts";
+import { createIssueProvider } from "./issues.ts";
+
+type Place = { server: string; repository: string };
+
+const issuesOf = ({ server, repository }: Place, rest = "") =>
+  joinUrl(server, `/api/v1/repos/${repository}/issues${rest}`);
+
+/** Issues of Gitea and Forgejo, found by a search: https://docs.gitea.com/api/#tag/issue */
+export const gitea = createIssueProvider<"gitea">({
+  service: "Gitea",
+  headers: ({ token }) => ({ Authorization: `token ${token}` }),
+  list: (settings, key, page) =>
+    `${issuesOf(settings)}?state=open&type=issues&q=${encodeURIComponent(key)}&limit=50&page=${page}`,
+  fields: { number: "number", text: "body" },
+  open: (settings, title, body) => ({ url: issuesOf(settings), body: { title, body } }),
+  comment: (settings, number, body) => ({
+    url: issuesOf(settings, `/${number}/comments`),
+    body: { body },
+  }),
+  close: (settings, number) => ({
+    url: issuesOf(settings, `/${number}`),
+    method: "PATCH",
+    body: { state: "closed" },
+  }),
+});
