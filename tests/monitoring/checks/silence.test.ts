@@ -5,9 +5,9 @@ import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.
 import { createWatch } from "../../support/check-board.ts";
 
 /** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
-async function watchedJob() {
+async function watchedJob(fields: object = {}) {
   const made = await createWatch();
-  const job = await made.createJob({ interval: 60, grace: 60 });
+  const job = await made.createJob({ interval: 60, grace: 60, ...fields });
   const time = { wall: made.time.now, monotonic: 0 };
   const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
   const engine = new CheckEngine({
@@ -135,4 +135,33 @@ test("a clock that is set back, or a short stall, does not delay the outage", as
     await job.pass(75);
     expect([step, await job.wentDown()]).toEqual([step, 1]);
   }
+});
+
+test("a clock that is set back makes a scheduled job late by its new time, and no sooner", async () => {
+  // The clock starts at 10:00, and the job is due every quarter of an hour.
+  const job = await watchedJob({ schedule: "*/15 * * * *" });
+  await job.pass(13 * 60);
+  job.time.wall -= 10 * 60_000;
+  await job.pass(5 * 60);
+  expect(await job.wentDown()).toBe(0);
+  await job.pass(8 * 60);
+  expect(await job.wentDown()).toBe(1);
+});
+
+test("a restart does not forget that a job runs", async () => {
+  const made = await createWatch();
+  const { id, path } = await made.createJob({ interval: 86_400, maximumRunTime: 60 });
+  await made.engine.runOnce();
+  await made.stranger("GET", `${path.replace("push", "ping")}/start`);
+  const { time } = made;
+  const restarted = new CheckEngine({ ...made.appliance, monotonic: () => time.now });
+  await restarted.runOnce();
+  for (let passed = 0; passed < 70_000; passed += 250) {
+    time.now += 250;
+    await restarted.runOnce();
+  }
+  expect(await made.readMonitor(id)).toMatchObject({
+    status: "down",
+    lastMessage: "It started, and did not finish within 1 min.",
+  });
 });
