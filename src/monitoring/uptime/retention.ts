@@ -62,13 +62,13 @@ async function sweepHeartbeats({ store, inPortions }: Sweeping, key: number, bef
 async function sweepMonitor(sweeping: Sweeping, key: number) {
   const { store, isOver } = sweeping;
   await sweepHeartbeats(sweeping, key, Number.MAX_SAFE_INTEGER);
-  await sweeping.store.atomic([
-    { text: "delete from push_reports where monitor_key = ?", parameters: [key] },
-  ]);
   await sweepSums(sweeping, "uptime_hours", "hour", key);
   await sweepSums(sweeping, "uptime_days", "day", key);
   if (isOver()) return;
-  await store.atomic([{ text: "delete from removed_monitors where key = ?", parameters: [key] }]);
+  await store.atomic([
+    { text: "delete from push_reports where monitor_key = ?", parameters: [key] },
+    { text: "delete from removed_monitors where key = ?", parameters: [key] },
+  ]);
 }
 
 async function sweepSums(

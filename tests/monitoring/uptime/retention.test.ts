@@ -163,6 +163,18 @@ describe("a deleted monitor's results", () => {
     expect(Math.max(...portions)).toBeLessThanOrEqual(1000);
   });
 
+  test("are deleted with the reports of its job", async () => {
+    const { engine, stranger, monitor, remove, sweep, database } = await archive();
+    const { id, pingUrl } = await monitor({ type: "push", name: "Backup" });
+    await engine.runOnce();
+    await stranger("GET", new URL(pingUrl).pathname);
+    const countReports = () => database.query("select at from push_reports").all().length;
+    expect(countReports()).toBe(1);
+    await remove(id);
+    await sweep();
+    expect(countReports()).toBe(0);
+  });
+
   test("are deleted even if its heartbeats had already expired", async () => {
     const { past, watched, remove, sweep, rowsOf } = await archive();
     const { id, key } = await watched();
