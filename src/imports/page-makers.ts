@@ -78,8 +78,6 @@ export const statusPageMaker: Maker = {
       organizationId: scope.organizationId,
       id,
       isDefault: false,
-      language: "en",
-      languages: [],
       ...input,
       passwordHash: null,
       ...logo,

@@ -6,8 +6,10 @@ import {
   type IncidentPatch,
   type IncidentQuery,
   IncidentStatus,
+  type IncidentUpdate,
   type Postmortem,
   type PostmortemPatch,
+  type Translations,
 } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
@@ -30,7 +32,10 @@ export function applyPatch(
   incident: Changeable,
   patch: IncidentPatch,
   at: string,
-): { change: Changeable; update: { status: IncidentStatus; message: string } | null } {
+): {
+  change: Changeable;
+  update: Pick<IncidentUpdate, "status" | "message" | "translations"> | null;
+} {
   const status = patch.status ?? incident.status;
   const monitorIds = patch.monitorIds ?? incident.monitorIds;
   const change = {
@@ -45,9 +50,19 @@ export function applyPatch(
   const posts = patch.status !== undefined || patch.message !== undefined;
   return {
     change,
-    update: posts ? { status, message: patch.message ?? defaultMessages[status] } : null,
+    update: posts
+      ? {
+          status,
+          message: patch.message ?? defaultMessages[status],
+          translations: orNull(patch.translations),
+        }
+      : null,
   };
 }
+
+/** Returns null for translations without any text. */
+export const orNull = (translations: Translations | undefined): Translations | null =>
+  translations !== undefined && Object.keys(translations).length > 0 ? translations : null;
 
 /** Applies a patch to a postmortem; null if it has no text. Edits of a published one keep its publication time. */
 export function applyPostmortemPatch(
@@ -131,6 +146,10 @@ export function describeAutomaticUpdate(update: AutomaticUpdate, name: string): 
       return `${name} is no longer monitored.`;
   }
 }
+
+/** Parses the stored translations of an update; null without any. */
+export const parseTranslations = (stored: string | null): Translations | null =>
+  stored === null ? null : (JSON.parse(stored) as Translations);
 
 /** Parses the stored facts of a title or update; null for a person's text. */
 export function parseFacts<T extends AutomaticTitle | AutomaticUpdate>(

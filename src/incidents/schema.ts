@@ -1,5 +1,6 @@
 /** Wire format of incidents, their timelines, notes and postmortems. */
 import { actorTypes, incidentStatuses } from "../core/statuses.ts";
+import { type PageLanguage, pageLanguages } from "../core/languages.ts";
 import { z } from "zod";
 import {
   bodySchema,
@@ -17,11 +18,27 @@ import { pageFields } from "../core/paging.ts";
 export const IncidentStatus = z.enum(incidentStatuses).meta({ id: "IncidentStatus" });
 export type IncidentStatus = z.infer<typeof IncidentStatus>;
 
+const maxMessage = 5000;
+
+/** Texts of an update in other languages, by language. */
+const translation = z.strictObject({ message: paragraphs(maxMessage) }).optional();
+const translationFields = Object.fromEntries(
+  pageLanguages.map((language) => [language, translation]),
+) as Record<PageLanguage, typeof translation>;
+const translations = z.strictObject(translationFields).meta({
+  id: "IncidentTranslations",
+  description:
+    "Texts in other languages of status pages, by language. Readers of a language without one get `message`.",
+  example: { de: { message: "Wir haben die Ursache gefunden." } },
+});
+export type Translations = z.infer<typeof translations>;
+
 export const IncidentUpdate = z
   .object({
     id: Id,
     status: IncidentStatus,
     message: z.string().meta({ example: "The upstream provider confirmed an outage." }),
+    translations: translations.nullable().meta({ description: "Null without any." }),
     createdAt: Timestamp,
     editedAt: Timestamp.nullable().meta({ description: "Time of the last change of its text." }),
   })
@@ -143,6 +160,7 @@ export const Incident = z
           id: "01a1fb99-1f06-7254-893f-bf88db30cdfe",
           status: "investigating",
           message: "Incident opened.",
+          translations: null,
           createdAt: "2026-11-20T23:02:00.000Z",
           editedAt: null,
         },
@@ -150,6 +168,7 @@ export const Incident = z
           id: "01a1fba0-2c11-7d3e-9a60-52b1f0c4e7aa",
           status: "identified",
           message: "We found the cause and are rolling back.",
+          translations: { de: { message: "Wir haben die Ursache gefunden." } },
           createdAt: "2026-11-20T23:10:00.000Z",
           editedAt: null,
         },
@@ -161,7 +180,7 @@ export const Incident = z
 export type Incident = z.infer<typeof Incident>;
 
 const title = line(500).meta({ example: "Checkout is slow" });
-const message = paragraphs(5000).meta({
+const message = paragraphs(maxMessage).meta({
   description: "Update text, as Markdown; shown on the timeline and on the public status page.",
   example: "We found the cause and are rolling back.",
 });
@@ -196,6 +215,7 @@ export const NewIncident = bodySchema(
       monitorIds: monitorIds.optional(),
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
+      translations: translations.optional(),
       public: z.boolean().default(true),
       notify,
     })
@@ -232,6 +252,7 @@ export const IncidentPatch = bodySchema(
     .strictObject({
       status: IncidentStatus.optional(),
       message: message.optional(),
+      translations: translations.optional(),
       title: title.optional(),
       severity: Severity.optional(),
       public: z.boolean().optional(),
@@ -240,6 +261,10 @@ export const IncidentPatch = bodySchema(
     })
     .refine((patch) => Object.entries(patch).some(isChange), {
       error: "must have at least one of status, message, title, severity, public or monitorIds",
+    })
+    .refine(({ message, translations }) => message !== undefined || translations === undefined, {
+      path: ["translations"],
+      error: "must come with a message",
     })
     .meta({
       id: "IncidentPatch",
@@ -275,7 +300,7 @@ export type PostmortemPatch = z.infer<typeof PostmortemPatch>;
 
 export const IncidentUpdatePatch = bodySchema(
   ["id", "status", "createdAt", "editedAt"],
-  z.strictObject({ message }).meta({
+  z.strictObject({ message, translations: translations.optional() }).meta({
     id: "IncidentUpdatePatch",
     example: { message: "We found the cause and are rolling back." },
   }),

@@ -34,7 +34,7 @@ import {
   findIncidentPage,
   streamRevisions,
 } from "./store.ts";
-import { applyPostmortemPatch } from "./rules.ts";
+import { applyPostmortemPatch, orNull } from "./rules.ts";
 import {
   reviseUpdate,
   guardTimelineFits,
@@ -123,15 +123,19 @@ export function editUpdate(
   scope: Scope,
   id: string,
   updateId: string,
-  { message }: IncidentUpdatePatch,
+  patch: IncidentUpdatePatch,
 ): Promise<IncidentRecord> {
   const { organizationId, actor } = scope;
+  const { message } = patch;
   return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
     const update = assertFound(await findUpdate(scope, id, updateId), "update");
     const current = guardCurrent(scope, incidents, before);
-    if (message === update.message) return commitUnchanged(scope, current, before);
-    const write = reviseUpdate(organizationId, before, update, message, actor, scope.clock());
+    const translations = patch.translations ? orNull(patch.translations) : update.translations;
+    const isSame = message === update.message && Bun.deepEquals(translations, update.translations);
+    if (isSame) return commitUnchanged(scope, current, before);
+    const text = { message, translations };
+    const write = reviseUpdate(organizationId, before, update, text, actor, scope.clock());
     const updates = replaceEntry(before.updates, write.posted);
     const after = { ...before, ...write.after, updates };
     return commit(scope, [...current, ...write.statements], write.audited, after);

@@ -20,7 +20,13 @@ import {
   incidentUpdateRevisions,
   incidentUpdates,
 } from "../database/tables/incidents.ts";
-import { actionOf, type AutomaticUpdate, type IncidentAction, applyPatch } from "./rules.ts";
+import {
+  actionOf,
+  type AutomaticUpdate,
+  type IncidentAction,
+  applyPatch,
+  orNull,
+} from "./rules.ts";
 import type {
   Author,
   Incident,
@@ -28,6 +34,7 @@ import type {
   IncidentPatch,
   NewIncident,
   Postmortem,
+  Translations,
 } from "./schema.ts";
 import type { IncidentHead, UpdateRecord } from "./store.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
@@ -80,7 +87,17 @@ const insertTimelineEntry = (
   organizationId: string,
   { id, version }: IncidentHead,
   update: UpdateRecord,
-) => insertUpdate({ organizationId, incidentId: id, seq: version, ...serializeFacts(update) });
+) =>
+  insertUpdate({
+    organizationId,
+    incidentId: id,
+    seq: version,
+    ...serializeFacts(update),
+    translations: serializeTranslations(update.translations),
+  });
+
+const serializeTranslations = (translations: Translations | null) =>
+  translations && JSON.stringify(translations);
 
 const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
 const roomGuardText = guardText(`${countText} <= ?`);
@@ -194,7 +211,7 @@ function putPostmortem(row: Parameters<typeof insertPostmortem>[0]): Statement {
 }
 
 const insertRevision = createInsert(incidentUpdateRevisions);
-const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
+const editText = `update incident_updates set message = ?, translations = ?, edited_at = ?, automatic = null
   where organization_id = ? and incident_id = ? and id = ?`;
 
 /**
@@ -205,7 +222,7 @@ export function reviseUpdate(
   organizationId: string,
   before: IncidentHead,
   update: UpdateRecord,
-  message: string,
+  { message, translations }: Pick<UpdateRecord, "message" | "translations">,
   author: Actor,
   now: number,
 ): Write & { posted: UpdateRecord } {
@@ -220,10 +237,20 @@ export function reviseUpdate(
   };
   return {
     after,
-    posted: { ...update, message, editedAt: at, automatic: null },
+    posted: { ...update, message, translations, editedAt: at, automatic: null },
     statements: [
       changeRow(organizationId, serializeIncident(after)),
-      { text: editText, parameters: [message, at, organizationId, incidentId, update.id] },
+      {
+        text: editText,
+        parameters: [
+          message,
+          serializeTranslations(translations),
+          at,
+          organizationId,
+          incidentId,
+          update.id,
+        ],
+      },
       insertRevision({ organizationId, incidentId, ...revision, ...toAuthorColumns(author) }),
       guardTimelineFits(organizationId, incidentId),
     ],
@@ -258,17 +285,26 @@ export function insertIncident(
   organizationId: string,
   {
     message,
+    translations,
     notify,
     ...input
   }: Pick<Incident, "title" | "severity" | "public" | "monitorIds"> &
-    Pick<NewIncident, "notify"> & { message: string },
+    Pick<NewIncident, "notify" | "translations"> & { message: string },
   origin: Incident["origin"],
   now: number,
 ): Write & { posted: UpdateRecord } {
   const at = formatTimestamp(now);
   const automatic = origin === "monitor" ? { kind: "down" as const } : null;
   const status = "investigating" as const;
-  const update = { id: createId(now), status, message, createdAt: at, editedAt: null, automatic };
+  const update = {
+    id: createId(now),
+    status,
+    message,
+    translations: orNull(translations),
+    createdAt: at,
+    editedAt: null,
+    automatic,
+  };
   const after: IncidentHead = {
     ...input,
     monitorId: input.monitorIds[0] ?? null,
@@ -340,7 +376,9 @@ export function patchIncident(
       fields: [
         ...listChangedFields(before, after, ["title", "severity", "public", "monitorIds"]),
         // Every posted update is logged with its fields, even if the status stays the same.
-        ...Object.keys(patch).filter((name) => name === "status" || name === "message"),
+        ...Object.keys(patch).filter((name) =>
+          ["status", "message", "translations"].includes(name),
+        ),
       ],
       data: { updateId: posted?.id ?? null, ...(patch.notify === false && { notify: false }) },
     },

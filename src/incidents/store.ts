@@ -14,6 +14,7 @@ import { limitIncidents, selectVisibleMonitors } from "../database/group-limit.t
 import { matchValues, type Tenant } from "../database/rows.ts";
 import {
   parseFacts,
+  parseTranslations,
   type AutomaticTitle,
   type AutomaticUpdate,
   parseWantedStates,
@@ -88,7 +89,7 @@ const entryBytes = 256;
 // SQLite returns the timeline as JSON. One query takes less than half the time of two.
 const updatesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'status', status, 'message', message,
-      'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
+      'translations', json(translations), 'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
   FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${limit})`;
 const notesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
@@ -191,7 +192,7 @@ async function* readPortions<T extends { id: string }>(
   }
 }
 
-const updateText = `SELECT id, status, message, created_at AS "createdAt", edited_at AS "editedAt", automatic
+const updateText = `SELECT id, status, message, translations, created_at AS "createdAt", edited_at AS "editedAt", automatic
   FROM incident_updates WHERE organization_id = ? AND incident_id = ? AND id = ?`;
 
 export async function findUpdate(
@@ -199,11 +200,16 @@ export async function findUpdate(
   incidentId: string,
   id: string,
 ): Promise<UpdateRecord | null> {
-  type Stored = Omit<UpdateRecord, "automatic"> & { automatic: string | null };
+  type Stored = Omit<UpdateRecord, "automatic" | "translations"> &
+    Record<"automatic" | "translations", string | null>;
   const [row] = await store.query<Stored>(updateText, [organizationId, incidentId, id]);
   return row === undefined
     ? null
-    : { ...row, automatic: parseFacts<AutomaticUpdate>(row.automatic) };
+    : {
+        ...row,
+        automatic: parseFacts<AutomaticUpdate>(row.automatic),
+        translations: parseTranslations(row.translations),
+      };
 }
 
 /** Streams the earlier texts of an update, oldest first. */

@@ -1,36 +1,53 @@
 /** Renders incidents as HTML: on the overview, in lists of past incidents, and one incident on a page. */
 import { Fragment } from "react";
-import { formatCount } from "../core/text/formatting.ts";
-import { BackLink, renderDocument, type PageDocument, Time } from "./layout.tsx";
-import { describeEarlierUpdates, type IncidentView } from "./rendering/view.ts";
+import {
+  arrowsOf,
+  BackLink,
+  renderDocument,
+  type PageDocument,
+  Sentence,
+  Time,
+} from "./layout.tsx";
+import type { Language } from "./languages/language.ts";
+import type { IncidentView } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
 
-/** A text by people, rendered from Markdown. */
-export function Written({ text, words }: { text: string; words: RenderText }) {
-  return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
+type WrittenProps = { text: string; words: RenderText; lang?: string | null | undefined };
+
+/** A text by people, rendered from Markdown. `lang` is its language, unless it is the language of the page. */
+export function Written({ text, words, lang }: WrittenProps) {
+  return (
+    <div
+      className="md"
+      lang={lang ?? undefined}
+      dir={lang == null ? undefined : "auto"}
+      dangerouslySetInnerHTML={{ __html: words(text).html }}
+    />
+  );
 }
+
+/** Returns the language of a page's own texts in a document of another language; undefined in its own. */
+export const writtenIn = ({ view: { page }, language }: PageDocument): string | undefined =>
+  page.language === language.tag ? undefined : page.language;
 
 const maxNames = 10;
 
-export function Names({ names }: { names: readonly string[] }) {
+export function Names({ names, language }: { names: readonly string[]; language: Language }) {
+  const shown = names.slice(0, maxNames).map((name) => <b dir="auto">{name}</b>);
   const more = names.length - maxNames;
-  return (
-    <>
-      {names.slice(0, maxNames).map((name, index) => (
-        <Fragment key={index}>
-          {index > 0 && ", "}
-          <b dir="auto">{name}</b>
-        </Fragment>
-      ))}
-      {more > 0 && ` and ${formatCount(more)} more`}
-    </>
-  );
+  if (more > 0)
+    return <Sentence parts={language.splitList([...shown, language.count("more", more)])} />;
+  return shown.map((name, index) => (
+    <Fragment key={index}>
+      {index > 0 && language.say("separator")}
+      {name}
+    </Fragment>
+  ));
 }
 
 type IncidentProps = {
   incident: IncidentView;
-  words: RenderText;
-  base: string;
+  document: PageDocument;
   /** Whether the incident has the page to itself, with its whole timeline. */
   isWhole?: boolean;
   /** Whether later updates are on another page. */
@@ -39,23 +56,23 @@ type IncidentProps = {
 
 export function Incident({
   incident,
-  words,
-  base,
+  document,
   isWhole = false,
   isContinued = false,
 }: IncidentProps) {
+  const { words, language, to } = document;
   const { id, title, severity, tone, affects, began, isOpen, length, updates, postmortem } =
     incident;
   const Title = isWhole ? "h1" : "h2";
   const folded = isWhole ? [] : updates.slice(1);
-  const address = `${base}/incidents/${id}`;
+  const path = `/incidents/${id}`;
   const last = updates.at(-1);
   return (
     <article className={`inc ${isOpen ? tone : "over"}`}>
       <header>
         <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto">
-          <a href={`${base}/incidents/${id}`}>{title}</a>
+        <Title dir="auto" lang={incident.isTitled ? writtenIn(document) : undefined}>
+          <a href={to(path)}>{title}</a>
         </Title>
         <span className="when">
           <Time moment={began} />
@@ -64,37 +81,49 @@ export function Incident({
       <p className="aff">
         {affects.length > 0 && (
           <>
-            Affects <Names names={affects} /> ·{" "}
+            <Sentence
+              parts={language.split("affects", {
+                names: <Names names={affects} language={language} />,
+              })}
+            />{" "}
+            ·{" "}
           </>
         )}
-        {isOpen ? "for" : "lasted"} {length}
+        {language.say(isOpen ? "openFor" : "lasted", { duration: length })}
       </p>
       {isWhole && postmortem !== null && (
         <section id="postmortem">
-          <h2>Postmortem</h2>
-          <Written text={postmortem.message} words={words} />
+          <h2>{language.say("postmortem")}</h2>
+          <Written text={postmortem.message} words={words} lang={writtenIn(document)} />
           <p className="posted">
-            Published <Time moment={postmortem.published} />
+            <Sentence
+              parts={language.split("published", { time: <Time moment={postmortem.published} /> })}
+            />
           </p>
         </section>
       )}
       {isContinued && (
         <p className="more">
-          <a href={address}>← Latest updates</a>
+          <a href={to(path)}>
+            {arrowsOf(language).back} {language.say("latestUpdates")}
+          </a>
         </p>
       )}
-      <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
+      <Updates updates={isWhole ? updates : updates.slice(0, 1)} document={document} />
       {folded.length > 0 && (
         <details id={`earlier-${id}`}>
-          <summary>{describeEarlierUpdates(folded.length + incident.earlier)}</summary>
-          <Updates updates={folded} words={words} />
-          {incident.earlier > 0 && <Earlier count={incident.earlier} address={address} />}
+          <summary>{language.count("earlierUpdates", folded.length + incident.earlier)}</summary>
+          <Updates updates={folded} document={document} />
+          {incident.earlier > 0 && (
+            <Earlier count={incident.earlier} address={to(path)} language={language} />
+          )}
         </details>
       )}
       {folded.length === 0 && incident.earlier > 0 && (
         <Earlier
           count={incident.earlier}
-          address={isWhole && last !== undefined ? `${address}?before=${last.id}` : address}
+          address={to(isWhole && last !== undefined ? `${path}?before=${last.id}` : path)}
+          language={language}
         />
       )}
     </article>
@@ -102,15 +131,28 @@ export function Incident({
 }
 
 /** Link to earlier updates. */
-function Earlier({ count, address }: { count: number; address: string }) {
+function Earlier({
+  count,
+  address,
+  language,
+}: {
+  count: number;
+  address: string;
+  language: Language;
+}) {
   return (
     <p className="more">
-      <a href={address}>{describeEarlierUpdates(count)} →</a>
+      <a href={address}>
+        {language.count("earlierUpdates", count)} {arrowsOf(language).forward}
+      </a>
     </p>
   );
 }
 
-function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: RenderText }) {
+function Updates({
+  updates,
+  document: { words, language },
+}: Pick<IncidentView, "updates"> & { document: PageDocument }) {
   return (
     <ol className="timeline">
       {updates.map((update) => (
@@ -121,11 +163,14 @@ function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: Re
             {update.edited !== null && (
               <>
                 {" "}
-                · Edited <Time moment={update.edited} />
+                ·{" "}
+                <Sentence
+                  parts={language.split("edited", { time: <Time moment={update.edited} /> })}
+                />
               </>
             )}
           </span>
-          <Written text={update.message} words={words} />
+          <Written text={update.message} words={words} lang={update.lang} />
         </li>
       ))}
     </ol>
@@ -134,37 +179,41 @@ function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: Re
 
 type PastProps = {
   incidents: readonly IncidentView[];
-  words: RenderText;
-  base: string;
+  document: PageDocument;
   level: "h2" | "h3";
 };
 
 /** Lists incidents, one row each, with severity, time and duration. */
-export function Past({ incidents, words, base, level: Title }: PastProps) {
-  return incidents.map(
-    ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
+export function Past({ incidents, document, level: Title }: PastProps) {
+  const { words, language, to } = document;
+  return incidents.map((incident) => {
+    const { id, title, severity, tone, day, hours, length, isOpen, summary, postmortem } = incident;
+    const lang = incident.updates[0]?.lang ?? undefined;
+    return (
       <article className="row" key={id}>
         <span className="day">{day}</span> <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto">
-          <a href={`${base}/incidents/${id}`}>{title}</a>
+        <Title dir="auto" lang={incident.isTitled ? writtenIn(document) : undefined}>
+          <a href={to(`/incidents/${id}`)}>{title}</a>
         </Title>
         <span className="when">
-          {hours}, {isOpen ? `for ${length}` : length}
+          {hours}
+          {language.say("separator")}
+          {isOpen ? language.say("openFor", { duration: length }) : length}
         </span>
         {(summary !== "" || postmortem !== null) && (
           <p dir="auto">
-            {words(summary).text}
+            <span lang={lang}>{words(summary).text}</span>
             {postmortem !== null && (
               <>
                 {" "}
-                <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
+                <a href={to(`/incidents/${id}#postmortem`)}>{language.say("postmortem")}</a>
               </>
             )}
           </p>
         )}
       </article>
-    ),
-  );
+    );
+  });
 }
 
 type IncidentPageOptions = {
@@ -179,33 +228,35 @@ export function renderIncidentPage(
   incident: IncidentView,
   { url = null, isContinued = false }: IncidentPageOptions = {},
 ): string {
-  const { view, words, base } = document;
+  const { view } = document;
   return renderDocument(
     document,
     `${incident.title} – ${view.page.title}`,
     <>
-      <BackLink base={base} />
-      <Incident incident={incident} words={words} base={base} isWhole isContinued={isContinued} />
+      <BackLink {...document} />
+      <Incident incident={incident} document={document} isWhole isContinued={isContinued} />
     </>,
-    url !== null && <LinkPreview page={view.page} incident={incident} words={words} url={url} />,
+    url !== null && <LinkPreview document={document} incident={incident} url={url} />,
   );
 }
 
 type LinkPreviewProps = {
-  page: PageDocument["view"]["page"];
+  document: PageDocument;
   incident: IncidentView;
-  words: RenderText;
   url: string;
 };
 
 /** Metadata for link previews in chats and social networks: https://ogp.me */
-function LinkPreview({ page, incident, words, url }: LinkPreviewProps) {
-  const status = incident.updates[0]?.status ?? "";
+function LinkPreview({ document, incident, url }: LinkPreviewProps) {
+  const { words, language } = document;
+  const { page } = document.view;
+  const label = incident.updates[0]?.status ?? "";
+  const description = language.say("labelled", { label, text: words(incident.summary).text });
   const properties = {
     type: "article",
     site_name: page.title,
     title: incident.title,
-    description: `${status}: ${words(incident.summary).text}`.slice(0, 300),
+    description: description.slice(0, 300),
     url: `${url}/incidents/${incident.id}`,
     ...(page.logoUrl !== null && { image: new URL(page.logoUrl, url).href }),
   };

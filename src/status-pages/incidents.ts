@@ -7,8 +7,7 @@ import {
   type AutomaticTitle,
   type AutomaticUpdate,
   parseFacts,
-  composeIncidentTitle,
-  describeAutomaticUpdate,
+  parseTranslations,
 } from "../incidents/rules.ts";
 import {
   type IncidentHead,
@@ -18,7 +17,10 @@ import {
 } from "../incidents/store.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 
+import type { Translations } from "../incidents/schema.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
+import { english } from "./languages/english.ts";
+import { composeAutomaticTitle, describeUpdate } from "./languages/updates.ts";
 import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
@@ -131,14 +133,17 @@ async function loadWithinBudget(
 
 type IncidentRow = Omit<
   PublicIncident,
-  "title" | "monitors" | "updates" | "earlier" | "postmortem"
+  "title" | "automatic" | "monitors" | "updates" | "earlier" | "postmortem"
 > & {
   /** All affected monitors, including monitors that the page does not show. */
   monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
 
-type UpdateRow = Omit<PublicIncident["updates"][number], "message" | "isMarkdown" | "reports"> &
-  Words<AutomaticUpdate, "message">;
+type UpdateRow = Omit<
+  PublicIncident["updates"][number],
+  "message" | "isMarkdown" | "reports" | "sources" | "lang"
+> &
+  Words<AutomaticUpdate, "message"> & { translations: Translations | null };
 
 /** A text by people, or the facts of an automatic text. Stored automatic texts contain private names and reasons. */
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
@@ -171,7 +176,7 @@ const recentText = `select ${incidentColumns} from incidents
 const betweenText = `select ${incidentColumns} from incidents
   where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
 
-const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic,
+const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic, u.translations,
     case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt,
     u.edited_at as editedAt
   from json_each(?) wanted
@@ -234,7 +239,7 @@ async function loadIncidents(
           await store.query<{ seq: number }>(seqText, [organizationId, rows[0]?.id ?? "", before])
         )[0]?.seq ?? 0);
   const [updates, counts, postmortems] = await Promise.all([
-    store.query<StoredFacts<UpdateRow> & { incidentId: string }>(updatesText, [
+    store.query<StoredUpdate & { incidentId: string }>(updatesText, [
       ids,
       organizationId,
       until,
@@ -256,6 +261,7 @@ async function loadIncidents(
     const own = (byIncident.get(row.id) ?? []).map((update) => ({
       ...update,
       automatic: parseFacts<AutomaticUpdate>(update.automatic),
+      translations: parseTranslations(update.translations),
     }));
     const earlier = (countOf.get(row.id) ?? 0) - own.length;
     const postmortem = postmortemOf.get(row.id) ?? null;
@@ -265,6 +271,7 @@ async function loadIncidents(
 
 type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
 type StoredFacts<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
+type StoredUpdate = Omit<StoredFacts<UpdateRow>, "translations"> & { translations: string | null };
 type StoredIncident = StoredFacts<IncidentRow> & MonitorColumns;
 
 const parseIncidentRow = (row: StoredIncident): IncidentRow => ({
@@ -294,10 +301,13 @@ function toPublicIncident(
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
   // Automatic texts are about the first monitor, even if the page shows only others.
-  const name = shown.get(monitorIds[0] ?? "")?.name ?? "A service";
+  const subject = shown.get(monitorIds[0] ?? "")?.name ?? null;
+  const hasTitle = automatic !== null;
+  const isAutomatic = hasTitle || updates.some((update) => update.automatic !== null);
   return {
     id,
-    title: automatic === null ? title : composeIncidentTitle(name),
+    title: hasTitle ? composeAutomaticTitle(english, subject) : title,
+    ...(isAutomatic && { automatic: { subject, hasTitle } }),
     status,
     severity,
     monitors: monitorIds.flatMap((id) => {
@@ -309,11 +319,12 @@ function toPublicIncident(
     resolvedAt: times.resolvedAt,
     postmortem,
     earlier,
-    updates: updates.map(({ id, status, message, automatic, createdAt, editedAt }) => ({
+    updates: updates.map(({ id, status, message, automatic, createdAt, editedAt, ...rest }) => ({
       id,
       status,
-      message: automatic === null ? message : describeAutomaticUpdate(automatic, name),
+      message: automatic === null ? message : describeUpdate(english, automatic, subject),
       isMarkdown: automatic === null,
+      sources: { automatic, translations: rest.translations ?? null },
       createdAt,
       editedAt,
       reports: automatic === null ? null : reportedBy[automatic.kind],

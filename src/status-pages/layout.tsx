@@ -1,40 +1,61 @@
 /** Renders the frame of all pages of a status page: document head, header and footer. */
-import type { CSSProperties, ReactNode } from "react";
+import { type CSSProperties, Fragment, type ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import type { PageLanguage } from "../core/languages.ts";
+import { severities } from "../core/statuses.ts";
 import { resolvePublicAsset } from "../core/assets.ts";
 import { adjustAccent } from "./rendering/accent.ts";
 import { Bell, Mark } from "./icons.tsx";
-import type { Moment, StatusView, Tone } from "./rendering/view.ts";
+import type { Language, Part, TextKey } from "./languages/language.ts";
+import type { LinkTo } from "./links.ts";
+import { getLanguage, listOffered } from "./languages/catalogue.ts";
+import type { Moment } from "./languages/times.ts";
+import type { StatusView, Tone } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
 
-/** Content of a page. `base` is its path in links. A preview has no script, and its links open a new tab. */
+/** Content of a page. A preview has no script, and its links open a new tab. */
 export type PageDocument = {
   view: StatusView;
   words: RenderText;
-  base: string;
+  language: Language;
+  to: LinkTo;
+  /** Query of the current address without its language, such as `month=2026-10`. */
+  query?: string;
   isPreview?: boolean;
 };
 
+/** Renders the parts of a sentence. */
+export function Sentence({ parts }: { parts: readonly Part<ReactNode>[] }) {
+  return parts.map((part, index) => (
+    <Fragment key={index}>{"text" in part ? part.text : part.value}</Fragment>
+  ));
+}
+
 /** Renders an HTML document with the page's header, `content` and the footer. */
 export function renderDocument(
-  { view: { page, headline }, words, base, isPreview = false }: PageDocument,
+  document: PageDocument,
   title: string,
   content: ReactNode,
   head: ReactNode = null,
 ): string {
+  const { view, words, language, to, isPreview = false } = document;
+  const { page, headline } = view;
   const accent =
     page.accentColor === null
       ? {}
       : { style: { "--accent": adjustAccent(page.accentColor) } as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
-    <html lang="en" data-theme={page.theme} {...accent}>
+    <html lang={language.tag} dir={language.dir} data-theme={page.theme} {...accent}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
         <meta
           name="description"
-          content={words(page.description).text || `${page.title}: ${headline.text}`}
+          content={
+            words(page.description).text ||
+            language.say("labelled", { label: page.title, text: headline.text })
+          }
         />
         {!page.indexing && <meta name="robots" content="noindex" />}
         <title>{title}</title>
@@ -48,18 +69,25 @@ export function renderDocument(
         />
         <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
         <link rel="icon" href={renderFavicon(headline.tone)} type="image/svg+xml" />
-        <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
-        <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
+        <link rel="alternate" type="application/rss+xml" title="RSS" href={to("/feed.rss")} />
+        <link rel="alternate" type="application/atom+xml" title="Atom" href={to("/feed.atom")} />
+        {listChoices(document).map(({ tag, href }) => (
+          <link rel="alternate" hrefLang={tag} href={href} key={tag} />
+        ))}
         {isPreview ? (
           <base target="_blank" />
         ) : (
-          <script src={resolvePublicAsset("status.js")} defer />
+          <script
+            src={resolvePublicAsset("status.js")}
+            data-words={JSON.stringify(listScriptWords(language))}
+            defer
+          />
         )}
       </head>
       <body>
         <div className="wrap">
           <header className="top">
-            <a className="name" href={base === "" ? "/" : base}>
+            <a className="name" href={to("")}>
               {page.logoUrl === null ? (
                 <Mark tone={headline.tone} />
               ) : (
@@ -67,23 +95,81 @@ export function renderDocument(
               )}
               <b dir="auto">{page.title}</b>
             </a>
-            <a className="updates" href={`${base}/subscribe`}>
-              <Bell /> Get updates
+            <a className="updates" href={to("/subscribe")}>
+              <Bell /> {language.say("getUpdates")}
             </a>
           </header>
           <main id="status">{content}</main>
           <footer>
-            <span>Times in {page.timeZone}</span>{" "}
+            <span>{language.say("timesIn", { zone: page.timeZone })}</span>{" "}
             <span className="links">
-              <a href={`${base}/feed.rss`}>RSS</a> <a href={`${base}/feed.atom`}>Atom</a>{" "}
-              <a href={`${base}/maintenance.ics`}>Calendar</a>{" "}
-              <a href={`${base === "" ? "/status" : base}.json`}>JSON</a> <span>Signalbox</span>
+              <a href={to("/feed.rss")}>RSS</a> <a href={to("/feed.atom")}>Atom</a>{" "}
+              <a href={to("/maintenance.ics")}>{language.say("calendar")}</a>{" "}
+              <a href={to(".json")}>JSON</a> <span>Signalbox</span>
             </span>
+            <Languages document={document} />
           </footer>
         </div>
       </body>
     </html>,
   )}`;
+}
+
+/** Returns the languages of the page, each with the address of this page in it; none if there is no choice. */
+function listChoices({ view: { page }, query = "", isPreview = false }: PageDocument) {
+  const offered = listOffered(page);
+  if (offered.length === 1 || isPreview) return [];
+  const kept = query === "" ? "" : `${query}&`;
+  return offered.map((tag) => ({ tag, href: `?${kept}lang=${tag}` }));
+}
+
+function Languages({ document }: { document: PageDocument }) {
+  const { language } = document;
+  const choices = listChoices(document);
+  if (choices.length === 0) return null;
+  return (
+    <nav className="languages" aria-label={language.say("languages")}>
+      {choices.map(({ tag, href }) => (
+        <a
+          href={href}
+          lang={tag}
+          hrefLang={tag}
+          aria-current={tag === language.tag ? "true" : undefined}
+          key={tag}
+        >
+          {nameLanguage(tag)}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Returns the name of a language in itself, without its region, such as `Português`. */
+function nameLanguage(tag: PageLanguage): string {
+  const names = new Intl.DisplayNames(tag, { type: "language" });
+  return getLanguage(tag).capitalize(names.of(tag.split("-")[0] ?? tag) ?? tag);
+}
+
+const scriptTexts = ["uptime", "keyDay", "keyOpen", "keyClose"] as const satisfies TextKey[];
+const dayParts = [
+  ["up", "dayUp"],
+  ["down", "dayDown"],
+  ["degraded", "dayDegraded"],
+  ["maintenance", "dayMaintenance"],
+] as const;
+
+/** Returns the words of the script, with the words around the value of each part of a day. */
+function listScriptWords(language: Language) {
+  return {
+    ...Object.fromEntries(scriptTexts.map((key) => [key, language.say(key)])),
+    separator: language.say("separator"),
+    severities: Object.fromEntries(severities.map((key) => [key, language.say(key)])),
+    parts: dayParts.map(([tone, key]) => [
+      tone,
+      language.say(tone === "up" ? "uptime" : tone),
+      ...language.around(key),
+    ]),
+  };
 }
 
 /** Returns the icon of the browser tab: a dot in the colour of the state. */
@@ -98,13 +184,20 @@ function renderFavicon(tone: Tone): string {
   return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${colours[tone]}'/%3E%3C/svg%3E`;
 }
 
-export function BackLink({ base }: { base: string }) {
+export function BackLink({ to, language }: Pick<PageDocument, "to" | "language">) {
+  const arrow = arrowsOf(language).back;
   return (
     <p className="back">
-      <a href={base === "" ? "/" : base}>← Current status</a>
+      <a href={to("")}>
+        {arrow} {language.say("currentStatus")}
+      </a>
     </p>
   );
 }
+
+/** Returns the arrows of links, in the direction of writing. */
+export const arrowsOf = ({ dir }: Language) =>
+  dir === "rtl" ? { back: "→", forward: "←" } : { back: "←", forward: "→" };
 
 export function Time({ moment: { at, text } }: { moment: Moment }) {
   return <time dateTime={at}>{text}</time>;

@@ -1,13 +1,26 @@
 /** Renders the overview of a status page, and its incidents month by month, as HTML. */
-import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { BackLink, renderDocument, type PageDocument, Time } from "./layout.tsx";
+import {
+  arrowsOf,
+  BackLink,
+  renderDocument,
+  type PageDocument,
+  Sentence,
+  Time,
+} from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
-import { Incident, Names, Past, Written } from "./incident.tsx";
-import type { DayView, MonitorView, StatusView, Tone, WorkView } from "./rendering/view.ts";
-import { formatMaintenanceAnchor, recentDays } from "./rendering/view.ts";
-import type { RenderText } from "./rendering/words.ts";
+import { Incident, Names, Past, writtenIn, Written } from "./incident.tsx";
+import type { Language } from "./languages/language.ts";
+import type {
+  DayFacts,
+  DayView,
+  MonitorView,
+  StatusView,
+  Tone,
+  WorkView,
+} from "./rendering/view.ts";
+import { describeDay, formatMaintenanceAnchor, recentDays } from "./rendering/view.ts";
 
 /** Placeholder for the content of a section. It can't occur in people's texts, because those are escaped. */
 const sectionsPlaceholder = "<!--section-->";
@@ -26,31 +39,43 @@ export function* renderStatusPage(document: PageDocument): Generator<string> {
 
 /** Renders the page with the incidents of one month. */
 export function renderHistoryPage(document: PageDocument, history: History): string {
-  const { view, words, base } = document;
+  const { view, language, to } = document;
+  const arrows = arrowsOf(language);
   const { month, incidents, earlier, later } = history;
   return renderDocument(
     document,
-    `Incidents, ${month} – ${view.page.title}`,
+    `${language.say("incidentsOfMonth", { month })} – ${view.page.title}`,
     <>
-      <BackLink base={base} />
+      <BackLink {...document} />
       <h1 className="month">{month}</h1>
-      {incidents.length === 0 && <p className="quiet">No incidents.</p>}
-      <Past incidents={incidents} words={words} base={base} level="h2" />
-      <nav className="months" aria-label="Months">
-        {earlier === null ? <span /> : <a href={`${base}/history?month=${earlier}`}>← Earlier</a>}
-        {later !== null && <a href={`${base}/history?month=${later}`}>Later →</a>}
+      {incidents.length === 0 && <p className="quiet">{language.say("noIncidents")}</p>}
+      <Past incidents={incidents} document={document} level="h2" />
+      <nav className="months" aria-label={language.say("months")}>
+        {earlier === null ? (
+          <span />
+        ) : (
+          <a href={to(`/history?month=${earlier}`)}>
+            {arrows.back} {language.say("earlier")}
+          </a>
+        )}
+        {later !== null && (
+          <a href={to(`/history?month=${later}`)}>
+            {language.say("later")} {arrows.forward}
+          </a>
+        )}
       </nav>
     </>,
   );
 }
 
-function Overview({ document: { view, words, base } }: { document: PageDocument }) {
+function Overview({ document }: { document: PageDocument }) {
+  const { view, words, language, to } = document;
   const { page, headline, incidents, running, scheduled, sections, past, checked } = view;
   return (
     <>
       {page.description !== "" && (
         <div className="about">
-          <Written text={page.description} words={words} />
+          <Written text={page.description} words={words} lang={writtenIn(document)} />
         </div>
       )}
       <section className={`hero ${headline.tone}-soft`}>
@@ -65,30 +90,40 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
             {headline.detail}{" "}
             {checked !== null && (
               <span className="checked">
-                Checked <Time moment={checked} />.
+                <Sentence parts={language.split("checked", { time: <Time moment={checked} /> })} />
               </span>
             )}
           </p>
         </div>
       </section>
       {incidents.map((incident) => (
-        <Incident key={incident.id} incident={incident} words={words} base={base} />
+        <Incident key={incident.id} incident={incident} document={document} />
       ))}
       {running.length > 0 && (
-        <Maintenance title="Maintenance in progress" work={running} words={words} />
+        <Maintenance
+          title={language.say("maintenanceInProgress")}
+          work={running}
+          document={document}
+        />
       )}
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">
           <span>
-            <span data-recent={Math.min(recentDays, page.historyDays)}>
-              <span className="whole">{page.historyDays}</span>
-            </span>{" "}
-            days, today on the right
+            <Sentence
+              parts={language.splitCount("legend", page.historyDays, {
+                days: (
+                  <span data-recent={language.number(Math.min(recentDays, page.historyDays))}>
+                    <span className="whole">{language.number(page.historyDays)}</span>
+                  </span>
+                ),
+              })}
+            />
           </span>
           <span className="keys">
-            {legend.map(([tone, word]) => (
+            {legend.map((tone) => (
               <span key={tone}>
-                <StateIcon tone={tone} size={12} /> {word}
+                <StateIcon tone={tone} size={12} />{" "}
+                {tone === "none" ? language.capitalize(language.say("noData")) : language.say(tone)}
               </span>
             ))}
           </span>
@@ -103,47 +138,48 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
         );
       })}
       {scheduled.length > 0 && (
-        <Maintenance title="Scheduled maintenance" work={scheduled} words={words} isFolded />
+        <Maintenance
+          title={language.say("scheduledMaintenance")}
+          work={scheduled}
+          document={document}
+          isFolded
+        />
       )}
       <section className="past">
-        <h2>Past incidents</h2>
+        <h2>{language.say("pastIncidents")}</h2>
         {past.length === 0 && (
-          <p className="quiet">No incidents in the last {page.historyDays} days.</p>
+          <p className="quiet">{language.count("noPastIncidents", page.historyDays)}</p>
         )}
-        <Past incidents={past} words={words} base={base} level="h3" />
+        <Past incidents={past} document={document} level="h3" />
         <p className="more">
-          <a href={`${base}/history`}>All incidents →</a>
+          <a href={to("/history")}>
+            {language.say("allIncidents")} {arrowsOf(language).forward}
+          </a>
         </p>
       </section>
     </>
   );
 }
 
-const legend = [
-  ["up", "Up"],
-  ["degraded", "Degraded"],
-  ["down", "Down"],
-  ["maintenance", "Maintenance"],
-  ["none", "No data"],
-] as const;
+const legend = ["up", "degraded", "down", "maintenance", "none"] as const;
 
 /** Maintenance windows that are visible at first; later ones are folded. */
 const maxUnfolded = 5;
 
-type WorkProps = { work: readonly WorkView[]; words: RenderText; isFolded?: boolean };
+type WorkProps = { work: readonly WorkView[]; document: PageDocument; isFolded?: boolean };
 
-function Maintenance({ title, work, words, isFolded = false }: WorkProps & { title: string }) {
+function Maintenance({ title, work, document, isFolded = false }: WorkProps & { title: string }) {
   const folded = work.slice(maxUnfolded);
   return (
     <section className="window">
       <h2>
         <StateIcon tone="maintenance" /> {title}
       </h2>
-      <Work work={work.slice(0, maxUnfolded)} words={words} isFolded={isFolded} />
+      <Work work={work.slice(0, maxUnfolded)} document={document} isFolded={isFolded} />
       {folded.length > 0 && (
         <details id={`more-${folded[0]?.id}`}>
-          <summary>{folded.length} more</summary>
-          <Work work={folded} words={words} isFolded={isFolded} />
+          <summary>{document.language.count("more", folded.length)}</summary>
+          <Work work={folded} document={document} isFolded={isFolded} />
         </details>
       )}
     </section>
@@ -151,13 +187,16 @@ function Maintenance({ title, work, words, isFolded = false }: WorkProps & { tit
 }
 
 /** Lists windows. Folded ones show their title and time, and everything else on request. */
-function Work({ work, words, isFolded = false }: WorkProps) {
+function Work({ work, document, isFolded = false }: WorkProps) {
+  const { language } = document;
   return work.map((one) => {
     const { id, title, description, affects, every, times } = one;
     const [next, ...later] = times;
     const heading = (
       <>
-        <h3 dir="auto">{title}</h3>
+        <h3 dir="auto" lang={writtenIn(document)}>
+          {title}
+        </h3>
         <span className="when">{isFolded && every !== null ? every : next?.text}</span>
       </>
     );
@@ -167,8 +206,8 @@ function Work({ work, words, isFolded = false }: WorkProps) {
         <details key={id} id={anchor}>
           <summary>{heading}</summary>
           <article>
-            {every !== null && <p>Next: {next?.text}</p>}
-            <WorkDetails {...one} later={later} words={words} />
+            {every !== null && <p>{language.say("next", { time: next?.text ?? "" })}</p>}
+            <WorkDetails {...one} later={later} document={document} />
           </article>
         </details>
       );
@@ -176,32 +215,45 @@ function Work({ work, words, isFolded = false }: WorkProps) {
       <article key={id} id={anchor}>
         <header>{heading}</header>
         {!isFolded && every !== null && <p>{every}</p>}
-        <WorkDetails {...one} later={later} words={words} />
+        <WorkDetails {...one} later={later} document={document} />
       </article>
     );
   });
 }
 
-type WorkDetailsProps = WorkView & { later: WorkView["times"]; words: RenderText };
+type WorkDetailsProps = WorkView & { later: WorkView["times"]; document: PageDocument };
 
-function WorkDetails({ description, affects, every, later, words }: WorkDetailsProps) {
+function WorkDetails({ description, affects, every, later, document }: WorkDetailsProps) {
+  const { words, language } = document;
+  // Recurring times are only targets of links.
+  const times = later.map((time) => (
+    <span id={formatMaintenanceAnchor(time.id)}>{every === null && time.text}</span>
+  ));
   return (
     <>
-      {description !== "" && <Written text={description} words={words} />}
+      {description !== "" && (
+        <Written text={description} words={words} lang={writtenIn(document)} />
+      )}
       {affects.length > 0 && (
         <p>
-          Affects <Names names={affects} />
+          <Sentence
+            parts={language.split("affects", {
+              names: <Names names={affects} language={language} />,
+            })}
+          />
         </p>
       )}
-      {later.length > 0 && (
+      {times.length > 0 && (
         <p>
-          {every === null && "Then "}
-          {later.map((time, index) => (
-            <Fragment key={time.id}>
-              {every === null && index > 0 && ", and "}
-              <span id={formatMaintenanceAnchor(time.id)}>{every === null && time.text}</span>
-            </Fragment>
-          ))}
+          {every === null ? (
+            <Sentence
+              parts={language.split("thenAt", {
+                times: <Sentence parts={language.splitList(times)} />,
+              })}
+            />
+          ) : (
+            <Sentence parts={times.map((value) => ({ value }))} />
+          )}
         </p>
       )}
     </>
@@ -216,11 +268,12 @@ function* renderSection(
   { name, monitors, isFolded }: StatusView["sections"][number],
   document: PageDocument,
 ): Generator<string> {
+  const { language } = document;
   const heading = `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   yield isFolded
-    ? `<summary>${heading} <span class="num">${renderIcon("up")} <span class="word up">All ${monitors.length} up</span></span>${renderWorstBars(name, monitors)}</summary>`
+    ? `<summary>${heading} <span class="num">${renderIcon("up")} <span class="word up">${language.count("allCountUp", monitors.length)}</span></span>${renderWorstBars(name, monitors, language)}</summary>`
     : heading;
-  if (monitors.length === 0) return yield '<p class="quiet">Nothing is shown here yet.</p>';
+  if (monitors.length === 0) return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
   yield "<ul>";
   for (const monitor of monitors) yield* renderMonitor(monitor, document);
   yield "</ul>";
@@ -230,7 +283,11 @@ function* renderSection(
 const worstFirst: readonly Tone[] = ["down", "degraded", "maintenance", "up", "none"];
 
 /** Renders the worst state of each day among the monitors of a section. */
-function renderWorstBars(name: string, monitors: readonly MonitorView[]): string {
+function renderWorstBars(
+  name: string,
+  monitors: readonly MonitorView[],
+  language: Language,
+): string {
   const count = monitors[0]?.historyDays ?? 0;
   const ranks = new Uint8Array(count).fill(worstFirst.length - 1);
   for (const monitor of monitors) {
@@ -242,7 +299,8 @@ function renderWorstBars(name: string, monitors: readonly MonitorView[]): string
   }
   const tones = Array.from(ranks, (rank) => worstFirst[rank] ?? "none");
   const troubled = tones.filter((tone) => tone === "down" || tone === "degraded").length;
-  const label = Bun.escapeHTML(`${name}, days with trouble: ${troubled} of ${count}`);
+  const numbers = { count: language.number(troubled), all: language.number(count) };
+  const label = Bun.escapeHTML(language.say("daysWithTrouble", { name, ...numbers }));
   const bars = tones.map((tone) => (tone === "up" ? "<i></i>" : `<i class="${tone}"></i>`));
   return `<span class="bars worst${count > denseFrom ? " dense" : ""}" role="img" aria-label="${label}">${bars.join("")}</span>`;
 }
@@ -267,7 +325,10 @@ function renderIcon(tone: Tone): string {
   return icon;
 }
 
-function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
+function* renderMonitor(
+  monitor: MonitorView,
+  { words, to, language }: PageDocument,
+): Generator<string> {
   const { description, tone, word, stateSince, lastKnown, figures, latency } = monitor;
   const name = Bun.escapeHTML(monitor.name);
   const { daysBetween, settled, marks } = monitor;
@@ -279,15 +340,19 @@ function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Ge
   // In the reading order. The style sheet shows the uptime first.
   const measured = since === "" ? "" : `${since} `;
   const began = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
-  const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: `${base}/incidents/${id}` }));
+  const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: to(`/incidents/${id}`) }));
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${measured}${renderByWidth("uptime", uptime, recent.uptime)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${figures.since ?? `of ${count} days`}: ${uptime}">`;
-  yield renderSettledBars(monitor);
-  yield `${renderBars(daysBetween(settled.count, count))}</div></li>`;
+  const label =
+    figures.since === null
+      ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
+      : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
+  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${measured}${renderByWidth("uptime", uptime, recent.uptime)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
+  yield renderSettledBars(monitor, language);
+  yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;
 }
 
 /**
@@ -299,23 +364,67 @@ function renderByWidth(name: string, whole: string | null, recent: string | null
   return `<span class="${name}" data-recent="${recent ?? ""}"><span class="whole">${whole ?? ""}</span></span>`;
 }
 
-/** Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again. */
+/**
+ * Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again.
+ * Marks stand for the words, so that all languages share the cache.
+ */
 const writtenBars = new WeakMap<object, { id: string; bars: string }>();
 
-function renderSettledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
+const perfectMark = "\ue001";
+const emptyMark = "\ue002";
+/** Encloses the facts of any other day. */
+const factsMark = "\ue003";
+
+function renderSettledBars(monitor: MonitorView, language: Language): string {
+  const bars = findSettledBars(monitor)
+    .replaceAll(perfectMark, describeDay(perfectDay, language))
+    .replaceAll(emptyMark, describeDay(undefined, language));
+  return bars.includes(factsMark)
+    ? bars.replace(/\ue003([^\ue003]*)\ue003/g, (_, facts: string) =>
+        describeDay(unpackFacts(facts), language),
+      )
+    : bars;
+}
+
+function findSettledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
   const id = `${count} ${until}`;
   const written = writtenBars.get(of);
   if (written?.id === id) return written.bars;
-  const bars = renderBars(daysBetween(0, count));
+  const bars = renderBars(daysBetween(0, count), markDay);
   writtenBars.set(of, { id, bars });
   return bars;
 }
 
-/** Renders bars in ASCII, which needs half the memory. */
-function renderBars(days: readonly DayView[]): string {
-  return days.map(renderBar).join("").replaceAll("\u202f", "&#8239;");
+const perfectDay: DayFacts = {
+  ratio: 1,
+  downSeconds: 0,
+  degradedSeconds: 0,
+  maintenanceSeconds: 0,
+};
+
+function markDay({ facts }: DayView): string {
+  if (facts === undefined) return emptyMark;
+  const { ratio, downSeconds, degradedSeconds, maintenanceSeconds } = facts;
+  if (ratio === 1 && downSeconds + degradedSeconds + maintenanceSeconds === 0) return perfectMark;
+  const packed = [ratio ?? "", downSeconds, degradedSeconds, maintenanceSeconds].join(" ");
+  return `${factsMark}${packed}${factsMark}`;
 }
 
-function renderBar({ tone, text }: DayView): string {
-  return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
+function unpackFacts(packed: string): DayFacts {
+  const [ratio = "", ...seconds] = packed.split(" ");
+  const [downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0] = seconds.map(Number);
+  return {
+    ratio: ratio === "" ? null : Number(ratio),
+    downSeconds,
+    degradedSeconds,
+    maintenanceSeconds,
+  };
+}
+
+const renderBars = (days: readonly DayView[], describe: (day: DayView) => string): string =>
+  days.map((day) => renderBar(day, describe(day))).join("");
+
+function renderBar({ tone, date }: DayView, words: string): string {
+  const title = `${date}: ${words}`;
+  return tone === "up" ? `<i title="${title}"></i>` : `<i class="${tone}" title="${title}"></i>`;
 }

@@ -12,6 +12,7 @@ import {
   TimeZone,
   reservedSlugs,
 } from "../core/fields.ts";
+import { pageLanguages } from "../core/languages.ts";
 import { statusPageBounds } from "../core/limits.ts";
 import { Role } from "../core/roles.ts";
 import { audiences, visibilities } from "./access-rules.ts";
@@ -175,6 +176,18 @@ const sections = z
   })
   .meta({ description: `At most ${maxMonitors} monitors in all, each at most once.` });
 
+const PageLanguage = z.enum(pageLanguages).meta({ id: "StatusPageLanguage" });
+
+const languages = z
+  .array(PageLanguage)
+  .max(pageLanguages.length)
+  .transform((tags) => [...new Set(tags)])
+  .meta({
+    description:
+      "Languages that visitors can choose besides the default. With at least one, the page follows `Accept-Language` and `?lang=`.",
+    example: ["de", "fr"],
+  });
+
 /** Editable fields of a status page. */
 export const statusPageFields = {
   slug,
@@ -213,6 +226,8 @@ export const statusPageFields = {
       "Days that the page shows. It shows up to 5,000 monitors and 100,000 days in total, so with very many monitors each has fewer days.",
   }),
   timeZone: TimeZone.default("UTC"),
+  language: PageLanguage.default("en").meta({ description: "The default language." }),
+  languages: languages.default([]),
 };
 
 const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "updatedAt"];
@@ -303,6 +318,8 @@ export const StatusPage = z
     showPaused: z.boolean(),
     historyDays: z.int(),
     timeZone: z.string(),
+    language: PageLanguage,
+    languages: z.array(PageLanguage),
     logoUrl: z.string().nullable().meta({ description: "Path of the logo; null without one." }),
     secretsSet: z.array(z.string()).meta({
       description: "Names of the secret fields that are set; their values are never shown.",
@@ -351,6 +368,8 @@ export const StatusPage = z
       showPaused: true,
       historyDays: 90,
       timeZone: "Europe/Berlin",
+      language: "en",
+      languages: ["de"],
       logoUrl: null,
       secretsSet: [],
       createdAt: "2026-11-20T23:02:00.000Z",

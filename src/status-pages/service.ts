@@ -88,8 +88,6 @@ export async function createStatusPage(
     organizationId,
     id: createId(now),
     isDefault: false,
-    language: "en",
-    languages: [],
     ...fields,
     sections,
     hosts,

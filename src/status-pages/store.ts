@@ -42,6 +42,8 @@ export type PageHead = Pick<
   | "allowedRoles"
   | "visitorProviders"
   | "allowedAddresses"
+  | "language"
+  | "languages"
 > & {
   /** Whether sections of the page are only for signed-in people. */
   hasConcealed: boolean;
@@ -106,12 +108,12 @@ export async function findPublicPageById(
 
 const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
   p.password_hash as passwordHash, p.allowed_roles as allowedRoles,
-  p.visitor_providers as visitorProviders,
+  p.visitor_providers as visitorProviders, p.language, p.languages,
   p.allowed_addresses as allowedAddresses, exists (select 1 from status_page_sections s
     where s.organization_id = p.organization_id and s.page_id = p.id
       and s.audience = 'signed-in') as hasConcealed`;
 
-type ListColumn = "allowedRoles" | "allowedAddresses" | "visitorProviders";
+type ListColumn = "allowedRoles" | "allowedAddresses" | "visitorProviders" | "languages";
 type HeadRow = Omit<PageHead, ListColumn | "hasConcealed"> &
   Record<ListColumn, string> & { hasConcealed: number };
 
@@ -120,6 +122,7 @@ const toHead = (row: HeadRow): PageHead => ({
   allowedRoles: JSON.parse(row.allowedRoles) as PageHead["allowedRoles"],
   allowedAddresses: JSON.parse(row.allowedAddresses) as string[],
   visitorProviders: JSON.parse(row.visitorProviders) as PageHead["visitorProviders"],
+  languages: JSON.parse(row.languages) as PageHead["languages"],
   hasConcealed: row.hasConcealed === 1,
 });
 

@@ -1,5 +1,5 @@
 /** Renders the page that offers updates by e-mail, feed and calendar. */
-import { BackLink, renderDocument, type PageDocument } from "./layout.tsx";
+import { BackLink, renderDocument, type PageDocument, Sentence } from "./layout.tsx";
 
 /** Result of a sign-up; null before the form is submitted. */
 export type SignUpResult = {
@@ -16,46 +16,48 @@ export function renderSubscribePage(
   takesMail: boolean,
   result: SignUpResult,
 ) {
-  const { view, base } = document;
+  const { view, language, to } = document;
   const isSent = result !== null && result.trouble === null;
   return renderDocument(
     document,
-    `Get updates – ${view.page.title}`,
+    `${language.say("getUpdates")} – ${view.page.title}`,
     <>
-      <BackLink base={base} />
-      <h1 className="month">Get updates</h1>
-      <p className="about">
-        You are notified when an incident is posted and when maintenance is scheduled.
-      </p>
+      <BackLink {...document} />
+      <h1 className="month">{language.say("getUpdates")}</h1>
+      <p className="about">{language.say("subscribeIntro")}</p>
       {isSent ? (
         <section className="sec way" role="status">
-          <h2>Check your inbox</h2>
+          <h2>{language.say("checkInbox")}</h2>
           <p>
-            If <b dir="auto">{result.email}</b> is not subscribed yet, an e-mail with a link is on
-            its way to it. Updates are sent once you have followed the link.
+            <Sentence
+              parts={language.split("checkInboxText", { email: <b dir="auto">{result.email}</b> })}
+            />
           </p>
         </section>
       ) : (
-        takesMail && <MailForm result={result} base={base} />
+        takesMail && <MailForm result={result} document={document} />
       )}
       <section className="sec way">
-        <h2>With a feed reader or a calendar</h2>
+        <h2>{language.say("byFeed")}</h2>
         <p className="feeds">
-          <a href={`${base}/feed.rss`}>RSS feed</a> <a href={`${base}/feed.atom`}>Atom feed</a>{" "}
-          <a href={`${base}/maintenance.ics`}>Calendar of maintenance</a>
+          <a href={to("/feed.rss")}>{language.say("rssFeed")}</a>{" "}
+          <a href={to("/feed.atom")}>{language.say("atomFeed")}</a>{" "}
+          <a href={to("/maintenance.ics")}>{language.say("maintenanceCalendar")}</a>
         </p>
       </section>
     </>,
   );
 }
 
-function MailForm({ result, base }: { result: SignUpResult; base: string }) {
+type MailFormProps = { result: SignUpResult; document: PageDocument };
+
+function MailForm({ result, document: { language, to } }: MailFormProps) {
   const trouble = result?.trouble ?? null;
   return (
     <section className="sec way">
-      <h2>By e-mail</h2>
-      <form method="post" action={`${base}/subscribe`}>
-        <label htmlFor="email">E-mail address</label>
+      <h2>{language.say("byEmail")}</h2>
+      <form method="post" action={to("/subscribe")}>
+        <label htmlFor="email">{language.say("emailAddress")}</label>
         <div className="ask">
           <input
             id="email"
@@ -68,11 +70,11 @@ function MailForm({ result, base }: { result: SignUpResult; base: string }) {
             aria-invalid={trouble !== null}
             aria-describedby={trouble === null ? "what-happens" : "trouble"}
           />
-          <button>Subscribe</button>
+          <button>{language.say("subscribe")}</button>
         </div>
         {trouble === null ? (
           <p className="hint" id="what-happens">
-            You get an e-mail with a link to confirm. Every update has a link to unsubscribe.
+            {language.say("confirmHint")}
           </p>
         ) : (
           <p className="trouble" id="trouble" role="alert">

@@ -4,7 +4,7 @@ import { deriveId } from "../core/ids.ts";
 import { toLocal } from "../core/time/time-zones.ts";
 import { mapYielding } from "../core/time/event-loop.ts";
 import type { Store } from "../database/store.ts";
-import { describePlan, parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
+import { parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
 import { listOccurrences, searchedMs } from "../monitoring/maintenance/rules.ts";
 import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
 
@@ -95,12 +95,6 @@ export function createWindowReader(
   };
 }
 
-/** Describes a recurrence, such as `Every day`; null for a single window and for a rule without words. */
-function describeRecurrence({ rrule, startsAt, timeZone }: StoredWindow): string | null {
-  const plan = parseRule(rrule, toLocal(Date.parse(startsAt), timeZone));
-  return ["never", "rule"].includes(plan.repeats) ? null : describePlan(plan);
-}
-
 function buildPublicWindow(
   window: StoredWindow,
   { start, end }: { start: number; end: number },
@@ -128,8 +122,8 @@ function buildPublicWindow(
     changedAt: isOver ? endsAt : (steps.toSorted().at(-1) ?? announcedAt),
     isRunning: start <= now && !isOver,
     isOver,
-    /** Recurrence in words, on days of `timeZone`. */
-    recurrence: describeRecurrence(window),
+    /** Recurrence, on days of `timeZone`. */
+    plan: parseRule(rrule, toLocal(Date.parse(window.startsAt), timeZone)),
     timeZone,
   };
 }

@@ -2,6 +2,7 @@ import { dayMs } from "../../src/core/time/clock.ts";
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
+import { english } from "../../src/status-pages/languages/english.ts";
 import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
@@ -10,6 +11,7 @@ import { buildSection, createVisitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
+const reader = { timeZone: "UTC", now, language: english };
 const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   lastKnown: "up",
   notJudgedSince: null,
@@ -46,7 +48,7 @@ describe("a badge", () => {
   ] as const;
   for (const [state, text, colour] of states)
     test(`shows that a monitor is ${text}, in words and in color`, () =>
-      expect(said(renderMonitorBadge("status", monitor({ state }), "UTC", now))).toEqual([
+      expect(said(renderMonitorBadge("status", monitor({ state }), reader))).toEqual([
         `Shop: ${text}`,
         colour,
       ]));
@@ -63,21 +65,21 @@ describe("a badge", () => {
     test(`shows an uptime of ${text}, never rounded up`, () => {
       const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
       const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
-      const badge = renderMonitorBadge("uptime", monitor({ days }), "UTC", now);
+      const badge = renderMonitorBadge("uptime", monitor({ days }), reader);
       expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
     });
 
   test("shows a dash without measurements", () => {
     const none = monitor({ latencyMs: null });
-    expect(said(renderMonitorBadge("uptime", none, "UTC", now))).toEqual([
+    expect(said(renderMonitorBadge("uptime", none, reader))).toEqual([
       "Shop uptime: –",
       gray ?? "",
     ]);
-    expect(said(renderMonitorBadge("latency", none, "UTC", now))).toEqual([
+    expect(said(renderMonitorBadge("latency", none, reader))).toEqual([
       "Shop latency: –",
       green ?? "",
     ]);
-    expect(said(renderMonitorBadge("latency", monitor(), "UTC", now))).toEqual([
+    expect(said(renderMonitorBadge("latency", monitor(), reader))).toEqual([
       "Shop latency: 34\u202fms",
       green ?? "",
     ]);
@@ -85,9 +87,7 @@ describe("a badge", () => {
 
   test("is as wide as its text", () => {
     const width = (name: string) =>
-      Number(
-        /width="(\d+)"/.exec(renderMonitorBadge("status", monitor({ name }), "UTC", now))?.[1],
-      );
+      Number(/width="(\d+)"/.exec(renderMonitorBadge("status", monitor({ name }), reader))?.[1]);
     expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
     const empty = width("");
     const widths = (count: number, glyph: string) => (width(glyph.repeat(count)) - empty) / count;

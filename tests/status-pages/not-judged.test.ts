@@ -4,6 +4,7 @@ import type { LoadedPage } from "../../src/status-pages/load.ts";
 import { renderJson } from "../../src/status-pages/formats/json.ts";
 import type { PublicData, PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 import { buildV2Response } from "../../src/status-pages/formats/statuspage-v2.ts";
+import { english } from "../../src/status-pages/languages/english.ts";
 import { buildView } from "../../src/status-pages/rendering/view.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -37,6 +38,8 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
     historyDays: 2,
     timeZone: "UTC",
     indexing: true,
+    language: "en",
+    languages: [],
     createdAt: since,
     updatedAt: since,
   },
@@ -51,16 +54,20 @@ const up = monitor({ name: "Mail", state: "up", notJudgedSince: null });
 
 describe("a page whose monitors can't be judged", () => {
   test("has no headline that says up or down", () => {
-    const { headline } = buildView(pageOf(monitor({}), monitor({ name: "Blog" })), now);
+    const { headline } = buildView(pageOf(monitor({}), monitor({ name: "Blog" })), now, english);
     expect(headline).toMatchObject({ tone: "none", text: "The current status is not known" });
-    const some = buildView(pageOf(monitor({}), up), now).headline;
+    const some = buildView(pageOf(monitor({}), up), now, english).headline;
     expect(some).toMatchObject({ tone: "none", text: "One system can't be judged right now" });
-    const worse = buildView(pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })), now);
+    const worse = buildView(
+      pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })),
+      now,
+      english,
+    );
     expect(worse.headline.text).toBe("Blog is down");
   });
 
   test("shows each monitor with its last known state and the time of its last result", () => {
-    const [shown] = buildView(pageOf(monitor({})), now).sections[0]?.monitors ?? [];
+    const [shown] = buildView(pageOf(monitor({})), now, english).sections[0]?.monitors ?? [];
     expect(shown).toMatchObject({
       tone: "none",
       word: "Not judged",
@@ -68,18 +75,18 @@ describe("a page whose monitors can't be judged", () => {
       latency: null,
     });
     const down = monitor({ state: "down", lastKnown: "down" });
-    const [stillDown] = buildView(pageOf(down), now).sections[0]?.monitors ?? [];
+    const [stillDown] = buildView(pageOf(down), now, english).sections[0]?.monitors ?? [];
     expect(stillDown).toMatchObject({
       word: "Down",
       lastKnown: "Not judged since 20 Nov 09:30. Last known: down.",
     });
-    const [judged] = buildView(pageOf(up), now).sections[0]?.monitors ?? [];
+    const [judged] = buildView(pageOf(up), now, english).sections[0]?.monitors ?? [];
     expect(judged?.lastKnown).toBeNull();
   });
 
   test("shows the same as JSON, in Statuspage's API, and in badges", async () => {
     const data = pageOf(monitor({}), up);
-    const view = buildView(data, now);
+    const view = buildView(data, now, english);
     const told = JSON.parse([...renderJson(data, view, now)].join(""));
     expect(told).toMatchObject({
       status: "none",
@@ -90,16 +97,17 @@ describe("a page whose monitors can't be judged", () => {
       { status: "up", lastKnownStatus: "up", notJudgedSince: null },
     ]);
     const loaded = { ...data, windowsOver: async () => [], lastChange: async () => null };
-    const v2 = await buildV2Response(
-      "summary",
-      loaded as unknown as LoadedPage,
-      "https://a.example",
+    const v2 = await buildV2Response("summary", loaded as unknown as LoadedPage, {
+      url: "https://a.example",
       now,
-    );
+      language: english,
+    });
     expect(v2).toMatchObject({
       status: { indicator: "minor", description: "Partially Degraded Service" },
     });
-    const badges = badgeKinds.map((kind) => renderMonitorBadge(kind, monitor({}), "UTC", now));
+    const badges = badgeKinds.map((kind) =>
+      renderMonitorBadge(kind, monitor({}), { timeZone: "UTC", now, language: english }),
+    );
     expect(badges[0]).toContain("<title>Shop: not judged</title>");
     for (const badge of badges) expect(badge).not.toContain("42 ms");
   });

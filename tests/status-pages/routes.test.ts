@@ -35,6 +35,8 @@ const plain = {
   allowedRoles: [],
   visitorProviders: [],
   allowedAddresses: [],
+  language: "en",
+  languages: [],
   indexing: true,
   sections: [],
   hosts: [],
@@ -95,6 +97,8 @@ describe("creating", () => {
       showPaused: true,
       historyDays: 365,
       timeZone: "Europe/Berlin",
+      language: "de",
+      languages: ["fr", "pt-BR"],
     };
     const made = await page(whole);
     expect(made).toEqual({ ...plain, ...whole });

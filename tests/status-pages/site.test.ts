@@ -39,9 +39,11 @@ describe("the default page", () => {
       "no-referrer",
     ]);
     const shape = describeShape(text);
-    expect(shape.filter((tag) => tag.startsWith("script"))).toEqual(["script src defer"]);
+    expect(shape.filter((tag) => tag.startsWith("script"))).toEqual([
+      "script src data-words defer",
+    ]);
     expect(shape.filter((tag) => / (style|on\w+)\b/.test(tag))).toEqual([
-      "html lang data-theme style",
+      "html lang dir data-theme style",
     ]);
     expect(text).toContain('data-theme="dark" style="--accent:light-dark(#2563eb, #5182ef)"');
   });

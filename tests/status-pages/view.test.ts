@@ -8,7 +8,9 @@ import type {
   PublicMonitor,
 } from "../../src/status-pages/formats/public-data.ts";
 import { formatPercent } from "../../src/core/text/formatting.ts";
-import { buildView } from "../../src/status-pages/rendering/view.ts";
+import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
+import { english } from "../../src/status-pages/languages/english.ts";
+import { buildView, describeDay, type DayView } from "../../src/status-pages/rendering/view.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
@@ -24,6 +26,8 @@ const page: PublicData["page"] = {
   historyDays: 90,
   timeZone: "UTC",
   indexing: true,
+  language: "en",
+  languages: [],
   createdAt: "2026-11-01T10:00:00.000Z",
   updatedAt: "2026-11-01T10:00:00.000Z",
 };
@@ -74,7 +78,7 @@ function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, a
     marks: [],
     takesMail: false,
   };
-  return buildView(shown, at);
+  return buildView(shown, at, english);
 }
 
 const totals = (fields: Partial<Totals>): Totals => ({
@@ -93,6 +97,9 @@ function shownDay(fields: Partial<Totals>) {
   const [shown] = view({ monitors: [monitor({ days })] }).sections[0]?.monitors ?? [];
   return shown?.days.at(-1);
 }
+
+const describeShown = (day: DayView | undefined) =>
+  day && { tone: day.tone, text: `${day.date}: ${describeDay(day.facts, english)}` };
 
 describe("a day", () => {
   const day = 86_400;
@@ -127,7 +134,10 @@ describe("a day", () => {
   ];
   for (const [words, tone, fields, text] of cases)
     test(words, () =>
-      expect(shownDay(fields)).toEqual({ tone: tone as "up", text: `2026-11-20: ${thin(text)}` }),
+      expect(describeShown(shownDay(fields))).toEqual({
+        tone: tone as "up",
+        text: `2026-11-20: ${thin(text)}`,
+      }),
     );
 
   test("is placed by its date in UTC, in any time zone of the page; today is the last", () => {
@@ -136,8 +146,8 @@ describe("a day", () => {
     const shown = view({ monitors: [monitor({ days })], page: { timeZone } }).sections[0];
     const bars = shown?.monitors[0]?.days ?? [];
     expect(bars).toHaveLength(90);
-    expect(bars[0]).toEqual({ tone: "down", text: thin("2026-08-23: 0.00 % up, 1 min down") });
-    expect(bars.at(-1)?.text).toBe("2026-11-20: no data");
+    expect(bars[0]).toMatchObject({ tone: "down", date: "2026-08-23" });
+    expect(bars.at(-1)).toEqual({ tone: "none", date: "2026-11-20", facts: undefined });
   });
 });
 
@@ -194,8 +204,8 @@ describe("the headline", () => {
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
   const told = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
   const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
-  const plan = { recurrence: null, timeZone: "UTC" };
-  const window = { ...plan, ...own, ...times, ...told };
+  const recurrence = { plan: parseRule(null, now), timeZone: "UTC" };
+  const window = { ...recurrence, ...own, ...times, ...told };
   const cases: [tone: string, text: string, shown: Shown][] = [
     ["none", "No status yet", {}],
     ["none", "No status yet", { monitors: states("paused", "pending") }],
@@ -379,7 +389,7 @@ describe("planned work", () => {
     changedAt: at,
     isRunning: false,
     isOver: false,
-    recurrence: null,
+    plan: parseRule(null, now),
     timeZone: "UTC",
     ...fields,
   });
@@ -408,14 +418,16 @@ describe("planned work", () => {
       window({
         startsAt: `${day}T21:22:00.000Z`,
         endsAt: `${day}T22:22:00.000Z`,
-        recurrence: "Every day",
+        plan: parseRule("FREQ=DAILY", now),
         ...fields,
       });
     const every = (windows: PublicData["windows"], timeZone = "UTC") =>
       view({ windows, page: { timeZone } }).scheduled.map((one) => one.every);
     const days = ["2026-11-20", "2026-11-21"];
     expect(every(days.map((day) => recurring(day)))).toEqual(["Every day 21:22–22:22"]);
-    expect(every(days.map((day) => recurring(day, { recurrence: null })))).toEqual([null]);
+    expect(every(days.map((day) => recurring(day, { plan: parseRule(null, now) })))).toEqual([
+      null,
+    ]);
     expect(
       every(
         days.map((day) => recurring(day)),
@@ -440,6 +452,7 @@ describe("on a page of more than 20 monitors", () => {
     buildView(
       { page, sections, incidents: [], windows: [], marks: [], takesMail: false },
       now,
+      english,
     ).sections.map(({ isFolded }) => isFolded);
 
   test("sections without trouble are folded, unless there is only one", () => {
@@ -462,7 +475,7 @@ test("past incidents of earlier days fill the list up to five", () => {
   }));
   const resolved = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const shown = { page, sections: [], incidents: [resolved], windows: [], marks, takesMail: false };
-  const { past } = buildView(shown, now);
+  const { past } = buildView(shown, now, english);
   expect(past.map(({ id }) => id)).toEqual(["i", "m0", "m1", "m2", "m3"]);
   expect(past.at(-1)).toMatchObject({ day: "17 Oct", hours: "09:00–10:00", length: "1 h" });
 });

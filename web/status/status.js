@@ -1,16 +1,31 @@
 /**
  * Script of public status pages: local times on hover, details of each day, the age of the last check, and updates every 15 s.
  */
+const words = JSON.parse(document.currentScript.dataset.words);
+const { lang } = document.documentElement;
+const locale = lang === "en" ? "en-GB" : lang;
+const relative = new Intl.RelativeTimeFormat(locale, { style: "short" });
+
+const describeAge = (seconds) => {
+  const [short, unit, length] =
+    seconds < 60
+      ? ["s", "second", 1]
+      : seconds < 3_600
+        ? ["min", "minute", 60]
+        : ["h", "hour", 3_600];
+  const count = Math.floor(seconds / length);
+  return lang === "en" ? `${count}\u202f${short} ago` : relative.format(-count, unit);
+};
+
 const showAge = () => {
   const time = document.querySelector(".checked time");
   if (time === null) return;
   const seconds = Math.max(0, Math.floor((Date.now() - new Date(time.dateTime)) / 1_000));
-  const [unit, length] = seconds < 60 ? ["s", 1] : seconds < 3_600 ? ["min", 60] : ["h", 3_600];
-  time.textContent = `${Math.floor(seconds / length)}\u202f${unit} ago`;
+  time.textContent = describeAge(seconds);
 };
 const local = () => {
   for (const time of document.querySelectorAll("time"))
-    time.title = new Date(time.dateTime).toLocaleString();
+    time.title = new Date(time.dateTime).toLocaleString(locale);
   showAge();
   // One tab stop per row. Arrow keys move between its days.
   for (const bars of allBars()) {
@@ -43,6 +58,16 @@ const later = (ms, act) => {
   timer = setTimeout(() => act(), ms);
 };
 
+/** Splits a part of a day, such as `17 s down`, into its value and the label of its state. */
+const readPart = (part) => {
+  const [tone, label = part, before = "", after = ""] =
+    words.parts.find(([, , before, after]) => part.startsWith(before) && part.endsWith(after)) ??
+    [];
+  return tone === undefined
+    ? { label: part.charAt(0).toLocaleUpperCase(locale) + part.slice(1), value: "" }
+    : { tone, label, value: part.slice(before.length, part.length - after.length) };
+};
+
 const open = (bar) => {
   clearTimeout(timer);
   if (bar === shown) return;
@@ -51,8 +76,12 @@ const open = (bar) => {
   bar.classList.add("open");
   // The browser's tooltip would cover the popover.
   if (bar.title) [bar.dataset.day, bar.title] = [bar.title, ""];
-  const [date, words] = bar.dataset.day.split(": ");
-  const day = new Date(date).toLocaleDateString("en-GB", {
+  const [date] = bar.dataset.day.split(": ", 1);
+  const parts = bar.dataset.day
+    .slice(date.length + 2)
+    .split(words.separator)
+    .map(readPart);
+  const day = new Date(date).toLocaleDateString(locale, {
     weekday: "short",
     day: "numeric",
     month: "short",
@@ -61,14 +90,14 @@ const open = (bar) => {
   });
   const lines = element("dl", "");
   // Lists downtimes before the uptime that results from them.
-  for (const part of words
-    .split(", ")
-    .sort((one, other) => one.endsWith(" up") - other.endsWith(" up"))) {
-    const [, value, name] = /^(.*) (up|down|degraded|maintenance)$/.exec(part) ?? [0, "", part];
-    const label = element("dt", name === "up" ? "Uptime" : name[0].toUpperCase() + name.slice(1));
-    const shape = document.querySelector(`.keys svg.${name}`);
-    if (shape !== null && name !== "up") label.prepend(shape.cloneNode(true), " ");
-    lines.append(label, element("dd", value));
+  for (const { tone, label, value } of [
+    ...parts.filter((part) => part.tone !== "up"),
+    ...parts.filter((part) => part.tone === "up"),
+  ]) {
+    const term = element("dt", label);
+    const shape = document.querySelector(`.keys svg.${tone}`);
+    if (shape !== null && tone !== "up") term.prepend(shape.cloneNode(true), " ");
+    lines.append(term, element("dd", value));
   }
   const row = bar.parentElement;
   const at = [...row.children].indexOf(bar);
@@ -80,13 +109,14 @@ const open = (bar) => {
     const tone = severity === "minor" ? "degraded" : "down";
     const line = element("p", "");
     line.append(
-      element("span", severity, { className: `sev ${tone}` }),
+      element("span", words.severities[severity], { className: `sev ${tone}` }),
       element("a", title, { href: url, dir: "auto" }),
     );
     pop.append(line);
   }
-  const enter = incidents.length > 0 ? "↵ open incident · " : "";
-  pop.append(element("small", `← → day · ${enter}Esc close`, { ariaHidden: "true" }));
+  const enter = incidents.length > 0 ? `↵ ${words.keyOpen} · ` : "";
+  const keys = `← → ${words.keyDay} · ${enter}Esc ${words.keyClose}`;
+  pop.append(element("small", keys, { ariaHidden: "true" }));
   pop.hidden = false;
   const [box, whole] = [bar.getBoundingClientRect(), row.getBoundingClientRect()];
   // In narrow windows, the popover is as wide as the row.

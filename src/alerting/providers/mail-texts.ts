@@ -16,7 +16,11 @@ export type MailStyle = {
   headers: Record<string, string>;
   /** Why the recipient gets the mail, and a link to unsubscribe. */
   footer: { text: string; link: string; url: string } | null;
+  /** Language of the mail, with its direction of writing; English by default. */
+  language?: { readonly tag: string; readonly dir: "ltr" | "rtl" };
 };
+
+const english: NonNullable<MailStyle["language"]> = { tag: "en", dir: "ltr" };
 
 export const toColleagues: MailStyle = { link: "Open in Signalbox", headers: {}, footer: null };
 
@@ -68,18 +72,20 @@ function splitParagraphs({ lines, facts }: Message): readonly string[] {
   return [...lines.slice(0, at), "", ...lines.slice(at)];
 }
 
-const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
-
 const buttonStyle =
   "display:inline-block;padding:8px 16px;border:1px solid currentColor;border-radius:8px;font-weight:600;text-decoration:none";
 
 // Sets no text or background colors, because mail programs have their own, including dark ones.
-function renderHtml(message: Message, { link, footer }: MailStyle): string {
+function renderHtml(message: Message, { link, footer, language = english }: MailStyle): string {
+  // Many mail programs know no logical properties.
+  const [start, padding] =
+    language.dir === "rtl" ? ["right", "2px 0 2px 16px"] : ["left", "2px 16px 2px 0"];
+  const cell = `padding:${padding};vertical-align:top;text-align:${start}`;
   const { type, tone, title, url, acknowledgeUrl } = message;
   const { text, fields } = splitMessage(message);
   const textLines =
     type === "digest"
-      ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}</ul>`
+      ? `<ul style="margin:0;padding-${start}:20px">${text.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}</ul>`
       : (message.facts.find(({ label, html }) => label === "" && html !== undefined)?.html ??
         text
           .map((line) => `<p style="margin:0;white-space:pre-line">${escapeHtml(line)}</p>`)
@@ -101,11 +107,11 @@ function renderHtml(message: Message, { link, footer }: MailStyle): string {
       ? ""
       : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escapeHtml(footer.text)} <a href="${escapeHtml(footer.url)}">${escapeHtml(footer.link)}</a></p>`;
   return `<!doctype html>
-<html lang="en">
+<html lang="${language.tag}" dir="${language.dir}">
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:15px;line-height:1.5">
 <table role="presentation" style="width:100%;max-width:640px;border-spacing:0">
-<tr><td style="padding-left:16px;border-left:4px solid ${colours[tone]}">
+<tr><td style="padding-${start}:16px;border-${start}:4px solid ${colours[tone]}">
 <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>
 ${textLines}
 ${table}

@@ -12,16 +12,17 @@ let hourCycle: HourCycle = "h23";
 /** Sets the clock of all times. For the admin page alone, which has one reader; the server always uses 24 hours. */
 export const setHourCycle = (chosen: HourCycle) => void (hourCycle = chosen);
 
-/** Returns a formatter by time zone and format. Cached, because creating one is slow. */
+/** Returns a formatter by time zone, format and locale. Cached, because creating one is slow. */
 export function getFormatter(
   timeZone: string,
   options: Intl.DateTimeFormatOptions,
+  locale = "en-GB",
 ): Intl.DateTimeFormat {
-  const key = timeZone + hourCycle + JSON.stringify(options);
+  const key = timeZone + hourCycle + locale + JSON.stringify(options);
   const clock = hourCycle === "h12" && options.hour ? ({ hour: "numeric" } as const) : {};
   const known =
     formats.get(key) ??
-    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle, ...options, ...clock });
+    new Intl.DateTimeFormat(locale, { timeZone, hourCycle, ...options, ...clock });
   formats.set(key, known);
   return known;
 }
@@ -32,10 +33,10 @@ const dayFormat = { day: "numeric", month: "short" } as const;
 const wholeDayFormat = { ...dayFormat, year: "numeric" } as const;
 
 /** Formats a day such as `12 Sept`, with the year if it is not the current one. */
-export function formatDay(timeZone: string, at: number, now: number): string {
+export function formatDay(timeZone: string, at: number, now: number, locale = "en-GB"): string {
   const year = getFormatter(timeZone, { year: "numeric" });
   const isThisYear = year.format(at) === year.format(now);
-  return getFormatter(timeZone, isThisYear ? dayFormat : wholeDayFormat).format(at);
+  return getFormatter(timeZone, isThisYear ? dayFormat : wholeDayFormat, locale).format(at);
 }
 
 export function isSameDay(timeZone: string, one: number, other: number): boolean {
@@ -76,15 +77,29 @@ export function formatUntil(timeZone: string, endTimes: readonly number[], now: 
 }
 
 /** Formats a period such as `Sun 29 Nov 02:00–04:00 CET`. Names both days if they differ. */
-export function formatTimeSpan(timeZone: string, from: number, to: number, now: number): string {
-  const clock = getFormatter(timeZone, minuteFormat);
-  const formatWeekday = (at: number) =>
-    `${getFormatter(timeZone, { weekday: "short" }).format(at)} ${formatDay(timeZone, at, now)}`;
-  const zone = getFormatter(timeZone, { timeZoneName: "short" })
+export function formatTimeSpan(
+  timeZone: string,
+  from: number,
+  to: number,
+  now: number,
+  locale = "en-GB",
+): string {
+  const clock = getFormatter(timeZone, minuteFormat, locale);
+  const formatWeekday = (at: number) => formatDayOfWeek(timeZone, at, now, locale);
+  const zone = getFormatter(timeZone, { timeZoneName: "short" }, locale)
     .formatToParts(to)
     .find(({ type }) => type === "timeZoneName")?.value;
   // A period until midnight ends on the previous day.
   const isOneDay = isSameDay(timeZone, from, to - 1);
   const end = isOneDay ? `–${clock.format(to)}` : ` – ${formatWeekday(to)} ${clock.format(to)}`;
   return `${formatWeekday(from)} ${clock.format(from)}${end} ${zone}`;
+}
+
+/** Formats a day with its weekday, such as `Sun 29 Nov`. In English without the comma of CLDR. */
+function formatDayOfWeek(timeZone: string, at: number, now: number, locale: string): string {
+  const year = getFormatter(timeZone, { year: "numeric" });
+  const isThisYear = year.format(at) === year.format(now);
+  const format = { weekday: "short", ...(isThisYear ? dayFormat : wholeDayFormat) } as const;
+  const text = getFormatter(timeZone, format, locale).format(at);
+  return locale === "en-GB" ? text.replace(",", "") : text;
 }

@@ -44,15 +44,22 @@ export function createUncachedResponse(
 const mark =
   '<svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true"><path d="M6.5 22V8M3.5 22h6" stroke="currentColor" stroke-width="2.2" stroke-linecap="round"/><g transform="rotate(-40 6.5 13)"><path d="M6.5 10.4h14.2l-1.9 2.6 1.9 2.6H6.5z" class="arm"/></g><circle cx="6.5" cy="13" r="2.2" fill="currentColor"/></svg>';
 
-/** Name and looks of the page. `accentColor` is readable on its background, and `logo` is a URL. */
+/** Language of a page, as a BCP 47 tag with its direction of writing. */
+export type DocumentLanguage = { readonly tag: string; readonly dir: "ltr" | "rtl" };
+
+const english: DocumentLanguage = { tag: "en", dir: "ltr" };
+
+/** Name, language and looks of the page. `accentColor` is readable on its background, and `logo` is a URL. */
 export type SmallPageBranding = {
   title: string;
   theme: string;
   accentColor: string | null;
   logo: string | null;
+  language: DocumentLanguage;
 };
 
 const unbranded: SmallPageBranding = {
+  language: english,
   title: "Signalbox",
   theme: "auto",
   accentColor: null,
@@ -68,10 +75,11 @@ export function respondSmallPage(
   content: string,
   status: number,
   headers?: Record<string, string>,
-  branding = unbranded,
+  looks: Partial<SmallPageBranding> = {},
   nextPath: string | null = null,
 ): Response {
-  const { theme, accentColor, logo } = branding;
+  const branding = { ...unbranded, ...looks };
+  const { theme, accentColor, logo, language } = branding;
   const accent = accentColor === null ? "" : ` style="--accent:${accentColor}"`;
   const image = logo === null ? mark : `<img src="${Bun.escapeHTML(logo)}" alt="" height="32">`;
   const refresh =
@@ -79,21 +87,37 @@ export function respondSmallPage(
       ? ""
       : `<meta http-equiv="refresh" content="0;url=${Bun.escapeHTML(nextPath)}">`;
   const header = `<header class="top"><span class="name">${image}<b dir="auto">${Bun.escapeHTML(branding.title)}</b></span></header>`;
-  const body = `<!doctype html><html lang="en" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}">${refresh}<title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
+  const body = `<!doctype html><html lang="${language.tag}" dir="${language.dir}" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}">${refresh}<title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
   return createUncachedResponse(toHtml(body, status), headers);
 }
 
 /** Creates a page with a question and a button, which sends a POST to the same URL. */
-export function respondQuestion(heading: string, text: string, button: string): Response {
+export function respondQuestion(
+  heading: string,
+  text: string,
+  button: string,
+  language = english,
+): Response {
   const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
   const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
-  return respondSmallPage(heading, form, 200);
+  return respondSmallPage(heading, form, 200, undefined, { language });
 }
 
 /** Creates a page with a statement, such as the result of a form. */
-export function respondStatement(heading: string, text: string, status = 200): Response {
+export function respondStatement(
+  heading: string,
+  text: string,
+  status = 200,
+  language = english,
+): Response {
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
-  return respondSmallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
+  return respondSmallPage(
+    heading,
+    `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`,
+    status,
+    undefined,
+    { language },
+  );
 }
 
 export function respondTooManyRequests(retryAfter: string): Response {

@@ -1,10 +1,11 @@
 /** Writes the incidents and maintenance of a status page as Atom and RSS feeds. */
-import { capitalize, formatCount, escapeXml, escapeTags } from "../../core/text/formatting.ts";
+import { escapeXml, escapeTags } from "../../core/text/formatting.ts";
 import { getFormatter, minuteFormat } from "../../core/time/times.ts";
+import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "../windows.ts";
+import type { Language } from "../languages/language.ts";
 import type { RenderText } from "../rendering/words.ts";
-import { describeEarlierUpdates } from "../rendering/view.ts";
 
 /** A feed entry: an incident, or an occurrence of maintenance. */
 type Entry = {
@@ -20,32 +21,33 @@ type Entry = {
 };
 
 /** Data of a feed, including completed maintenance, with its texts rendered as HTML. */
-export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: RenderText };
+export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & {
+  words: RenderText;
+  language: Language;
+};
 
 /** Formats times with year and zone, because feeds are read later and in other time zones. */
-const createTimeFormat = (timeZone: string) =>
-  getFormatter(timeZone, {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    ...minuteFormat,
-    timeZoneName: "short",
-  });
+const createTimeFormat = (timeZone: string, { locale }: Language) =>
+  getFormatter(
+    timeZone,
+    { day: "numeric", month: "short", year: "numeric", ...minuteFormat, timeZoneName: "short" },
+    locale,
+  );
 
 /** Describes an incident with its postmortem and its updates, newest first. */
 function buildIncidentEntry(
   { id, title, status, createdAt, updates, earlier, postmortem }: PublicIncident,
-  { words, url }: { words: RenderText; url: string },
+  { words, language, url }: Pick<FeedData, "words" | "language"> & { url: string },
   times: Intl.DateTimeFormat,
 ): Entry {
   const address = `${url}/incidents/${id}`;
   const rest =
     earlier === 0
       ? ""
-      : `<p><a href="${escapeXml(address)}">${describeEarlierUpdates(earlier)}</a></p>`;
+      : `<p><a href="${escapeXml(address)}">${language.count("earlierUpdates", earlier)}</a></p>`;
   return {
     id,
-    title: `${capitalize(status)}: ${title}`,
+    title: language.say("labelled", { label: language.say(status), text: title }),
     path: `/incidents/${id}`,
     published: createdAt,
     updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
@@ -55,7 +57,7 @@ function buildIncidentEntry(
           ? []
           : [
               {
-                status: "postmortem",
+                status: "postmortem" as const,
                 message: postmortem.message,
                 createdAt: postmortem.publishedAt,
               },
@@ -64,7 +66,7 @@ function buildIncidentEntry(
       ]
         .map(
           ({ status, message, createdAt }) =>
-            `<p><strong>${capitalize(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
+            `<p><strong>${language.say(status as IncidentStatus)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
         .concat(rest)
         .join(""),
@@ -73,21 +75,26 @@ function buildIncidentEntry(
 
 function buildWindowEntry(
   window: PublicWindow,
-  words: RenderText,
+  { words, language }: Pick<FeedData, "words" | "language">,
   times: Intl.DateTimeFormat,
 ): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
-  const affected = [...names, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
-  const step = window.isOver
-    ? "Maintenance completed"
-    : window.isRunning
-      ? "Maintenance in progress"
-      : "Scheduled maintenance";
+  const affected = [...names, ...(more > 0 ? [language.count("more", more)] : [])].join(
+    language.say("separator"),
+  );
+  const step = language.say(
+    window.isOver
+      ? "maintenanceCompleted"
+      : window.isRunning
+        ? "maintenanceInProgress"
+        : "scheduledMaintenance",
+  );
+  const affects = { label: language.say("mailAffects"), text: affected };
   return {
     id: occurrenceId,
-    title: `${step}: ${title}`,
+    title: language.say("labelled", { label: step, text: title }),
     path: "",
     published: window.announcedAt,
     updated: window.changedAt,
@@ -95,7 +102,7 @@ function buildWindowEntry(
       [
         `<p><strong>${step}</strong> (${times.formatRange(Date.parse(startsAt), Date.parse(endsAt))})</p>`,
         words(description).html,
-        ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
+        ...(affected === "" ? [] : [`<p>${escapeXml(language.say("labelled", affects))}</p>`]),
       ].join(""),
   };
 }
@@ -105,11 +112,12 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** Lists the entries of a feed, the latest change first. */
-function buildEntries({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
-  const times = createTimeFormat(page.timeZone);
+function buildEntries(data: FeedData, url: string): Entry[] {
+  const { page, incidents, windows, language } = data;
+  const times = createTimeFormat(page.timeZone, language);
   const entries = [
-    ...incidents.map((incident) => buildIncidentEntry(incident, { words, url }, times)),
-    ...windows.map((window) => buildWindowEntry(window, words, times)),
+    ...incidents.map((incident) => buildIncidentEntry(incident, { ...data, url }, times)),
+    ...windows.map((window) => buildWindowEntry(window, data, times)),
   ];
   entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
   return entries.slice(0, maxEntries);
@@ -120,7 +128,7 @@ export function* renderAtom(data: FeedData, url: string): Generator<string> {
   const { page } = data;
   const all = buildEntries(data, url);
   yield `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom">
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${data.language.tag}">
   <id>urn:uuid:${page.id}</id>
   <title>${escapeXml(page.title)}</title>
   <author><name>${escapeXml(page.title)}</name></author>
@@ -146,14 +154,16 @@ export function* renderAtom(data: FeedData, url: string): Generator<string> {
  * because many readers parse them as HTML.
  */
 export function* renderRss(data: FeedData, url: string): Generator<string> {
-  const { page, words } = data;
+  const { page, words, language } = data;
+  const about = words(page.description).text || language.say("feedOf", { title: page.title });
   yield `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>
     <title>${escapeXml(escapeTags(page.title))}</title>
     <link>${escapeXml(url)}</link>
     <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
-    <description>${escapeXml(escapeTags(words(page.description).text || `Incidents of ${page.title}`))}</description>
+    <description>${escapeXml(escapeTags(about))}</description>
+    <language>${language.tag}</language>
 `;
   for (const { id, title, path, updated, content } of buildEntries(data, url))
     yield `    <item>

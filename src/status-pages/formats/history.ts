@@ -1,6 +1,8 @@
 import { addMonths } from "../../core/time/clock.ts";
 import type { LoadedPage } from "../load.ts";
-import { createTimeFormats, buildView } from "../rendering/view.ts";
+import type { Language } from "../languages/language.ts";
+import { createTimeFormats } from "../languages/times.ts";
+import { buildView } from "../rendering/view.ts";
 import { renderWords, collectTexts } from "../rendering/words.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
@@ -27,7 +29,12 @@ export type History = NonNullable<Awaited<ReturnType<typeof loadMonthlyHistory>>
  * Loads the incidents of a UTC month, newest first. An empty `month` is the current one. Null for a future month, or
  * one before the page's first incident.
  */
-export async function loadMonthlyHistory(published: LoadedPage, month: string, now: number) {
+export async function loadMonthlyHistory(
+  published: LoadedPage,
+  month: string,
+  now: number,
+  language: Language,
+) {
   const current = formatUtcMonth(now);
   const wanted = month || current;
   if (wanted > current) return null;
@@ -40,8 +47,8 @@ export async function loadMonthlyHistory(published: LoadedPage, month: string, n
   const quoted = incidents.map((one) => ({ ...one, updates: one.updates.slice(0, 1) }));
   const words = await renderWords(collectTexts({ page: published.page, incidents: quoted }));
   return {
-    month: createTimeFormats("UTC", now).month(new Date(from).toISOString()),
-    incidents: buildView({ ...published, incidents }, now).all,
+    month: createTimeFormats(language, "UTC", now).month(new Date(from).toISOString()),
+    incidents: buildView({ ...published, incidents }, now, language).all,
     earlier: hasEarlier ? addMonths(wanted, -1) : null,
     later: wanted < current ? addMonths(wanted, 1) : null,
     words,

@@ -1,11 +1,12 @@
 import { writeCalendar } from "../../core/text/ical.ts";
+import type { Language } from "../languages/language.ts";
 import type { RenderText } from "../rendering/words.ts";
 import type { PublicData } from "./public-data.ts";
 
 /** Writes the maintenance of a page as iCalendar, one piece per event. `url` is the page's full address. */
 export function renderCalendar(
   { page, windows }: PublicData,
-  words: RenderText,
+  { words, language }: { words: RenderText; language: Language },
   url: string,
 ): Generator<string> {
   const events = windows.values().map((window) => ({
@@ -17,5 +18,5 @@ export function renderCalendar(
     description: words(window.description).text,
     url,
   }));
-  return writeCalendar("Status page", `${page.title}: maintenance`, events);
+  return writeCalendar("Status page", language.say("calendarOf", { title: page.title }), events);
 }

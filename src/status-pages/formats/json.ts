@@ -26,12 +26,19 @@ export function* renderJson(
     yield "]}";
   }
   yield '],"incidents":[';
-  for (const [index, { updatedAt: _at, updates, earlier, ...incident }] of incidents.entries()) {
+  for (const [index, { updates, earlier, ...incident }] of incidents.entries()) {
+    const { updatedAt: _at, automatic: _facts, ...published } = incident;
     const monitorJson = {
-      ...incident,
+      ...published,
       monitor: incident.monitors[0] ?? null,
       earlierUpdates: earlier,
-      updates: updates.map(({ isMarkdown: _typed, reports: _state, ...update }) => update),
+      updates: updates.map(({ id, status, message, createdAt, editedAt }) => ({
+        id,
+        status,
+        message,
+        createdAt,
+        editedAt,
+      })),
     };
     yield (index === 0 ? "" : ",") + JSON.stringify(monitorJson);
   }

@@ -6,6 +6,8 @@ import type { MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
+import type { MessageSources } from "../languages/sources.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 
 /** Published data of a page at one time. */
 export type PublicData = {
@@ -22,6 +24,8 @@ export type PublicData = {
     timeZone: string;
     /** Whether search engines may list the page. */
     indexing: boolean;
+    language: PageLanguage;
+    languages: readonly PageLanguage[];
     createdAt: string;
     updatedAt: string;
   };
@@ -75,12 +79,14 @@ export type Totals = Pick<
 /** Fields of an incident that the bar of a day shows. */
 export type IncidentMark = Pick<
   PublicIncident,
-  "id" | "title" | "severity" | "monitors" | "createdAt" | "resolvedAt"
+  "id" | "title" | "severity" | "monitors" | "createdAt" | "resolvedAt" | "automatic"
 >;
 
 export type PublicIncident = {
   id: string;
   title: string;
+  /** Present if a monitor wrote texts: its public name, and whether one of them is the title. */
+  automatic?: { subject: string | null; hasTitle: boolean };
   status: IncidentStatus;
   severity: Severity;
   /** Affected monitors that the page shows, under their public names. */
@@ -100,6 +106,10 @@ export type PublicIncident = {
     message: string;
     /** Whether a person wrote the message. */
     isMarkdown: boolean;
+    /** Sources of the message in other languages. */
+    sources?: MessageSources;
+    /** Language of an original without a translation; null in the language of the reader. */
+    lang?: string | null;
     createdAt: string;
     editedAt: string | null;
     /** State of the first monitor that the update reports; null for other updates. */

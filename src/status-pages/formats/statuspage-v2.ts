@@ -5,6 +5,7 @@ import { deriveId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { escapeTags } from "../../core/text/formatting.ts";
 
+import type { Language } from "../languages/language.ts";
 import type { LoadedPage } from "../load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import { formatMaintenanceAnchor } from "../rendering/view.ts";
@@ -54,6 +55,7 @@ type Component = ReturnType<typeof buildComponents>[number];
 /** Data that the descriptions of all incidents and maintenances share. */
 type Context = {
   words: RenderText;
+  language: Language;
   pageId: string;
   /** Full address of the page. */
   url: string;
@@ -65,8 +67,7 @@ type Context = {
 export async function buildV2Response(
   name: string,
   published: LoadedPage,
-  url: string,
-  now: number,
+  { url, now, language }: { url: string; now: number; language: Language },
 ): Promise<object | null> {
   const { page, windows } = published;
   const over = await published.windowsOver();
@@ -82,7 +83,7 @@ export async function buildV2Response(
   );
   const components = buildComponents(published, words);
   const byId = new Map(components.map((component) => [component.id, component]));
-  const context: Context = { words, pageId: page.slug, url, components: byId };
+  const context: Context = { words, language, pageId: page.slug, url, components: byId };
   const updated_at = await findLastChange(published, over);
   const head = {
     page: {
@@ -127,7 +128,7 @@ function buildContent(
   });
   switch (name) {
     case "status":
-      return { status: summarizeStatus(published) };
+      return { status: summarizeStatus(published, context.language) };
     case "components":
       return { components };
     case "incidents":
@@ -145,7 +146,7 @@ function buildContent(
         components,
         ...describeIncidents(open),
         ...describeMaintenances(windows),
-        status: summarizeStatus(published),
+        status: summarizeStatus(published, context.language),
       };
   }
 }
@@ -185,7 +186,7 @@ function findLatest(times: readonly string[]): string {
  * incidents. An outage of all components is critical, an outage of some is major:
  * https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
  */
-function summarizeStatus({ sections, incidents, windows }: PublicData) {
+function summarizeStatus({ sections, incidents, windows }: PublicData, language: Language) {
   const states = sections
     .flatMap(({ monitors }) => monitors.map(({ state }) => state))
     .filter((state) => state !== "paused" && state !== "pending");
@@ -199,19 +200,16 @@ function summarizeStatus({ sections, incidents, windows }: PublicData) {
   if (states.includes("degraded") || states.includes("unknown")) impacts.add("minor");
   const worst = (["critical", "major", "minor"] as const).find((impact) => impacts.has(impact));
   if (worst === "minor" && !hasMinorIncident)
-    return { indicator: worst, description: "Partially Degraded Service" };
-  if (worst !== undefined) return { indicator: worst, description: outageDescriptions[worst] };
+    return { indicator: worst, description: language.say("v2Degraded") };
+  if (worst !== undefined)
+    return { indicator: worst, description: language.say(outageKeys[worst]) };
   const isMaintained = states.includes("maintenance") || windows.some(({ isRunning }) => isRunning);
   return isMaintained
-    ? { indicator: "maintenance", description: "Service Under Maintenance" }
-    : { indicator: "none", description: "All Systems Operational" };
+    ? { indicator: "maintenance", description: language.say("v2Maintenance") }
+    : { indicator: "none", description: language.say("v2Operational") };
 }
 
-const outageDescriptions = {
-  critical: "Major Service Outage",
-  major: "Partial System Outage",
-  minor: "Minor Service Outage",
-};
+const outageKeys = { critical: "v2Critical", major: "v2Major", minor: "v2Minor" } as const;
 
 /** Returns the status of a group. With only some of its monitors down, it is a partial outage. */
 function deriveGroupStatus(monitors: PublicData["sections"][number]["monitors"]): string {
@@ -379,6 +377,7 @@ const stepChanges = {
 
 function buildMaintenance(window: PublicWindow, context: Context) {
   const { occurrenceId: id, title, startsAt, endsAt, announcedAt, isOver } = window;
+  const { language } = context;
   const buildStep = (status: keyof typeof stepChanges, at: string, body: string): Update => ({
     id: deriveId(id, status),
     status,
@@ -388,9 +387,9 @@ function buildMaintenance(window: PublicWindow, context: Context) {
     changeOf: () => stepChanges[status],
   });
   const updates = [
-    ...(isOver ? [buildStep("completed", endsAt, "The maintenance is completed.")] : []),
+    ...(isOver ? [buildStep("completed", endsAt, language.say("maintenanceIsCompleted"))] : []),
     ...(isOver || window.isRunning
-      ? [buildStep("in_progress", startsAt, "The maintenance is in progress.")]
+      ? [buildStep("in_progress", startsAt, language.say("maintenanceIsInProgress"))]
       : []),
     buildStep("scheduled", announcedAt, context.words(window.description).text || title),
   ];

@@ -1,10 +1,10 @@
 /** Draws SVG badges that show the status, uptime or latency of a monitor. */
 import { dayMs } from "../../core/time/clock.ts";
-import { escapeXml, formatLatency, formatPercent } from "../../core/text/formatting.ts";
-import { formatSince } from "../../core/time/times.ts";
+import { escapeXml } from "../../core/text/formatting.ts";
+import type { Language } from "../languages/language.ts";
+import { createTimeFormats } from "../languages/times.ts";
 
 import { findPartialStart, type PublicMonitor, computeUptime } from "../formats/public-data.ts";
-import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import { stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
@@ -25,12 +25,17 @@ const colours: Record<Tone, string> = {
 export function renderMonitorBadge(
   kind: BadgeKind,
   monitor: PublicMonitor,
-  timeZone: string,
-  now: number,
+  { timeZone, now, language }: BadgeReader,
 ): string {
-  const { text, tone } = describeBadgeValue(kind, monitor, timeZone, now);
-  return renderBadge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
+  const { text, tone } = describeBadgeValue(kind, monitor, { timeZone, now, language });
+  const { name } = monitor;
+  const label = kind === "status" ? name : language.say(labelKeys[kind], { name });
+  return renderBadge(label, text, tone);
 }
+
+type BadgeReader = { timeZone: string; now: number; language: Language };
+
+const labelKeys = { uptime: "badgeUptime", latency: "badgeLatency" } as const;
 
 /** Draws an SVG badge with the label on the left and the value on the right. */
 export function renderBadge(label: string, text: string, tone: Tone): string {
@@ -39,29 +44,26 @@ export function renderBadge(label: string, text: string, tone: Tone): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
 }
 
-const badgeWords: Partial<Record<ShownStatus, string>> = {
-  pending: "not checked yet",
-  unknown: "not judged",
-};
-
 function describeBadgeValue(
   kind: BadgeKind,
   monitor: PublicMonitor,
-  timeZone: string,
-  now: number,
+  { timeZone, now, language }: BadgeReader,
 ) {
   const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
-  if (kind === "status") return { text: badgeWords[state] ?? state, tone: stateTone };
+  if (kind === "status") return { text: language.lower(language.say(state)), tone: stateTone };
   if (kind === "latency") {
     const isKnown = state !== "unknown";
-    return { text: formatLatency(isKnown ? latencyMs : null), tone: stateTone };
+    return { text: language.latency(isKnown ? latencyMs : null), tone: stateTone };
   }
   const today = Math.floor(now / dayMs);
   const ratio = computeUptime(days, today, badgeDays);
   const since = findPartialStart(monitor, today, badgeDays);
-  const words = since === null || ratio === null ? "" : ` ${formatSince(timeZone, since, now)}`;
-  return { text: formatPercent(ratio) + words, tone: toneOfRatio(ratio) };
+  const words =
+    since === null || ratio === null
+      ? ""
+      : ` ${createTimeFormats(language, timeZone, now).since(since)}`;
+  return { text: language.percent(ratio) + words, tone: toneOfRatio(ratio) };
 }
 
 export function toneOfRatio(ratio: number | null): Tone {

@@ -6,6 +6,10 @@ import { loadMonthlyHistory } from "../formats/history.ts";
 import { renderCalendar } from "../formats/ical.ts";
 import { renderJson } from "../formats/json.ts";
 import type { Rendered } from "../site/cache.ts";
+import { translatePage } from "../languages/page-translation.ts";
+import type { Language } from "../languages/language.ts";
+import { listOffered } from "../languages/catalogue.ts";
+import { createLinks } from "../links.ts";
 import type { LoadedPage } from "../load.ts";
 import type { Part, PartName } from "../site/public-paths.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
@@ -22,7 +26,21 @@ import { renderWords, collectTexts } from "./words.ts";
 // Loaded when the first page is rendered, because React would slow down the start.
 const loadPages = () => import("../page.tsx");
 
-type PageLocation = { base: string; url: string; now: number };
+/** Where, when and in which language a page is rendered. */
+export type PageLocation = {
+  /** Path of the page in links. */
+  base: string;
+  /** Full address of the page. */
+  url: string;
+  now: number;
+  language: Language;
+};
+
+/** Returns the links of a rendered page. They name the language if the page offers several. */
+const linksOf = (
+  { page }: LoadedPage,
+  { base, language }: Pick<PageLocation, "base" | "language">,
+) => createLinks(base, listOffered(page).length > 1 ? language.tag : null);
 
 /**
  * Renders a part of a page, except its logo. Returns null if there is nothing to publish. `base` is the path of
@@ -30,36 +48,39 @@ type PageLocation = { base: string; url: string; now: number };
  */
 export async function renderPart(
   part: Part,
-  all: LoadedPage,
+  published: LoadedPage,
   target: PageLocation,
 ): Promise<Rendered | null> {
   const { name, parameter } = part;
+  const { url, now, language } = target;
+  const all = translatePage(published, language);
   if (name === "incident") return renderIncident(part, all, target);
-  const { base, url, now } = target;
   const { loaded, words } = await renderTexts(name, all);
-  const view = buildView(loaded, now);
+  const view = buildView(loaded, now, language);
+  const to = linksOf(loaded, target);
   switch (name) {
     case "page":
-      return toHtml((await loadPages()).renderStatusPage({ view, base, words }));
+      return toHtml((await loadPages()).renderStatusPage({ view, to, words, language }));
     case "json":
       return toJson(renderJson(loaded, view, now));
     case "rss":
-      return toFeed("application/rss+xml", renderRss({ ...loaded, words }, url));
+      return toFeed("application/rss+xml", renderRss({ ...loaded, words, language }, url));
     case "atom":
-      return toFeed("application/atom+xml", renderAtom({ ...loaded, words }, url));
+      return toFeed("application/atom+xml", renderAtom({ ...loaded, words, language }, url));
     case "ics":
-      return toFeed("text/calendar", renderCalendar(loaded, words, url));
+      return toFeed("text/calendar", renderCalendar(loaded, { words, language }, url));
     case "v2": {
-      const answer = await buildV2Response(parameter, loaded, url, now);
+      const answer = await buildV2Response(parameter, loaded, target);
       return answer && toJson(JSON.stringify(answer));
     }
     case "subscribe":
-      return renderSignUp(loaded, null, base, now);
+      return renderSignUp(loaded, null, target);
     case "history": {
-      const history = await loadMonthlyHistory(loaded, parameter, now);
+      const history = await loadMonthlyHistory(loaded, parameter, now, language);
       if (history === null) return null;
       const { renderHistoryPage: historyPage } = await loadPages();
-      return toHtml(historyPage({ view, base, words: history.words }, history));
+      const query = parameter === "" ? "" : `month=${parameter}`;
+      return toHtml(historyPage({ view, to, query, words: history.words, language }, history));
     }
     case "robots":
       return toRobots(loaded.page.indexing);
@@ -72,13 +93,14 @@ export async function renderPart(
 async function renderIncident(
   { parameter, before }: Part,
   all: LoadedPage,
-  { base, url, now }: PageLocation,
+  target: PageLocation,
 ): Promise<Rendered | null> {
+  const { url, now, language } = target;
   const found = await all.findIncident(parameter, before === undefined ? {} : { before });
   if (found === null) return null;
   const { loaded, words } = await renderTexts("incident", { ...all, incidents: [found] });
-  const view = buildView(all, now);
-  const [incident] = buildView(loaded, now).all;
+  const view = buildView(all, now, language);
+  const [incident] = buildView(loaded, now, language).all;
   if (incident === undefined) return null;
   const { renderIncidentPage: incidentPage } = await import("../incident.tsx");
   const isContinued = before !== undefined;
@@ -86,7 +108,8 @@ async function renderIncident(
   const { visibility, audience } = loaded.page;
   const isPublic = visibility === "public" && audience === "everyone";
   const shared = isPublic && !isContinued ? url : null;
-  const document = { view, base, words };
+  const query = before === undefined ? "" : `before=${before}`;
+  const document = { view, to: linksOf(all, target), query, words, language };
   return toHtml(incidentPage(document, incident, { url: shared, isContinued }));
 }
 
@@ -117,12 +140,13 @@ async function renderTexts(name: PartName, loaded: LoadedPage) {
 export async function renderSignUp(
   loaded: LoadedPage,
   result: SignUpResult,
-  base: string,
-  now: number,
+  target: Omit<PageLocation, "url">,
 ) {
+  const { now, language } = target;
   const { renderSubscribePage: subscribePage } = await import("../subscribe-page.tsx");
   const words = await renderWords(collectTexts({ page: loaded.page }));
-  const document = { view: buildView(loaded, now), base, words };
+  const view = buildView(loaded, now, language);
+  const document = { view, to: linksOf(loaded, target), words, language };
   return toHtml(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
 }
 

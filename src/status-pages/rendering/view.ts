@@ -1,14 +1,5 @@
 /** Turns the data of a status page into its displayed words: headline, states, uptime, incidents, maintenance. */
 import { dayMs } from "../../core/time/clock.ts";
-import {
-  capitalize,
-  formatCount,
-  formatDuration,
-  formatLatency,
-  formatPercent,
-} from "../../core/text/formatting.ts";
-import { toLocal } from "../../core/time/time-zones.ts";
-import { formatDay, minuteFormat, formatSince, formatTimeSpan } from "../../core/time/times.ts";
 import { computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
   type IncidentMark,
@@ -19,15 +10,21 @@ import {
   type PublicMonitor,
   computeUptime,
 } from "../formats/public-data.ts";
+import type { Language } from "../languages/language.ts";
+import { describeRecurrence } from "../languages/recurrence.ts";
+import { createTimeFormats, type TimeFormats } from "../languages/times.ts";
 import type { PublicWindow } from "../windows.ts";
+import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
-export type Moment = { at: string; text: string };
-
 export type MonitorView = ReturnType<typeof buildMonitorView>;
-export type DayView = { tone: Tone; text: string };
+/** A day of a monitor, without words. `facts` is undefined without measurements. */
+export type DayView = { tone: Tone; date: string; facts: DayFacts | undefined };
+export type DayFacts = Pick<Totals, "downSeconds" | "degradedSeconds" | "maintenanceSeconds"> & {
+  ratio: number | null;
+};
 export type IncidentView = ReturnType<typeof buildIncidentView>;
 export type StatusView = ReturnType<typeof buildView>;
 
@@ -38,10 +35,11 @@ const minPast = 5;
 const maxUnfoldedMonitors = 20;
 
 /** Builds the content of a page at `now` in words, without markup. */
-export function buildView(published: PublicData, now: number) {
+export function buildView(published: PublicData, now: number, language: Language) {
   const { page, sections, incidents, windows, marks } = published;
-  const times = createTimeFormats(page.timeZone, now);
-  const incidentViews = incidents.map((incident) => buildIncidentView(incident, times, now));
+  const times = createTimeFormats(language, page.timeZone, now);
+  const reader: Reader = { language, times, now };
+  const incidentViews = incidents.map((incident) => buildIncidentView(incident, reader));
   const marksBy = new Map<string, IncidentMark[]>();
   for (const mark of marks)
     for (const { id } of mark.monitors) marksBy.set(id, [...(marksBy.get(id) ?? []), mark]);
@@ -63,7 +61,7 @@ export function buildView(published: PublicData, now: number) {
   const earlier = marks
     .filter(({ id, resolvedAt }) => resolvedAt !== null && !past.has(id))
     .slice(0, Math.max(0, minPast - recent.length))
-    .map((mark) => buildMarkView(mark, times, now));
+    .map((mark) => buildMarkView(mark, reader));
   const checkedAt = all.reduce<string | null>(
     (last, { lastCheckedAt }) =>
       lastCheckedAt !== null && (last === null || lastCheckedAt > last) ? lastCheckedAt : last,
@@ -71,18 +69,18 @@ export function buildView(published: PublicData, now: number) {
   );
   return {
     page,
-    headline: buildHeadline(all, incidentViews, windows),
+    headline: buildHeadline(all, incidentViews, windows, language),
     /** Open incidents. */
     incidents: incidentViews.filter(({ isOpen }) => isOpen),
     all: incidentViews,
     /** Maintenance in progress. */
     running: buildWorkViews(
       windows.filter(({ isRunning }) => isRunning),
-      times,
+      reader,
     ),
     scheduled: buildWorkViews(
       windows.filter(({ isRunning }) => !isRunning),
-      times,
+      reader,
     ),
     sections: sections.map(({ id, name, monitors }) => ({
       id,
@@ -94,7 +92,7 @@ export function buildView(published: PublicData, now: number) {
         monitors.length > 1 &&
         monitors.every(({ state }) => state === "up"),
       monitors: monitors.map((monitor) =>
-        buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
+        buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], reader),
       ),
     })),
     /**
@@ -106,13 +104,13 @@ export function buildView(published: PublicData, now: number) {
   };
 }
 
+/** The language, times and clock of a rendered page. */
+type Reader = { language: Language; times: TimeFormats; now: number };
+
 export type WorkView = ReturnType<typeof buildWorkViews>[number];
 
 /** Groups occurrences by maintenance window, in the order of each window's first occurrence. */
-function buildWorkViews(
-  windows: readonly PublicWindow[],
-  times: ReturnType<typeof createTimeFormats>,
-) {
+function buildWorkViews(windows: readonly PublicWindow[], { times, language }: Reader) {
   return [...Map.groupBy(windows, ({ id }) => id).values()].flatMap((all) => {
     const [first] = all;
     if (first === undefined) return [];
@@ -122,7 +120,9 @@ function buildWorkViews(
       text: times.span(startsAt, endsAt),
     }));
     const affects = monitors.map(({ name }) => name);
-    return [{ id, title, description, affects, times: spans, every: describeEvery(all, times) }];
+    return [
+      { id, title, description, affects, times: spans, every: describeEvery(all, times, language) },
+    ];
   });
 }
 
@@ -132,16 +132,20 @@ function buildWorkViews(
  */
 function describeEvery(
   all: readonly PublicWindow[],
-  times: ReturnType<typeof createTimeFormats>,
+  times: TimeFormats,
+  language: Language,
 ): string | null {
   const [first, ...later] = all;
-  if (first === undefined || first.recurrence === null) return null;
-  const { recurrence, timeZone, startsAt, endsAt } = first;
+  const recurrence = first === undefined ? null : describeRecurrence(first.plan, language);
+  if (first === undefined || recurrence === null) return null;
+  const { timeZone, startsAt, endsAt } = first;
   const range = times.range(startsAt, endsAt);
   const isSame = later.every((one) => times.range(one.startsAt, one.endsAt) === range);
   const isOneDay = times.day(startsAt) === times.day(endsAt);
   const isOnSameDays = all.every(({ startsAt: at }) => times.isSameLocally(at, timeZone));
-  return isSame && isOneDay && isOnSameDays ? `${recurrence} ${range}` : null;
+  return isSame && isOneDay && isOnSameDays
+    ? language.say("repeatsAt", { rule: recurrence, time: range })
+    : null;
 }
 
 export const stateTones: Record<ShownStatus, Tone> = {
@@ -154,16 +158,6 @@ export const stateTones: Record<ShownStatus, Tone> = {
   paused: "none",
 };
 
-const stateWords: Record<ShownStatus, string> = {
-  unknown: "Not judged",
-  up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  maintenance: "Maintenance",
-  pending: "Not checked yet",
-  paused: "Paused",
-};
-
 /** States whose start is shown. */
 const sinceStates: readonly ShownStatus[] = ["down", "degraded", "maintenance"];
 
@@ -172,19 +166,18 @@ export const recentDays = 30;
 
 function buildMonitorView(
   monitor: PublicMonitor,
-  { historyDays, showLatency, timeZone }: PublicData["page"],
+  { historyDays, showLatency }: PublicData["page"],
   marks: readonly IncidentMark[],
-  now: number,
-  times: ReturnType<typeof createTimeFormats>,
+  { language, times, now }: Reader,
 ) {
   const { id, name, description, state, latencyMs, days } = monitor;
   const today = Math.floor(now / dayMs);
   const computeFigures = (count: number) => {
     const since = findPartialStart(monitor, today, count);
     return {
-      uptime: formatPercent(computeUptime(days, today, count)),
+      uptime: language.percent(computeUptime(days, today, count)),
       /** Start of the measurements, unless they cover the whole period. */
-      since: since === null ? null : formatSince(timeZone, since, now),
+      since: since === null ? null : times.since(since),
     };
   };
   /** Days from index `from` up to, but excluding, `to`. Index 0 is the oldest day. */
@@ -198,12 +191,14 @@ function buildMonitorView(
     name,
     description,
     tone: stateTones[state],
-    word: stateWords[state],
+    word: language.say(state),
     /** Start of a state that is not normal. */
-    stateSince: sinceStates.includes(state) ? `since ${times.moment(monitor.since).text}` : null,
-    lastKnown: describeLastKnown(monitor, times),
+    stateSince: sinceStates.includes(state)
+      ? language.say("since", { time: times.moment(monitor.since).text })
+      : null,
+    lastKnown: describeLastKnown(monitor, times, language),
     latency:
-      showLatency && state !== "unknown" && latencyMs !== null ? formatLatency(latencyMs) : null,
+      showLatency && state !== "unknown" && latencyMs !== null ? language.latency(latencyMs) : null,
     // Getters, because figures and days are most of the work on a large page. Each monitor computes them when rendered.
     get figures() {
       return computeFigures(historyDays);
@@ -235,34 +230,47 @@ function buildMonitorView(
 /** Describes the last known state, and since when the monitor is not judged; null while it is judged. */
 function describeLastKnown(
   { state, lastKnown, notJudgedSince }: PublicMonitor,
-  times: ReturnType<typeof createTimeFormats>,
+  times: TimeFormats,
+  language: Language,
 ): string | null {
   if (state !== "unknown" && notJudgedSince === null) return null;
-  const since = notJudgedSince === null ? "" : ` since ${times.moment(notJudgedSince).text}`;
-  const before =
-    lastKnown === "pending" ? "" : ` Last known: ${stateWords[lastKnown].toLowerCase()}.`;
-  return `Not judged${since}.${before}`;
+  const now =
+    notJudgedSince === null
+      ? language.say("notJudged")
+      : language.say("notJudgedSince", { time: times.moment(notJudgedSince).text });
+  if (lastKnown === "pending") return now;
+  return `${now} ${language.say("lastKnown", { state: language.lower(language.say(lastKnown)) })}`;
 }
 
 function buildDayView(day: number, sums: Totals | undefined): DayView {
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
-  if (sums === undefined) return { tone: "none", text: `${date}: no data` };
+  if (sums === undefined) return { tone: "none", date, facts: undefined };
   const { degradedSeconds, downSeconds, maintenanceSeconds } = sums;
-  const ratio = computeRatio(sums);
-  const parts = [
-    ...(ratio === null ? [] : [`${formatPercent(ratio)} up`]),
-    ...(downSeconds > 0 ? [`${formatDuration(downSeconds)} down`] : []),
-    ...(degradedSeconds > 0 ? [`${formatDuration(degradedSeconds)} degraded`] : []),
-    ...(maintenanceSeconds > 0 ? [`${formatDuration(maintenanceSeconds)} maintenance`] : []),
-  ];
-  return { tone: determineTone(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
+  const facts = { ratio: computeRatio(sums), downSeconds, degradedSeconds, maintenanceSeconds };
+  return { tone: determineTone(sums), date, facts };
 }
 
-function describeOpenIncidents(count: number, isAnyDown: boolean): string {
-  if (count === 0) return isAnyDown ? "No incident has been posted yet." : "No open incidents.";
-  return count === 1
-    ? "One incident is being worked on."
-    : `${formatCount(count)} incidents are being worked on.`;
+/** Describes a day, such as `99.98 % up, 17 s down`. The script of the page reads its parts. */
+export function describeDay(facts: DayFacts | undefined, language: Language): string {
+  if (facts === undefined) return language.say("noData");
+  const { ratio, degradedSeconds, downSeconds, maintenanceSeconds } = facts;
+  const parts = [
+    ...(ratio === null ? [] : [language.say("dayUp", { value: language.percent(ratio) })]),
+    ...describeTime(language, "dayDown", downSeconds),
+    ...describeTime(language, "dayDegraded", degradedSeconds),
+    ...describeTime(language, "dayMaintenance", maintenanceSeconds),
+  ];
+  return parts.join(language.say("separator")) || language.say("noData");
+}
+
+type DayKey = "dayDown" | "dayDegraded" | "dayMaintenance";
+
+const describeTime = (language: Language, key: DayKey, seconds: number): string[] =>
+  seconds > 0 ? [language.say(key, { value: language.duration(seconds) })] : [];
+
+function describeOpenIncidents(count: number, isAnyDown: boolean, language: Language): string {
+  if (count > 0) return language.count("openIncidents", count);
+  return language.say(isAnyDown ? "noIncidentPosted" : "noOpenIncidents");
 }
 
 /** Writes the headline: the worst state first, with the names of the affected monitors if there are few. */
@@ -270,6 +278,7 @@ function buildHeadline(
   monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
+  language: Language,
 ) {
   const listNamesInState = (state: ShownStatus) =>
     monitors.filter((one) => one.state === state).map(({ name }) => name);
@@ -280,48 +289,39 @@ function buildHeadline(
   const unknown = listNamesInState("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
   const open = incidents.filter(({ isOpen }) => isOpen);
-  const detail = describeOpenIncidents(open.length, down.length > 0);
-  const composeHeadline = (tone: Tone, ...words: Words) => ({
+  const detail = describeOpenIncidents(open.length, down.length > 0, language);
+  const composeHeadline = (tone: Tone, words: Words) => ({
     tone,
     words,
     text: words.map((word) => (typeof word === "string" ? word : word.name)).join(""),
     detail,
   });
-  if (down.length > 1 && down.length === judged)
-    return composeHeadline("down", "All systems are down");
+  const compose = (tone: Tone, key: HeadlineKey) => composeHeadline(tone, [language.say(key)]);
+  if (down.length > 1 && down.length === judged) return compose("down", "allDown");
   if (down.length + degraded.length > 0) {
-    const named: Words = [
-      ...(down.length > 0 ? describeState(down, "One", "down") : []),
-      ...(down.length > 0 && degraded.length > 0 ? [", "] : []),
-      ...(degraded.length > 0
-        ? describeState(degraded, down.length > 0 ? "one" : "One", "degraded")
-        : []),
-    ];
-    const rest = unknown === 0 ? describeRest(monitors, open, judged) : null;
+    const named = describeTroubles(language, down, degraded);
+    const rest = unknown === 0 ? describeRest(monitors, open, judged, language) : null;
     return composeHeadline(
       down.length > 0 ? "down" : "degraded",
-      ...named,
-      ...(rest === null ? [] : [`. ${rest}`]),
+      rest === null ? named : joinWords(language, "sentences", named, [rest]),
     );
   }
-  if (open.length > 0) return composeHeadline("degraded", "Some systems are affected");
+  if (open.length > 0) return compose("degraded", "someAffected");
   if (maintained.length > 0 || windows.some(({ isRunning }) => isRunning))
-    return composeHeadline("maintenance", "Maintenance in progress");
+    return compose("maintenance", "maintenanceInProgress");
   if (unknown > 0)
     return {
-      ...composeHeadline(
-        "none",
-        ...(judged === 0 ? ["The current status is not known"] : describeNotJudged(unknown)),
-      ),
-      detail: "The monitoring itself has trouble. This page shows the last known state.",
+      ...(judged === 0
+        ? compose("none", "statusUnknown")
+        : composeHeadline("none", [language.count("systemsNotJudged", unknown)])),
+      detail: `${language.say("monitoringTrouble")} ${language.say("lastStateShown")}`,
     };
-  if (judged === 0)
-    return {
-      ...composeHeadline("none", "No status yet"),
-      detail: "There are no check results to show.",
-    };
-  return composeHeadline("up", "All systems are up");
+  if (judged === 0) return { ...compose("none", "noStatus"), detail: language.say("noResults") };
+  return compose("up", "allUp");
 }
+
+type HeadlineKey =
+  "allUp" | "allDown" | "someAffected" | "maintenanceInProgress" | "statusUnknown" | "noStatus";
 
 /**
  * Describes the monitors without trouble, such as `44 of 49 work.` Null if an open incident can affect any of them.
@@ -330,6 +330,7 @@ function describeRest(
   monitors: readonly PublicMonitor[],
   open: readonly IncidentView[],
   judged: number,
+  language: Language,
 ): string | null {
   if (open.some(({ affects }) => affects.length === 0)) return null;
   const reported = new Set(open.flatMap(({ affects }) => affects));
@@ -337,13 +338,9 @@ function describeRest(
   const count = working.length;
   const troubles = monitors.filter(({ state }) => state === "down" || state === "degraded").length;
   if (count === 0) return null;
-  if (count === judged - troubles && troubles <= maxNamed) return "Everything else is up.";
-  return `${formatCount(count)} of ${formatCount(judged)} ${count === 1 ? "works" : "work"}.`;
+  if (count === judged - troubles && troubles <= maxNamed) return language.say("restUp");
+  return language.count("restWorks", count, { all: language.number(judged) });
 }
-
-const describeNotJudged = (count: number): Words => [
-  `${count === 1 ? "One system" : `${formatCount(count)} systems`} can't be judged right now`,
-];
 
 /** Parts of a sentence. Names are separate parts, so that their writing direction does not affect the sentence. */
 type Words = (string | { name: string })[];
@@ -353,30 +350,58 @@ const maxNamed = 3;
 const maxNamedBeforeMore = 2;
 const maxNameLength = 80;
 
+function describeTroubles(
+  language: Language,
+  down: readonly string[],
+  degraded: readonly string[],
+): Words {
+  const first = down.length === 0 ? [] : describeState(language, down, "namesDown", "systemsDown");
+  if (degraded.length === 0) return first;
+  const second = describeState(language, degraded, "namesDegraded", "systemsDegraded");
+  if (down.length === 0) return second;
+  const [start, ...rest] = second;
+  const lowered =
+    typeof start === "string"
+      ? [language.lower(start.charAt(0)) + start.slice(1), ...rest]
+      : second;
+  return joinWords(language, "clauses", first, lowered);
+}
+
+/** Joins clauses or sentences with the punctuation of the language. */
+function joinWords(
+  language: Language,
+  key: "clauses" | "sentences",
+  first: Words,
+  second: Words,
+): Words {
+  const parts = language.split<Words>(key, { first, second });
+  return parts.flatMap((part): Words => ("text" in part ? [part.text] : part.value));
+}
+
 /** Returns `A, B and C are down`, `A, B and 2 more are down`, or `4 systems are down` if the names are too long. */
-function describeState(names: readonly string[], one: string, state: string): Words {
-  const is = `${names.length === 1 ? " is" : " are"} ${state}`;
-  const named = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
-  if (named.join("").length > maxNameLength)
-    return [
-      `${names.length === 1 ? `${one} system` : `${formatCount(names.length)} systems`}${is}`,
-    ];
-  const more = names.length - named.length;
-  const listed = named.flatMap((name, index) => [
-    ...(index === 0 ? [] : [more === 0 && index === named.length - 1 ? " and " : ", "]),
-    { name },
-  ]);
-  return [...listed, ...(more > 0 ? [` and ${formatCount(more)} more`] : []), is];
+function describeState(
+  language: Language,
+  names: readonly string[],
+  named: "namesDown" | "namesDegraded",
+  counted: "systemsDown" | "systemsDegraded",
+): Words {
+  const shown = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
+  if (shown.join("").length > maxNameLength) return [language.count(counted, names.length)];
+  const more = names.length - shown.length;
+  const items: Words = [
+    ...shown.map((name) => ({ name })),
+    ...(more > 0 ? [language.count("more", more)] : []),
+  ];
+  const listed = language.splitList(items).map((part) => ("text" in part ? part.text : part.value));
+  return language
+    .splitCount<Words>(named, names.length, { names: listed })
+    .flatMap((part): Words => ("text" in part ? [part.text] : part.value));
 }
 
 /** Describes a past incident without its timeline. */
-function buildMarkView(
-  mark: IncidentMark,
-  times: ReturnType<typeof createTimeFormats>,
-  now: number,
-): IncidentView {
+function buildMarkView(mark: IncidentMark, reader: Reader): IncidentView {
   const rest = { postmortem: null, earlier: 0, updates: [], updatedAt: mark.createdAt } as const;
-  return buildIncidentView({ ...mark, ...rest, status: "resolved" }, times, now);
+  return buildIncidentView({ ...mark, ...rest, status: "resolved" }, reader);
 }
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
@@ -393,25 +418,29 @@ function buildIncidentView(
     postmortem,
     earlier,
     updates,
+    automatic,
   }: PublicIncident,
-  times: ReturnType<typeof createTimeFormats>,
-  now: number,
+  { language, times, now }: Reader,
 ) {
   const end = resolvedAt === null ? now : Date.parse(resolvedAt);
   return {
     id,
     title,
-    severity: capitalize(severity),
+    /** Whether a person wrote the title. */
+    isTitled: automatic?.hasTitle !== true,
+    severity: language.say(severity),
     tone: severityTones[severity],
     affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
     day: times.shortDay(createdAt),
     /** Start and end time; only the start of an open incident. */
     hours:
-      resolvedAt === null ? `since ${times.clock(createdAt)}` : times.range(createdAt, resolvedAt),
+      resolvedAt === null
+        ? language.say("since", { time: times.clock(createdAt) })
+        : times.range(createdAt, resolvedAt),
     isOpen: status !== "resolved",
     /** Duration, until now for an open incident. */
-    length: describeDuration(end - Date.parse(createdAt)),
+    length: describeDuration(end - Date.parse(createdAt), language),
     summary: updates[0]?.message ?? "",
     postmortem: postmortem && {
       message: postmortem.message,
@@ -421,8 +450,9 @@ function buildIncidentView(
     earlier,
     updates: updates.map((update) => ({
       id: update.id,
-      status: capitalize(update.status),
+      status: language.say(update.status as IncidentStatus),
       message: update.message,
+      lang: update.lang ?? null,
       time: times.moment(update.createdAt),
       edited: update.editedAt === null ? null : times.moment(update.editedAt),
     })),
@@ -432,43 +462,9 @@ function buildIncidentView(
 /** Returns the id of the page element that shows an occurrence of maintenance. */
 export const formatMaintenanceAnchor = (occurrenceId: string) => `maintenance-${occurrenceId}`;
 
-/** Returns the number of earlier updates in words. */
-export const describeEarlierUpdates = (count: number) =>
-  count === 1 ? "1 earlier update" : `${count.toLocaleString("en")} earlier updates`;
-
 /** Formats a duration in whole minutes, so that the page does not change every second. */
-function describeDuration(ms: number): string {
-  return ms < 60_000 ? "less than a minute" : formatDuration(Math.floor(ms / 60_000) * 60);
-}
-
-/** Formats dates and times for people in a time zone. */
-export function createTimeFormats(timeZone: string, now: number) {
-  const createFormat = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
-    return (timestamp: string) => format.format(new Date(timestamp));
-  };
-  const day = createFormat({ day: "numeric", month: "long", year: "numeric" });
-  const clock = createFormat(minuteFormat);
-  const formatShortDay = (at: string) => formatDay(timeZone, Date.parse(at), now);
-  return {
-    day,
-    shortDay: formatShortDay,
-    clock,
-    /** Omits the end if it is within the same minute as the start. */
-    range: (from: string, to: string) => {
-      if (day(from) !== day(to)) return `${clock(from)} – ${formatShortDay(to)} ${clock(to)}`;
-      return clock(from) === clock(to) ? clock(from) : `${clock(from)}–${clock(to)}`;
-    },
-    month: createFormat({ month: "long", year: "numeric" }),
-    /** Includes the day even if it is today, because cached pages can be read tomorrow. */
-    moment: (at: string): Moment => ({
-      at,
-      text: `${formatShortDay(at)} ${clock(at)}`,
-    }),
-    /** Whether clocks of the page and of another time zone show the same. */
-    isSameLocally: (at: string, other: string) =>
-      toLocal(Date.parse(at), timeZone) === toLocal(Date.parse(at), other),
-    span: (from: string, to: string) =>
-      formatTimeSpan(timeZone, Date.parse(from), Date.parse(to), now),
-  };
+function describeDuration(ms: number, language: Language): string {
+  return ms < 60_000
+    ? language.say("lessThanAMinute")
+    : language.duration(Math.floor(ms / 60_000) * 60);
 }

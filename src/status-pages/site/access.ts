@@ -13,6 +13,7 @@ import type { Sessions } from "../../http/access/session.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import { type Audience, isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { isTokenOfPage } from "../access-tokens/store.ts";
+import type { Language } from "../languages/language.ts";
 import { adjustAccent } from "../rendering/accent.ts";
 import {
   findBranding,
@@ -23,7 +24,7 @@ import {
 } from "../store.ts";
 import { hasAccessToken, hashAccessToken, openPass } from "./credentials.ts";
 import { hostOf } from "./hosts.ts";
-import type { PageLock } from "./lock.ts";
+import type { PageLock, VisitedPage } from "./lock.ts";
 
 /** An open page, as a visitor sees it. */
 export type Admission = {
@@ -67,23 +68,32 @@ export class PageAccess {
     return { audience: person === null ? "everyone" : "signed-in", isByToken: false, person };
   }
 
-  /** Responds to a visitor for whom the page is closed. `path` is the requested path, `home` that of the page. */
-  async refuse(request: Request, head: PageHead, home: string, path: string): Promise<Response> {
+  /** Responds to a visitor for whom the page is closed. `path` is the requested path. */
+  async refuse(
+    request: Request,
+    head: PageHead,
+    page: VisitedPage,
+    path: string,
+  ): Promise<Response> {
     const { store, lock } = this.#on;
+    const { language } = page;
     if (hasAccessToken(request)) throw this.createWrongTokenError(request);
     switch (head.visibility) {
       case "password":
-        return lock.ask(head, home, path);
+        return lock.ask(head, page, path);
       case "signed-in": {
         const providers = await findVisitorProviders(store, head);
-        return respondChoice(await findBranding(store, head), home, path, providers);
+        return respondChoice(await findBranding(store, head), page, path, providers);
       }
-      default:
+      default: {
+        const address = this.#on.addressOf(request);
         return respondClosed(
           await findBranding(store, head),
-          "This page is not open to your network",
-          `<p>Your address is ${Bun.escapeHTML(this.#on.addressOf(request))}. Use the network of the organization, such as its VPN, and the address of the page that you got from it.</p>`,
+          language,
+          language.say("closedNetwork"),
+          `<p>${Bun.escapeHTML(language.say("closedNetworkText", { address }))}</p>`,
         );
+      }
     }
   }
 
@@ -166,13 +176,16 @@ export function isInRanges(allowed: readonly string[], address: string): boolean
 /** Creates the page on which visitors choose how to sign in. They return to `path`. */
 export function respondChoice(
   branding: PageBranding,
-  home: string,
+  { home, language }: Pick<VisitedPage, "home" | "language">,
   path: string,
   providers: readonly { id: string; name: string }[],
 ): Response {
   const ways = [
-    { way: "account", label: "Sign in" },
-    ...providers.map(({ id, name }) => ({ way: `provider=${id}`, label: `Continue with ${name}` })),
+    { way: "account", label: language.say("signIn") },
+    ...providers.map(({ id, name }) => ({
+      way: `provider=${id}`,
+      label: language.say("continueWith", { name }),
+    })),
   ];
   const links = ways.map(({ way, label }) => {
     const href = `${home === "/" ? "" : home}/sign-in?${way}&to=${encodeURIComponent(path)}`;
@@ -180,19 +193,25 @@ export function respondChoice(
   });
   return respondClosed(
     branding,
-    "Sign in to see this page",
-    `<p>It is for people with an account.</p>${links.join("")}`,
+    language,
+    language.say("signInToSee"),
+    `<p>${Bun.escapeHTML(language.say("forAccounts"))}</p>${links.join("")}`,
   );
 }
 
 /** Creates the page that names a closed status page. `content` is HTML. */
-function respondClosed(branding: PageBranding, heading: string, content: string): Response {
+function respondClosed(
+  branding: PageBranding,
+  language: Language,
+  heading: string,
+  content: string,
+): Response {
   const { accentColor } = branding;
   return respondSmallPage(
     branding.title,
-    `<div class="lock"><h1>${heading}</h1>${content}</div>`,
+    `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${content}</div>`,
     403,
     {},
-    { ...branding, accentColor: accentColor === null ? null : adjustAccent(accentColor) },
+    { ...branding, accentColor: accentColor === null ? null : adjustAccent(accentColor), language },
   );
 }

@@ -7,13 +7,23 @@ import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import { adjustAccent } from "../rendering/accent.ts";
-import { readFormFields } from "./small-page.ts";
+import type { Language } from "../languages/language.ts";
+import { readFormFields, sayTryAgain } from "./small-page.ts";
 import type { Store } from "../../database/store.ts";
 import { findBranding, type PageBranding, type PageHead } from "../store.ts";
 import { readCookie, buildSetCookie } from "../../http/cookies.ts";
 
 /** How long a visitor can read the page after entering the password. */
 const openMs = 30 * dayMs;
+
+/** A page that a visitor opens, as forms and notices show it. */
+export type VisitedPage = {
+  /** Path of the page. */
+  home: string;
+  language: Language;
+  /** Query that keeps the language; empty if the page offers only one. */
+  query: string;
+};
 
 export type PageLock = ReturnType<typeof createPageLock>;
 
@@ -43,32 +53,32 @@ export function createPageLock(
   }
 
   /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
-  const askPassword = async (page: PageHead, home: string, path: string) =>
-    renderForm(await findBranding(store, page), home, path, null, 403);
+  const askPassword = async (page: PageHead, place: VisitedPage, path: string) =>
+    renderForm(await findBranding(store, page), place, { path, trouble: null, status: 403 });
 
   /** Checks the submitted form: opens the page, or asks again. */
-  async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
+  async function unlock(request: Request, page: PageHead, place: VisitedPage): Promise<Response> {
+    const { home, language } = place;
     const address = addressOf(request);
-    const tryAgain = async (trouble: string, seconds = "1") =>
-      renderForm(await findBranding(store, page), home, home, trouble, 429, {
-        "Retry-After": seconds,
-      });
+    const tryAgain = async (trouble: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
+      const again = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
+      const form = { path: home, trouble: again, status: 429 };
+      const headers = { "Retry-After": seconds };
+      return renderForm(await findBranding(store, page), place, form, headers);
+    };
     const waitSeconds = attempts.take(address);
-    if (waitSeconds > 0)
-      return tryAgain("Too many attempts from here. Try again in a minute.", String(waitSeconds));
+    if (waitSeconds > 0) return tryAgain("tooManyAttempts", String(waitSeconds));
     const { password = "", path = "" } = await readFormFields(request);
     const to = isWithin(home, path) ? path : home;
     const { passwordHash } = page;
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return renderForm(await findBranding(store, page), home, to, "The password is wrong.", 403);
+        return renderForm(await findBranding(store, page), place, wrongPassword(language, to));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
-      const trouble =
-        "Too many people are opening pages at the moment. Try again in a few seconds.";
-      return tryAgain(trouble, error.headers["Retry-After"]);
+      return tryAgain("tooManyPeopleOpen", error.headers["Retry-After"]);
     }
     const until = String(clock() + openMs);
     const cookie = buildSetCookie(request, {
@@ -77,7 +87,10 @@ export function createPageLock(
       maxAgeSeconds: openMs / 1000,
       sameSite: "Lax",
     });
-    return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
+    return new Response(null, {
+      status: 303,
+      headers: { Location: to + place.query, "Set-Cookie": cookie },
+    });
   }
 
   return { isOpenFor, ask: askPassword, unlock };
@@ -89,22 +102,32 @@ export function isWithin(home: string, path: string): boolean {
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
 }
 
+const wrongPassword = (language: Language, path: string): Form => ({
+  path,
+  trouble: language.say("wrongPassword"),
+  status: 403,
+});
+
+type Form = { path: string; trouble: string | null; status: number };
+
 function renderForm(
   branding: PageBranding,
-  home: string,
-  path: string,
-  trouble: string | null,
-  status: number,
+  { home, language, query }: VisitedPage,
+  { path, trouble, status }: Form,
   headers?: Record<string, string>,
 ): Response {
-  const notice = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
+  const say = (key: "enterPassword" | "passwordOrigin" | "password" | "open") =>
+    Bun.escapeHTML(language.say(key));
+  const notice =
+    trouble === null ? "" : `<p class="trouble" role="alert">${Bun.escapeHTML(trouble)}</p>`;
   return respondSmallPage(
     branding.title,
-    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>Enter the password</h1><p>You get it from the people who sent you this address.</p><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>Open</button></form>`,
+    `<form class="lock" method="post" action="${home}${query}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${say("enterPassword")}</h1><p>${say("passwordOrigin")}</p><label for="password">${say("password")}</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>${say("open")}</button></form>`,
     status,
     headers,
     {
       ...branding,
+      language,
       accentColor: branding.accentColor === null ? null : adjustAccent(branding.accentColor),
     },
   );

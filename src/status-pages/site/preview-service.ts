@@ -6,7 +6,10 @@ import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { adjustAccent } from "../rendering/accent.ts";
+import { translatePage } from "../languages/page-translation.ts";
+import { getLanguage } from "../languages/catalogue.ts";
 import type { PageDocument } from "../layout.tsx";
+import { createLinks } from "../links.ts";
 import { loaderOf } from "../load.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
 import type { Audience } from "../access-rules.ts";
@@ -38,11 +41,15 @@ export async function previewStatusPage(
   const { sections } = patch.sections === undefined ? page : (patch as typeof page);
   const shown = selectSections(sections, audience);
   const changed = { ...page, ...(fields as object), ...shown, logoUrl };
-  const loaded = await loaderOf(scope.store)(changed, now);
-  const view = buildView(loaded, now);
+  const language = getLanguage(changed.language);
+  const loaded = translatePage(await loaderOf(scope.store)(changed, now), language);
+  const view = buildView(loaded, now, language);
   const words = await renderWords(collectTexts(loaded));
   const { renderStatusPage: statusPage } = await import("../page.tsx");
-  return renderPreview({ view, words, base: `/status/${slug}` }, statusPage);
+  return renderPreview(
+    { view, words, language, to: createLinks(`/status/${slug}`, null) },
+    statusPage,
+  );
 }
 
 /**
@@ -60,19 +67,21 @@ export async function previewIncidentPage(
     throw unknownReferenceError("statusPageId", "status page");
   const page = own && (await findPublicPageById(scope, own.id, "signed-in"));
   if (!page) return null;
-  const loaded = await loaderOf(scope.store)(page, now);
+  const language = getLanguage(page.language);
+  const loaded = translatePage(await loaderOf(scope.store)(page, now), language);
   const publishedIncident = loaded.publishDraft(draft);
   if (publishedIncident === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== publishedIncident.id);
   const all = { ...loaded, incidents: [publishedIncident, ...others] };
-  const view = buildView(all, now);
+  const view = buildView(all, now, language);
   const words = await renderWords(collectTexts(all));
   const [incident] = view.all;
   const [{ renderIncidentPage: incidentPage }, { renderStatusPage: statusPage }] = [
     await import("../incident.tsx"),
     await import("../page.tsx"),
   ];
-  return renderPreview({ view, words, base: `/status/${page.slug}` }, (document) =>
+  const to = createLinks(`/status/${page.slug}`, null);
+  return renderPreview({ view, words, language, to }, (document) =>
     incident === undefined || incident.isOpen
       ? statusPage(document)
       : [incidentPage(document, incident)],
@@ -81,12 +90,12 @@ export async function previewIncidentPage(
 
 /** Renders a page for a frame of the admin page. The frame blocks style attributes, so the accent is separate. */
 async function renderPreview(
-  { view, words, base }: PageDocument,
+  { view, ...document }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
 ): Promise<StatusPagePreview> {
   const { accentColor } = view.page;
   const plain = { ...view, page: { ...view.page, accentColor: null } };
-  const pieces = render({ view: plain, words, base, isPreview: true });
+  const pieces = render({ ...document, view: plain, isPreview: true });
   return {
     html: (await mapYielding(pieces, (piece) => piece)).join(""),
     accent: accentColor === null ? null : adjustAccent(accentColor),

@@ -1,11 +1,15 @@
 /** Finds, renders and caches the parts of status pages that visitors read without an API key. */
 import type { Clock } from "../../core/time/clock.ts";
+import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { getOriginalRequest } from "../../http/original-request.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { pathOf } from "../../http/request.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
+import { translatePage } from "../languages/page-translation.ts";
+import type { Language } from "../languages/language.ts";
+import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import { type createPageReadings, type Reading } from "../page-readings.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
 import { renderPart, renderSignUp } from "../rendering/parts.ts";
@@ -24,8 +28,9 @@ import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
-import type { PageLock } from "./lock.ts";
-import { isEndless, type Part } from "./public-paths.ts";
+import type { PageLock, VisitedPage } from "./lock.ts";
+import { isNegotiated, OfferedLanguages, readLanguage } from "./page-language.ts";
+import { isEndless, type Part, type PartName } from "./public-paths.ts";
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { respondNotFound } from "./small-page.ts";
 
@@ -35,6 +40,7 @@ export type Subscriptions = {
   signUp(
     request: Request,
     page: PageHead,
+    language: PageLanguage,
     person: Admission["person"],
   ): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
@@ -69,6 +75,8 @@ export type PageAddress = {
 
 export class PublicPages {
   readonly #on: PublicPagesDependencies;
+  /** Pages that offer several languages, by slug. All others have one cache entry per part. */
+  readonly #offered = new Map<string, OfferedLanguages>();
 
   constructor(dependencies: PublicPagesDependencies) {
     this.#on = dependencies;
@@ -76,8 +84,32 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const cached = this.#respondToAnyone(request, cacheKey(address, part));
-    return cached ?? this.#serveUncached(request, address, part);
+    const key = cacheKey(address, part);
+    return (
+      this.#respondToAnyone(request, key) ??
+      this.#respondInLanguage(request, key, address.slug, part) ??
+      this.#serveUncached(request, address, part)
+    );
+  }
+
+  /** Responds from the cache in the visitor's language; null unless the page offers several. */
+  #respondInLanguage(request: Request, key: string, slug: string, { name }: Part): Response | null {
+    const offered = this.#offered.get(slug);
+    return offered === undefined
+      ? null
+      : this.#respondToAnyone(request, `${key} ${offered.choose(request, name)}`);
+  }
+
+  /** Chooses the language of a response. `isOnlyOne` if the page offers no other. */
+  #chooseLanguage(request: Request, head: PageHead, name: PartName): ChosenLanguage {
+    const offered = OfferedLanguages.of(head);
+    if (offered === null) {
+      this.#offered.delete(head.slug);
+      return { language: head.language, isOnlyOne: true };
+    }
+    const known = this.#offered.get(head.slug);
+    if (known === undefined || !known.equals(offered)) this.#offered.set(head.slug, offered);
+    return { language: offered.choose(request, name), isOnlyOne: false };
   }
 
   /** Returns the cached response for everyone; null if there is none, or if the visitor can see more. */
@@ -92,7 +124,11 @@ export class PublicPages {
     const admission = await access.admit(request, head);
     if (admission === null) return this.#refuse(request, head, address);
     const { audience } = admission;
-    const key = keyFor(admission, head, cacheKey({ ...address, slug: head.slug }, part));
+    const chosen = this.#chooseLanguage(request, head, part.name);
+    const neutralKey = cacheKey({ ...address, slug: head.slug }, part);
+    const isNeutral = chosen.isOnlyOne || part.name === "logo";
+    const openKey = isNeutral ? neutralKey : `${neutralKey} ${chosen.language}`;
+    const key = keyFor(admission, head, openKey);
     const cached = cache.respondEntry(request, key);
     if (cached !== null) return adaptToReader(cached, admission, head);
     if (cache.isMissing(key) || !(await this.#canExist(head, part, audience)))
@@ -104,7 +140,7 @@ export class PublicPages {
         return this.#serveUncached(request, address, { name: "logo", parameter: "" });
     }
     const response = await cache.respondOrRender(request, key, laneOf(head, isEndless(part)), () =>
-      this.#render(head, address, part, audience),
+      this.#render(head, address, part, { audience, ...chosen }),
     );
     return response === null ? respondNotFound(request) : adaptToReader(response, admission, head);
   }
@@ -112,11 +148,13 @@ export class PublicPages {
   /** Serves a document of the first of these pages that is open for the visitor, such as a badge. */
   async serveOpen<C extends PageCandidate>(
     request: Request,
-    { key: openKey, isEndless }: { key: string; isEndless: boolean },
+    { key: path, isEndless }: { key: string; isEndless: boolean },
     find: () => Promise<readonly C[]>,
-    render: (reading: Reading, candidate: C) => Promise<Rendered | null>,
+    render: (reading: TranslatedReading, candidate: C) => Promise<Rendered | null>,
   ): Promise<Response> {
     const { cache, access } = this.#on;
+    const wanted = pageLanguages.find((one) => one === readLanguage(request));
+    const openKey = wanted === undefined ? path : `${path} ${wanted}`;
     const cached = this.#respondToAnyone(request, openKey);
     if (cached !== null) return cached;
     for (const candidate of await find()) {
@@ -130,7 +168,7 @@ export class PublicPages {
       if (isEndless) this.#consumeRender(request);
       const response = await cache.respondOrRender(request, key, laneOf(head, true), async () => {
         const rendering = await this.#renderReading(head, audience, (reading) =>
-          render(reading, candidate),
+          render(translateReading(reading, head, wanted), candidate),
         );
         return rendering && restrict(rendering, head, audience);
       });
@@ -151,7 +189,13 @@ export class PublicPages {
   ): Promise<Response> {
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
-    const target = { head, base: address.base, isAtOwnHost: address.host !== null, hasAdminPage };
+    const target = {
+      head,
+      base: address.base,
+      language: this.#visitedPage(request, head, address).language,
+      isAtOwnHost: address.host !== null,
+      hasAdminPage,
+    };
     return signInVisitor(this.#on, request, target, query);
   }
 
@@ -159,7 +203,7 @@ export class PublicPages {
   async unlock(request: Request, address: PageAddress): Promise<Response> {
     const head = await this.#find(address);
     return head?.visibility === "password"
-      ? this.#on.lock.unlock(request, head, address.base || "/")
+      ? this.#on.lock.unlock(request, head, this.#visitedPage(request, head, address))
       : respondNotFound(request);
   }
 
@@ -177,14 +221,24 @@ export class PublicPages {
     if ((await findSettings(store, head.organizationId)).smtp === null)
       return respondNotFound(request);
     const isForMembers = head.visibility === "signed-in";
-    const result = await subscriptions.signUp(request, head, isForMembers ? person : null);
+    const { language } = this.#chooseLanguage(request, head, "subscribe");
+    const result = await subscriptions.signUp(
+      request,
+      head,
+      language,
+      isForMembers ? person : null,
+    );
     const reading = await pageQueue.run(laneOf(head, true), () =>
       readings.findReading(head, audience),
     );
     if (reading === null) return respondNotFound(request);
     const { retryAfter } = result;
     return createUncachedResponse(
-      await renderSignUp(reading.loaded, result, address.base, clock()),
+      await renderSignUp(reading.loaded, result, {
+        base: address.base,
+        now: clock(),
+        language: getLanguage(language),
+      }),
       retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
     );
   }
@@ -201,9 +255,19 @@ export class PublicPages {
     return host === null ? findHead(store, slug) : findHeadByHost(store, host);
   }
 
-  #refuse(request: Request, head: PageHead, { base }: PageAddress): Promise<Response> {
+  #refuse(request: Request, head: PageHead, address: PageAddress): Promise<Response> {
     const path = pathOf(getOriginalRequest(request));
-    return this.#on.access.refuse(request, head, base || "/", path);
+    const page = this.#visitedPage(request, head, address);
+    return this.#on.access.refuse(request, head, page, path);
+  }
+
+  #visitedPage(request: Request, head: PageHead, { base }: PageAddress): VisitedPage {
+    const { language, isOnlyOne } = this.#chooseLanguage(request, head, "page");
+    return {
+      home: base || "/",
+      language: getLanguage(language),
+      query: isOnlyOne ? "" : `?lang=${language}`,
+    };
   }
 
   /** Throws RATE_LIMITED. */
@@ -226,7 +290,7 @@ export class PublicPages {
     head: PageHead,
     address: PageAddress,
     part: Part,
-    audience: Audience,
+    { audience, language, isOnlyOne }: ChosenLanguage & { audience: Audience },
   ): Promise<Rendering | null> {
     const { clock, origin, ownHosts } = this.#on;
     const { host, base } = address;
@@ -241,9 +305,16 @@ export class PublicPages {
                     { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
                     origin(),
                   ).page;
-            return renderPart(part, loaded, { base, url, now: clock() });
+            return renderPart(part, loaded, {
+              base,
+              url,
+              now: clock(),
+              language: getLanguage(language),
+            });
           });
-    return rendering && restrict(rendering, head, audience);
+    if (rendering === null) return null;
+    const isOfMany = !isOnlyOne && isNegotiated(part.name);
+    return restrict(isOfMany ? markNegotiated(rendering, language) : rendering, head, audience);
   }
 
   async #renderReading(
@@ -293,6 +364,28 @@ function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }:
 /** Returns the lane of the render queue. Endless parts have another lane, so that they don't delay the page. */
 function laneOf({ organizationId }: PageHead, isEndless: boolean): string {
   return isEndless ? `more of ${organizationId}` : organizationId;
+}
+
+type ChosenLanguage = { language: PageLanguage; isOnlyOne: boolean };
+
+/** The content of a page, in the language of a document. */
+type TranslatedReading = Reading & { language: Language };
+
+/** Translates a page into the wanted language if the page offers it, else into its default. */
+function translateReading(
+  reading: Reading,
+  head: PageHead,
+  wanted: PageLanguage | undefined,
+): TranslatedReading {
+  const isOffered = wanted !== undefined && listOffered(head).includes(wanted);
+  const language = getLanguage(isOffered ? wanted : head.language);
+  return { ...reading, loaded: translatePage(reading.loaded, language), language };
+}
+
+/** Marks a response as one of several languages, so that shared caches store each. */
+function markNegotiated(rendering: Rendering, language: PageLanguage): Rendering {
+  const headers = { Vary: "Accept-Encoding, Accept-Language", "Content-Language": language };
+  return { ...rendering, made: rendering.made && addHeaders(rendering.made, headers) };
 }
 
 /** Whether anyone gets the same response. */

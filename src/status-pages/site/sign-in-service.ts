@@ -22,6 +22,9 @@ import { originOf } from "../../http/request.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
+import { english } from "../languages/english.ts";
+import type { Language } from "../languages/language.ts";
+import { getLanguage } from "../languages/catalogue.ts";
 import { selectEffectiveHosts } from "../rules.ts";
 import {
   findBranding,
@@ -73,7 +76,13 @@ export type PageSignInDependencies = {
   origin: () => string;
 };
 
-type Target = { head: PageHead; base: string; isAtOwnHost: boolean; hasAdminPage: boolean };
+type Target = {
+  head: PageHead;
+  base: string;
+  language: Language;
+  isAtOwnHost: boolean;
+  hasAdminPage: boolean;
+};
 
 /**
  * Starts a sign-in that returns to `to`, or completes it with the code of the admin page. On a page with sign-in
@@ -85,7 +94,7 @@ export async function signInVisitor(
   target: Target,
   query: URLSearchParams,
 ): Promise<Response> {
-  const { head, base } = target;
+  const { head, base, language } = target;
   const home = base || "/";
   const [code, to, providerId] = [query.get("code"), query.get("to"), query.get("provider")];
   if (code !== null) return completeSignIn(on, request, target, code);
@@ -93,7 +102,7 @@ export async function signInVisitor(
   const providers = await findVisitorProviders(on.store, head);
   const isChosen = query.has("account") || providers.some(({ id }) => id === providerId);
   return providers.length > 0 && !isChosen
-    ? respondChoice(await findBranding(on.store, head), home, back, providers)
+    ? respondChoice(await findBranding(on.store, head), { home, language }, back, providers)
     : startSignIn(on, request, target, back, query.has("account") ? null : providerId);
 }
 
@@ -135,14 +144,14 @@ function startSignIn(
 function completeSignIn(
   { vault, clock }: PageSignInDependencies,
   request: Request,
-  { head, base }: Target,
+  { head, base, language }: Target,
   sealed: string,
 ): Response {
   const code = openSealed<Code>(vault, sealed, codeLocationOf(head.id));
   const [secret = "", to = ""] = (readCookie(request, cookieNameOf(head.id)) ?? "").split("~", 2);
   const home = base || "/";
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
-    return respondExpired(`${base}/sign-in`);
+    return respondExpired(`${base}/sign-in`, language);
   const pass: Pass = "sessionId" in code.who ? code.who : { ...code.who, until: clock() + visitMs };
   const lifetimeMs = "sessionId" in pass ? oldestMs : visitMs;
   const cookies = [
@@ -156,12 +165,16 @@ function completeSignIn(
   return redirect(303, isWithin(home, to) ? to : home, cookies);
 }
 
-const respondExpired = (link: string) =>
-  respondSmallPage(
-    "Sign in again",
-    `<div class="lock"><h1>This link has expired</h1><a class="go" href="${Bun.escapeHTML(link)}">Sign in again</a></div>`,
+function respondExpired(link: string, language: Language): Response {
+  const [heading, again] = [language.say("linkExpired"), language.say("signInAgain")];
+  return respondSmallPage(
+    again,
+    `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1><a class="go" href="${Bun.escapeHTML(link)}">${Bun.escapeHTML(again)}</a></div>`,
     403,
+    {},
+    { language },
   );
+}
 
 function redirect(status: 302 | 303, location: string, cookies: readonly string[]): Response {
   const headers = new Headers({ Location: location, "Cache-Control": "no-store" });
@@ -232,7 +245,7 @@ export async function visitProvider(
   const pageId = query.get("page");
   const visit = query.get("visit") ?? (pageId && cookies.read(visitCookieOf(pageId))) ?? "";
   const opened = await openStart(context, visit);
-  if (opened === null) return respondExpired("/");
+  if (opened === null) return respondExpired("/", english);
   const { start, head } = opened;
   const providerId = query.get("provider");
   if (providerId !== null) {
@@ -251,7 +264,7 @@ export async function visitProvider(
     accountLocationOf(head.id),
   );
   if (account === null || account.until < clock())
-    return respondExpired(`${start.origin}${start.base}/sign-in`);
+    return respondExpired(`${start.origin}${start.base}/sign-in`, getLanguage(head.language));
   for (const name of [visitCookieOf(head.id), accountCookieOf(head.id)])
     cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   const { until: _until, ...who } = account;

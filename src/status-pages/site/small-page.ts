@@ -1,6 +1,8 @@
 /** Reads forms of visitors, and responds to those who find no page. */
 import { pathOf } from "../../http/request.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
+import type { Language } from "../languages/language.ts";
+import { languageOfVisitor } from "../languages/catalogue.ts";
 import { renderBadge } from "../rendering/badges.ts";
 
 const maxFormBytes = 4_096;
@@ -13,29 +15,60 @@ export async function readFormFields(request: Request): Promise<Record<string, s
 
 /** Creates the same response for missing, private and unpublished content. Badge paths get an SVG. */
 export function respondNotFound(request: Request): Response {
+  const language = languageOfVisitor(request);
+  const vary = { Vary: "Accept-Language" };
   if (/^(\/api)?\/badge\//.test(pathOf(request)))
-    return new Response(renderBadge("badge", "not found", "none"), {
+    return new Response(renderBadge(language.say("badge"), language.say("notFound"), "none"), {
       status: 404,
       headers: {
         "Cache-Control": "no-cache",
         "Content-Type": "image/svg+xml; charset=utf-8",
         "X-Content-Type-Options": "nosniff",
+        ...vary,
       },
     });
+  const heading = language.say("nothingHere");
   return respondSmallPage(
-    "Nothing here",
-    '<div class="lock"><h1>Nothing here</h1><p>There is no public page at this address. It can have moved, or the link is incomplete. Ask the sender for the current link.</p></div>',
+    heading,
+    `<div class="lock"><h1>${heading}</h1><p>${language.say("nothingHereText")}</p></div>`,
     404,
-    { "Cache-Control": "no-cache" },
+    { "Cache-Control": "no-cache", ...vary },
+    { language },
   );
 }
 
 /** Creates the response for trouble of the appliance itself, when it can't read the page. */
-export function respondStatusUnknown(retryAfter: string): Response {
+export function respondStatusUnknown(request: Request, retryAfter: string): Response {
+  const language = languageOfVisitor(request);
+  const heading = language.say("statusUnknown");
+  const text = `${language.say("monitoringTrouble")} ${sayTryAgain(language, 60)}`;
   return respondSmallPage(
-    "Status not known",
-    '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
+    heading,
+    `<h1 class="month">${heading}</h1><p class="quiet">${text}</p>`,
     503,
     { "Retry-After": retryAfter, "Cache-Control": "no-store" },
+    { language },
   );
+}
+
+export function respondRateLimited(request: Request, retryAfter: string): Response {
+  const language = languageOfVisitor(request);
+  const heading = language.say("tooManyRequests");
+  return respondSmallPage(
+    heading,
+    `<h1 class="month">${heading}</h1><p class="quiet">${sayTryAgain(language, 60)}</p>`,
+    429,
+    { "Retry-After": retryAfter },
+    { language },
+  );
+}
+
+export const sayTryAgain = (language: Language, seconds: number) =>
+  language.say("tryAgain", { when: describeWait(language, seconds) });
+
+/** Describes a pause in the unit that fits, rounded up, such as `in 10 minutes`. */
+export function describeWait(language: Language, seconds: number): string {
+  if (seconds <= 10) return language.fromNow(seconds, "second");
+  if (seconds <= 60) return language.fromNow(1, "minute");
+  return seconds <= 600 ? language.fromNow(10, "minute") : language.fromNow(1, "hour");
 }

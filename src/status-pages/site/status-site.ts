@@ -42,8 +42,7 @@ import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
 import { isParameter, isPublicPath, type Part, publicPaths, parseV2Name } from "./public-paths.ts";
-import { respondTooManyRequests } from "../../http/responses/small-page.ts";
-import { respondStatusUnknown, respondNotFound } from "./small-page.ts";
+import { respondStatusUnknown, respondNotFound, respondRateLimited } from "./small-page.ts";
 
 type Dependencies = Omit<PublicPagesDependencies, "access" | "cache" | "readings" | "monotonic"> & {
   log: Log;
@@ -260,10 +259,11 @@ function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies)
       request,
       { key: pathOf(request), isEndless: true },
       () => findPagesShowingMonitor(store, id),
-      async ({ page, loaded }) => {
+      async ({ page, loaded, language }) => {
         const monitor = findMonitor(loaded, id);
+        const reader = { timeZone: page.timeZone, now: clock(), language };
         return monitor !== undefined && (kind !== "latency" || page.showLatency)
-          ? toSvg(renderMonitorBadge(kind, monitor, page.timeZone, clock()))
+          ? toSvg(renderMonitorBadge(kind, monitor, reader))
           : null;
       },
     );
@@ -351,9 +351,9 @@ function queryOf({ url }: Request): URLSearchParams {
 function respondError(request: Request, error: unknown, log: Log): Response {
   const { code, headers } = error instanceof AppError ? error : { code: null, headers: {} };
   const retryAfter = (headers as Record<string, string>)["Retry-After"];
-  if (code === "RATE_LIMITED") return respondTooManyRequests(retryAfter ?? "1");
+  if (code === "RATE_LIMITED") return respondRateLimited(request, retryAfter ?? "1");
   const isPage = request.headers.get("accept")?.includes("text/html") === true;
-  if (code === "UNAVAILABLE" && isPage) return respondStatusUnknown(retryAfter ?? "5");
+  if (code === "UNAVAILABLE" && isPage) return respondStatusUnknown(request, retryAfter ?? "5");
   const isForPeople = isRead(request) && /^\/(?:status|badge)\//.test(pathOf(request));
   return code === "NOT_FOUND" && isForPeople
     ? respondNotFound(request)

@@ -1,6 +1,7 @@
 /** Limits the text in one output by leaving out updates, postmortems and descriptions. */
 import { statusPageBounds } from "../../core/limits.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
+import type { MessageSources } from "../languages/sources.ts";
 
 /** Bytes of text that still fit into one output. */
 export type TextBudget = { left: number };
@@ -35,9 +36,9 @@ export function limitUpdates(
   return incidents.map((incident) => {
     const { postmortem } = incident;
     let shownUpdates = 0;
-    for (const { message } of incident.updates) {
+    for (const { message, sources } of incident.updates) {
       if (shownUpdates > 0 && budget.left <= reserved) break;
-      if (!spendText(budget, sizeOf(message))) break;
+      if (!spendText(budget, sizeOf(message) + sizeOfTranslations(sources, sizeOf))) break;
       shownUpdates += 1;
     }
     const hasRoom = postmortem === null || spendText(budget, sizeOf(postmortem.message));
@@ -48,6 +49,15 @@ export function limitUpdates(
       postmortem: hasRoom ? postmortem : null,
     };
   });
+}
+
+/** Returns the size of the texts in other languages, until one language has been chosen. */
+function sizeOfTranslations(
+  sources: MessageSources | undefined,
+  sizeOf: (text: string) => number,
+): number {
+  const texts = Object.values(sources?.translations ?? {});
+  return texts.reduce((sum, text) => sum + (text === undefined ? 0 : sizeOf(text.message)), 0);
 }
 
 /** Clears the descriptions of windows that don't fit into the budget. */

@@ -17,7 +17,9 @@ import type { EventReader } from "../../events/reader.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 import { findPublicPageById } from "../store.ts";
-import { describeAutomaticUpdate } from "../../incidents/rules.ts";
+import { english } from "../languages/english.ts";
+import { describeUpdate } from "../languages/updates.ts";
+import type { MessageSources } from "../languages/sources.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
 import {
@@ -269,6 +271,7 @@ async function buildIncidentContent(
       resolvedAt: update.status === "resolved" ? (incident.resolvedAt ?? at) : null,
       message: update.message,
       isMarkdown: update.isMarkdown,
+      ...(hasSources(update.sources) && { sources: update.sources }),
     },
   };
 }
@@ -287,6 +290,10 @@ async function buildPostmortemContent(
   };
 }
 
+/** Whether a message can be written in other languages. */
+const hasSources = (sources: MessageSources | undefined): sources is MessageSources =>
+  sources !== undefined && (sources.automatic !== null || sources.translations !== null);
+
 const summarizeIncident = ({
   id,
   title,
@@ -295,7 +302,9 @@ const summarizeIncident = ({
   monitors,
   createdAt,
   resolvedAt,
+  automatic,
 }: PublicIncident) => ({
+  ...(automatic && { automatic }),
   id,
   title,
   status,
@@ -323,13 +332,17 @@ async function findRemoval(
   const last = await findLastNotice(store, { organizationId, pageId }, subjectId);
   if (last === null) return null;
   const data = JSON.parse(last.data) as IncidentData;
+  const removed = { kind: "removed" } as const;
+  const { subject, hasTitle } = data.automatic ?? { subject: data.monitor, hasTitle: false };
   return {
     type: "incident.resolved",
     data: {
       ...data,
       status: "resolved",
       resolvedAt: at,
-      message: describeAutomaticUpdate({ kind: "removed" }, data.monitor ?? "A service"),
+      message: describeUpdate(english, removed, subject),
+      automatic: { subject, hasTitle },
+      sources: { automatic: removed, translations: null },
       isMarkdown: false,
     },
   };

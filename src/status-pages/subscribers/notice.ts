@@ -1,7 +1,12 @@
 /** Writes notices of a status page as e-mails and as webhook payloads. */
-import { capitalize } from "../../core/text/formatting.ts";
 import type { z } from "zod";
 import { type Message, createMarkdownFact } from "../../alerting/sending/messages.ts";
+import type { PageLanguage } from "../../core/languages.ts";
+import { getFormatter } from "../../core/time/times.ts";
+import type { PublicIncident } from "../formats/public-data.ts";
+import { composeAutomaticTitle, noSources, translateMessage } from "../languages/updates.ts";
+import type { Language } from "../languages/language.ts";
+import type { MessageSources } from "../languages/sources.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** Content of an incident notice. It names only monitors that the page shows, by their public names. */
@@ -9,6 +14,9 @@ export type IncidentData = z.infer<typeof NoticedIncident> & {
   message: string;
   /** Whether a person wrote the message; absent in notices of older versions. */
   isMarkdown?: boolean;
+  /** Facts of automatic texts, and texts in other languages; absent without any. */
+  automatic?: NonNullable<PublicIncident["automatic"]>;
+  sources?: MessageSources;
 };
 
 /** A notice to all subscribers of a page. Its content is stored once, so that all of them get the same. */
@@ -29,6 +37,10 @@ export type NoticeOrigin = {
   pageUrl: string;
   /** IANA name of the time zone of times in e-mails. */
   timeZone: string;
+  /** Default language of the page. */
+  pageLanguage: PageLanguage;
+  /** Language of the recipient. */
+  language: Language;
 };
 
 type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
@@ -50,7 +62,9 @@ export function buildNoticeMessage(
     acknowledgeUrls: new Map(),
     problem: null,
     at: notice.at,
-    lines: words.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
+    lines: words.facts.map(({ label, value }) =>
+      label === "" ? value : origin.language.say("labelled", { label, text: value }),
+    ),
     alerts: [],
     ...words,
   };
@@ -67,21 +81,23 @@ function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string):
   }
 }
 
-function composeQuestion({ pageTitle }: NoticeOrigin, url: string): Words {
-  const value = `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.`;
-  return { title: `Confirm updates from ${pageTitle}`, facts: [{ label: "", value }], url };
+function composeQuestion({ pageTitle: title, language }: NoticeOrigin, url: string): Words {
+  const value = language.say("confirmText", { title });
+  return { title: language.say("confirmTitle", { title }), facts: [{ label: "", value }], url };
 }
 
 function composeMaintenance(
   { title, description, startsAt, endsAt }: z.infer<typeof NoticedMaintenance>,
-  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
+  { pageTitle, pageUrl, timeZone, language }: NoticeOrigin,
 ): Words {
+  const label = language.say("scheduledMaintenance");
+  const text = description === "" ? language.say("maintenanceIsScheduled") : description;
   return {
-    title: `Scheduled maintenance: ${title} – ${pageTitle}`,
+    title: language.say("mailTitle", { label, title, page: pageTitle }),
     facts: [
-      createMarkdownFact("", description === "" ? "Maintenance is scheduled." : description),
-      { label: "From", value: formatTime(timeZone, startsAt) },
-      { label: "Until", value: formatTime(timeZone, endsAt) },
+      createMarkdownFact("", text),
+      { label: language.say("mailFrom"), value: formatTime(language, timeZone, startsAt) },
+      { label: language.say("mailUntil"), value: formatTime(language, timeZone, endsAt) },
     ],
     url: pageUrl,
   };
@@ -89,44 +105,65 @@ function composeMaintenance(
 
 function composeIncident(
   { type, at, data }: Extract<Notice, { data: IncidentData }>,
-  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
+  origin: NoticeOrigin,
 ): Words {
-  const { id, title, status, severity, monitor, message, isMarkdown } = data;
+  const { pageTitle, pageUrl, timeZone, language } = origin;
+  const { id, status, severity, monitor, isMarkdown } = data;
+  const { title, message } = translateIncidentData(data, origin);
+  const label = language.say(type === "incident.postmortem" ? "postmortem" : status);
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return {
-    title: `${type === "incident.postmortem" ? "Postmortem" : capitalize(status)}: ${title} – ${pageTitle}`,
+    title: language.say("mailTitle", { label, title, page: pageTitle }),
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
       isMarkdown === true ? createMarkdownFact("", message) : { label: "", value: message },
-      { label: "Severity", value: capitalize(severity) },
-      ...(affected.length === 0 ? [] : [{ label: "Affects", value: affected.join(", ") }]),
-      { label: "Time", value: formatTime(timeZone, at) },
+      { label: language.say("mailSeverity"), value: language.say(severity) },
+      ...(affected.length === 0
+        ? []
+        : [
+            {
+              label: language.say("mailAffects"),
+              value: affected.join(language.say("separator")),
+            },
+          ]),
+      { label: language.say("mailTime"), value: formatTime(language, timeZone, at) },
     ],
     url: `${pageUrl}/incidents/${id}`,
     problem: { key: `signalbox-${id}`, isOver },
   };
 }
 
-function formatTime(timeZone: string, timestamp: string): string {
-  const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone,
-    dateStyle: "long",
-    timeStyle: "short",
-  });
-  return `${format.format(new Date(timestamp))} (${timeZone})`;
+/** Returns the title and the message in the language of the recipient. */
+function translateIncidentData(
+  { title, message, automatic, sources = noSources }: IncidentData,
+  { language, pageLanguage }: NoticeOrigin,
+): { title: string; message: string } {
+  const subject = automatic?.subject ?? null;
+  return {
+    title: automatic?.hasTitle === true ? composeAutomaticTitle(language, subject) : title,
+    message: translateMessage(language, message, sources, subject, pageLanguage).message,
+  };
+}
+
+function formatTime({ locale }: Language, timeZone: string, timestamp: string): string {
+  const format = getFormatter(timeZone, { dateStyle: "long", timeStyle: "short" }, locale);
+  return `${format.format(Date.parse(timestamp))} (${timeZone})`;
 }
 
 /** Composes a notice as JSON for a webhook; null for a confirmation question, which is only for mailboxes. */
 export function buildNoticePayload(
   { at, type, data }: Notice,
-  { pageTitle, pageUrl }: NoticeOrigin,
+  origin: NoticeOrigin,
 ): object | null {
+  const { pageTitle, pageUrl } = origin;
   if (type === "subscription.question") return null;
   const page = { title: pageTitle, url: pageUrl };
   if (type === "maintenance.planned")
     return { type, timestamp: at, data: { page, maintenance: data } };
-  const { message, isMarkdown: _typed, ...incident } = data;
+  const { isMarkdown: _typed, automatic: _facts, sources: _sources, ...incident } = data;
+  const { title, message } = translateIncidentData(data, origin);
+  const { message: _original, ...published } = incident;
   const url = `${pageUrl}/incidents/${incident.id}`;
-  return { type, timestamp: at, data: { page, incident: { ...incident, url }, message } };
+  return { type, timestamp: at, data: { page, incident: { ...published, title, url }, message } };
 }

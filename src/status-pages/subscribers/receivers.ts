@@ -17,6 +17,7 @@ import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { findMemberByEmail, findMembership } from "../../accounts/people/store.ts";
 import type { Store } from "../../database/store.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
+import { getLanguage } from "../languages/catalogue.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPages, findVisitorProviders, type StoredPage } from "../store.ts";
 import { sealToken } from "./links.ts";
@@ -61,10 +62,11 @@ async function findReceiver(
   if (subscriber === null) return null;
   const [page] = await findPages({ store, organizationId }, subscriber.pageId);
   if (page === undefined) return null;
-  const { slug, title: pageTitle, timeZone } = page;
+  const { slug, title: pageTitle, timeZone, language: pageLanguage } = page;
+  const language = getLanguage(subscriber.language ?? pageLanguage);
   const hosts = selectEffectiveHosts(page, ownHosts);
   const { page: pageUrl, root } = buildAddresses({ slug, hosts }, origin());
-  const links = { pageTitle, pageUrl, timeZone, root, slug };
+  const links = { pageTitle, pageUrl, timeZone, pageLanguage, language, root, slug };
   return {
     type: subscriber.type,
     refusal: await findRefusal(context.store, page, subscriber),
@@ -124,6 +126,7 @@ async function sendMail(
   cancelled: AbortSignal,
 ): Promise<Verdict> {
   const { vault, clock } = context;
+  const { language } = page;
   const buildLink = (verb: "confirm" | "unsubscribe") =>
     `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
   const isQuestion = notice.type === "subscription.question";
@@ -135,13 +138,14 @@ async function sendMail(
     await findMailServer(context, subscriber),
   );
   return sendAsMail(message, [subscriber.address], outside, {
-    link: isQuestion ? "Confirm" : "Open the status page",
+    language,
+    link: language.say(isQuestion ? "confirm" : "openStatusPage"),
     headers: isQuestion ? {} : buildUnsubscribeHeaders(unsubscribe),
     footer: isQuestion
       ? null
       : {
-          text: `You asked for updates from ${page.pageTitle}.`,
-          link: "Unsubscribe",
+          text: language.say("whyMailed", { title: page.pageTitle }),
+          link: language.say("unsubscribe"),
           url: unsubscribe,
         },
   });

@@ -1,5 +1,6 @@
 /** Wire format of subscribers, and of the webhook requests that they receive. */
 import { incidentStatuses, severities } from "../../core/statuses.ts";
+import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import { z } from "zod";
 import { isSameOrigin } from "../../core/security/destinations.ts";
 import { searchBounds } from "../../core/limits.ts";
@@ -42,14 +43,20 @@ const readOnly = [
 ];
 
 export type NewSubscriber =
-  | { type: "email"; email: string; confirmed: boolean }
-  | { type: "webhook"; url: string; secret: string | null };
+  | ({ type: "email"; email: string; confirmed: boolean } & SubscriberLanguage)
+  | ({ type: "webhook"; url: string; secret: string | null } & SubscriberLanguage);
+
+type SubscriberLanguage = { language: PageLanguage | null };
+
+const language = z.enum(pageLanguages).nullable().meta({
+  description: "Language of its messages; null for the default language of the page.",
+});
 
 const body = bodySchema(
   readOnly,
   createInputSchema(
     subscriberKinds,
-    {},
+    { language: language.default(null) },
     { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },
   ),
 );
@@ -79,6 +86,7 @@ export const Subscriber = z
     status: Status.meta({
       description: "A `pending` subscriber gets only the confirmation question.",
     }),
+    language,
     secretsSet: z.array(z.string()),
     confirmedAt: Timestamp.nullable(),
     lastDeliveryAt: Timestamp.nullable(),
@@ -94,6 +102,7 @@ export const Subscriber = z
       email: "ann@team.example",
       url: null,
       status: "confirmed",
+      language: null,
       secretsSet: [],
       confirmedAt: "2026-11-20T23:04:00.000Z",
       lastDeliveryAt: null,

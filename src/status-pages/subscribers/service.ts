@@ -5,6 +5,7 @@ import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { sealAll } from "../../core/security/secrets.ts";
 import { assertTargetsAllowed, portOf } from "../../core/security/target-guard.ts";
@@ -75,7 +76,10 @@ async function getRow(scope: Scope, pageId: string, id: string) {
   return row;
 }
 
-type AddedSubscriber = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & {
+type AddedSubscriber = Pick<
+  SubscriberRow,
+  "type" | "address" | "secrets" | "confirmedAt" | "language"
+> & {
   id: string;
 };
 
@@ -85,7 +89,6 @@ function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber
     pageId,
     ...added,
     addressKey: addressKeyOf(added.type, added.address),
-    language: null,
     heardFrom: null,
     byVisitor: false,
     asked: 0,
@@ -97,8 +100,17 @@ function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber
   };
 }
 
-const createUnconfirmed = (email: string, now: number) =>
-  ({ id: createId(now), type: "email", address: email, secrets: "{}", confirmedAt: null }) as const;
+const createUnconfirmed = ({ email, language }: AskedMailbox, now: number): AddedSubscriber => ({
+  id: createId(now),
+  type: "email",
+  address: email,
+  secrets: "{}",
+  confirmedAt: null,
+  language,
+});
+
+/** A mailbox that a visitor entered. `language` is null for the default language of the page. */
+type AskedMailbox = { email: string; language: PageLanguage | null };
 
 /** Statements that send a confirmation link to a subscriber's address. */
 function askForConfirmation({ clock }: Scope, row: SubscriberRow): Statement[] {
@@ -145,6 +157,7 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       address: input.type === "email" ? input.email : input.url,
       secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
       confirmedAt: isAsked ? null : formatTimestamp(now),
+      language: input.language,
     }),
     ...(isAsked && { asked: 1, askedAt: now }),
   };
@@ -196,10 +209,11 @@ function removeSubscriber(
 export async function askMailbox(
   scope: Scope,
   pageId: string,
-  email: string,
+  mailbox: AskedMailbox,
   mayAsk: (email: string) => boolean,
 ): Promise<void> {
   const { organizationId } = scope;
+  const { email, language } = mailbox;
   const key = addressKeyOf("email", email);
   let isAllowed: boolean | null = null;
   await retryOnStaleRead(async () => {
@@ -209,8 +223,8 @@ export async function askMailbox(
     isAllowed ??= mayAsk(email);
     if (!isAllowed) return;
     const questionCount = { asked: (known?.asked ?? 0) + 1, askedAt: now };
-    const row = known ?? {
-      ...buildSubscriberRow(scope, pageId, createUnconfirmed(email, now)),
+    const row = (known && { ...known, language }) ?? {
+      ...buildSubscriberRow(scope, pageId, createUnconfirmed(mailbox, now)),
       byVisitor: true,
       ...questionCount,
     };
@@ -228,6 +242,7 @@ export async function askMailbox(
             countAsked(organizationId, {
               id: known.id,
               ...questionCount,
+              language,
               version: known.version + 1,
             }),
           ];

@@ -153,7 +153,7 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: PageKey): Stat
   };
 }
 
-export const countAsked = createUpdate(subscribers, ["asked", "askedAt", "version"]);
+export const countAsked = createUpdate(subscribers, ["asked", "askedAt", "language", "version"]);
 
 /** Reads the ids of an organization's pages with confirmed subscribers. */
 export async function findPagesWithSubscribers(store: Store, organizationId: string) {

@@ -5,7 +5,9 @@ import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Subscriptions } from "../site/public-pages.ts";
 import { respondQuestion, respondStatement } from "../../http/responses/small-page.ts";
-import { readFormFields } from "../site/small-page.ts";
+import type { Language } from "../languages/language.ts";
+import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
+import { readFormFields, sayTryAgain } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
 import { openToken, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
@@ -31,24 +33,33 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
   });
 
   return {
-    async signUp(request, page, person) {
+    async signUp(request, page, chosen, person) {
+      const language = getLanguage(chosen);
+      const refuse = (email: string, why: "tooManySignUps" | "tooManyPeopleSignUp", wait: number) =>
+        createSignUpRefusal(language, email, why, wait);
       const { email = "" } = await readFormFields(request);
       const sentAddress = email.trim().slice(0, 320);
       const address = addressOf(request);
       const pause = signUps.take(address);
-      if (pause > 0) return createSignUpRefusal(sentAddress, networkLimitMessage, pause);
-      const trouble = findMailboxIssue(sentAddress, person);
+      if (pause > 0) return refuse(sentAddress, "tooManySignUps", pause);
+      const trouble = findMailboxIssue(language, sentAddress, person);
       if (trouble !== null) return { email: sentAddress, trouble, status: 422 };
       // Checked before the lookup, so that responses don't reveal whether a mailbox is known.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0)
-        return createSignUpRefusal(
+        return refuse(
           sentAddress,
-          by === "network" ? networkLimitMessage : totalLimitMessage,
+          by === "network" ? "tooManySignUps" : "tooManyPeopleSignUp",
           wait,
         );
       const scope = createVisitorScope(page.organizationId);
-      await askMailbox(scope, page.id, sentAddress, budget.canAsk);
+      const mailLanguage = page.languages.length === 0 ? null : chosen;
+      await askMailbox(
+        scope,
+        page.id,
+        { email: sentAddress, language: mailLanguage },
+        budget.canAsk,
+      );
       return { email: sentAddress, trouble: null, status: 200 };
     },
 
@@ -58,76 +69,81 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const { organizationId, id } = owner;
       const row = await findSubscriber({ store, organizationId }, id);
       const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
-      if (row === null || page === undefined) return respondEnded(verb);
+      if (row === null || page === undefined) return respondEnded(verb, languageOfVisitor(request));
       const { title } = page;
+      const language = getLanguage(row.language ?? page.language);
       if (request.method === "POST") {
-        const subscriber = { id, title, address: row.address };
+        const subscriber = { id, title, address: row.address, language };
         return changeSubscription(createVisitorScope(organizationId), verb, subscriber);
       }
       // Mail scanners follow links, so only a POST changes anything.
-      return verb === "confirm"
-        ? respondQuestion(
-            `Updates from ${title}`,
-            `They will be sent to ${row.address}.`,
-            "Confirm",
-          )
-        : respondQuestion(
-            `Updates from ${title}`,
-            `They are sent to ${row.address}.`,
-            "Unsubscribe",
-          );
+      const text = verb === "confirm" ? "willBeSent" : "areSent";
+      return respondQuestion(
+        language.say("updatesFrom", { title }),
+        language.say(text, { address: row.address }),
+        language.say(verb),
+        language,
+      );
     },
   };
 }
 
 /** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
-function findMailboxIssue(address: string, person: { email: string | null } | null): string | null {
-  if (!EmailAddress.safeParse(address).success)
-    return "This must be an e-mail address, such as ann@team.example.";
+function findMailboxIssue(
+  language: Language,
+  address: string,
+  person: { email: string | null } | null,
+): string | null {
+  if (!EmailAddress.safeParse(address).success) return language.say("invalidEmail");
   if (person === null) return null;
-  if (person.email === null) return "Your account has no address to which updates can be sent.";
+  if (person.email === null) return language.say("noAccountAddress");
   return emailKeyOf(address) === emailKeyOf(person.email)
     ? null
-    : `This page is only for signed-in people: use the address of your account, ${person.email}.`;
+    : language.say("onlyOwnMailbox", { address: person.email });
 }
+
+type LinkedSubscriber = { id: string; title: string; address: string; language: Language };
 
 /** Confirms or ends a subscription. */
 async function changeSubscription(
   scope: Scope,
   verb: Verb,
-  { id, title, address }: { id: string; title: string; address: string },
+  { id, title, address, language }: LinkedSubscriber,
 ): Promise<Response> {
+  const state = (heading: string, text: string, status?: number) =>
+    respondStatement(heading, text, status, language);
   if (verb === "unsubscribe") {
     await endSubscription(scope, id);
-    const text = `Updates from ${title} are no longer sent to ${address}.`;
-    return respondStatement("You are unsubscribed", text);
+    const text = language.say("unsubscribedText", { title, address });
+    return state(language.say("unsubscribed"), text);
   }
   const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
-  if (confirmation === null) return respondEnded(verb);
+  if (confirmation === null) return respondEnded(verb, language);
   if (confirmation === "full")
-    return respondStatement("Not now", `${title} accepts no more subscribers at the moment.`, 409);
-  return respondStatement("You are subscribed", `Updates from ${title} are sent to ${address}.`);
+    return state(language.say("notNow"), language.say("subscribersFull", { title }), 409);
+  return state(language.say("subscribed"), language.say("subscribedText", { title, address }));
 }
-
-const networkLimitMessage = "Too many sign-ups from here.";
-const totalLimitMessage = "Too many people are signing up at the moment.";
 
 function mapConflictToFull(error: unknown): "full" {
   if (error instanceof AppError && error.code === "CONFLICT") return "full";
   throw error;
 }
 
-function createSignUpRefusal(email: string, why: string, seconds: number) {
-  const time = seconds <= 60 ? "a minute" : seconds <= 600 ? "ten minutes" : "an hour";
-  return { email, trouble: `${why} Try again in ${time}.`, status: 429, retryAfter: seconds };
+function createSignUpRefusal(
+  language: Language,
+  email: string,
+  why: "tooManySignUps" | "tooManyPeopleSignUp",
+  seconds: number,
+) {
+  const trouble = `${language.say(why)} ${sayTryAgain(language, seconds)}`;
+  return { email, trouble, status: 429, retryAfter: seconds };
 }
 
 /** Response to a link of a deleted subscriber. */
-function respondEnded(verb: Verb): Response {
-  return verb === "confirm"
-    ? respondStatement(
-        "This link has expired",
-        "Sign up again on the status page to get a new one.",
-      )
-    : respondStatement("You are not subscribed", "No updates are sent to this address.");
+function respondEnded(verb: Verb, language: Language): Response {
+  const [heading, text] =
+    verb === "confirm"
+      ? (["linkExpired", "linkExpiredText"] as const)
+      : (["notSubscribed", "notSubscribedText"] as const);
+  return respondStatement(language.say(heading), language.say(text), 200, language);
 }

@@ -21,6 +21,7 @@ describe.concurrent("a subscriber that the API adds", () => {
       status: "pending",
       secretsSet: [],
       confirmedAt: null,
+      language: null,
       lastDeliveryAt: null,
       lastError: null,
       createdAt: "2026-11-20T10:00:00.000Z",

@@ -184,7 +184,9 @@ test.concurrent("a mailbox that signs up twice at once gets one confirmation mai
   const answers = await Promise.all(spellings.map((email) => made.signUp(email)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   await Promise.all(
-    [bob, bob].map((email) => askMailbox(made.ours.scope, made.pageId, email, () => true)),
+    [bob, bob].map((email) =>
+      askMailbox(made.ours.scope, made.pageId, { email, language: null }, () => true),
+    ),
   );
   await made.send();
   expect(

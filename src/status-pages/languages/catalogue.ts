@@ -1,0 +1,97 @@
+/** Lists the languages of status pages, and chooses one for a request. */
+import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
+import { cs } from "./cs.ts";
+import { de } from "./de.ts";
+import type { Dictionary } from "./en.ts";
+import { en } from "./en.ts";
+import { es } from "./es.ts";
+import { fr } from "./fr.ts";
+import { it } from "./it.ts";
+import { ja } from "./ja.ts";
+import { ko } from "./ko.ts";
+import { Language } from "./language.ts";
+import { nl } from "./nl.ts";
+import { pl } from "./pl.ts";
+import { ptBr } from "./pt-br.ts";
+import { ru } from "./ru.ts";
+import { sv } from "./sv.ts";
+import { tr } from "./tr.ts";
+import { uk } from "./uk.ts";
+import { zhCn } from "./zh-cn.ts";
+
+export const dictionaries: Record<PageLanguage, Dictionary> = {
+  en,
+  cs,
+  de,
+  es,
+  fr,
+  it,
+  ja,
+  ko,
+  nl,
+  pl,
+  "pt-BR": ptBr,
+  ru,
+  sv,
+  tr,
+  uk,
+  "zh-CN": zhCn,
+};
+
+const languages = new Map<PageLanguage, Language>();
+
+/** Returns a language. Created on first use, because its formatters take milliseconds. */
+export function getLanguage(tag: PageLanguage): Language {
+  const known = languages.get(tag) ?? new Language(tag, dictionaries[tag]);
+  languages.set(tag, known);
+  return known;
+}
+
+/** The languages of a page: its default, and those that visitors can choose. */
+export type LanguageChoice = { language: PageLanguage; languages: readonly PageLanguage[] };
+
+/** Returns the languages that a page offers, the default first. */
+export const listOffered = ({ language, languages: chosen }: LanguageChoice): PageLanguage[] => [
+  ...new Set([language, ...chosen]),
+];
+
+/** Maximum length of a header that is read. Browsers send less than 100 characters. */
+const maxHeaderLength = 300;
+
+/**
+ * Returns the offered language that a visitor prefers, by the header `Accept-Language` (RFC 9110 §12.5.4); the first
+ * offered one if none matches.
+ */
+export function negotiateLanguage<T extends string>(
+  header: string | null,
+  offered: readonly [T, ...T[]],
+): T {
+  const wanted = (header ?? "")
+    .slice(0, maxHeaderLength)
+    .split(",")
+    .map((entry) => {
+      const [tag = "", ...parameters] = entry
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/);
+      const weight = parameters.find((one) => one.startsWith("q="));
+      return { tag, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    })
+    .filter(({ tag, weight }) => tag !== "" && weight > 0)
+    .sort((one, other) => other.weight - one.weight);
+  for (const { tag } of wanted) {
+    if (tag === "*") return offered[0];
+    const match =
+      offered.find((one) => one.toLowerCase() === tag) ??
+      offered.find((one) => baseOf(one) === baseOf(tag));
+    if (match !== undefined) return match;
+  }
+  return offered[0];
+}
+
+/** Returns the language of a tag without script and region. */
+const baseOf = (tag: string) => tag.toLowerCase().split("-")[0];
+
+/** Returns the language of a visitor who is on no page: the preferred one of all. */
+export const languageOfVisitor = (request: Request) =>
+  getLanguage(negotiateLanguage(request.headers.get("accept-language"), pageLanguages));

@@ -1,0 +1,72 @@
+/** Writes the texts of updates in the language of a reader. */
+import type { PageLanguage } from "../../core/languages.ts";
+import type { AutomaticUpdate } from "../../incidents/rules.ts";
+import { english } from "./english.ts";
+import type { Language, TextKey } from "./language.ts";
+import type { MessageSources } from "./sources.ts";
+
+/** Texts of updates without a message, which are stored in English. */
+const defaultKeys = [
+  "defaultOpened",
+  "defaultInvestigating",
+  "defaultIdentified",
+  "defaultMonitoring",
+  "defaultResolved",
+] as const satisfies TextKey[];
+
+const keyOfDefault = new Map<string, (typeof defaultKeys)[number]>(
+  defaultKeys.map((key) => [english.say(key), key]),
+);
+
+/** Names the monitor of automatic texts. */
+export const nameSubject = (language: Language, subject: string | null) =>
+  subject ?? language.say("aService");
+
+/** Writes the title of an incident that a monitor opened. */
+export const composeAutomaticTitle = (language: Language, subject: string | null) =>
+  language.say("isDown", { name: nameSubject(language, subject) });
+
+/** Writes the update of a monitor. */
+export function describeUpdate(
+  language: Language,
+  update: AutomaticUpdate,
+  subject: string | null,
+): string {
+  const name = nameSubject(language, subject);
+  switch (update.kind) {
+    case "down":
+      return language.say("notResponding", { name });
+    case "down-again":
+      return language.say("notRespondingAgain", { name });
+    case "degraded":
+      return language.say("respondingWorse", { name });
+    case "up":
+      return update.downSeconds === null
+        ? language.say("respondingAgain", { name })
+        : language.say("respondingAgainAfter", {
+            name,
+            duration: language.duration(update.downSeconds),
+          });
+    case "removed":
+      return language.say("noLongerMonitored", { name });
+  }
+}
+
+/** Returns a message in this language. `lang` is the language of an original without a translation, else null. */
+export function translateMessage(
+  language: Language,
+  original: string,
+  { automatic, translations }: MessageSources,
+  subject: string | null,
+  pageLanguage: string,
+): { message: string; lang: string | null } {
+  if (automatic !== null)
+    return { message: describeUpdate(language, automatic, subject), lang: null };
+  const translated = translations?.[language.tag as PageLanguage];
+  if (translated !== undefined) return { message: translated.message, lang: null };
+  const key = keyOfDefault.get(original);
+  if (key !== undefined) return { message: language.say(key), lang: null };
+  return { message: original, lang: language.tag === pageLanguage ? null : pageLanguage };
+}
+
+export const noSources: MessageSources = { automatic: null, translations: null };

@@ -1,0 +1,62 @@
+/** Chooses the language of a response: by `?lang=`, by the header of the browser, or the default of the page. */
+import type { PageLanguage } from "../../core/languages.ts";
+import { type LanguageChoice, listOffered, negotiateLanguage } from "../languages/catalogue.ts";
+import type { PartName } from "./public-paths.ts";
+
+/** Parts that people open in a browser. Programs get the others in the default language. */
+const partsForPeople: readonly PartName[] = ["page", "history", "incident", "subscribe"];
+
+/** Whether the part follows the header `Accept-Language`. */
+export const isNegotiated = (name: PartName) => partsForPeople.includes(name);
+
+/** Maximum remembered headers of a page. */
+const maxHeaders = 100;
+const maxHeaderLength = 200;
+
+/** The languages of a page that offers several. */
+export class OfferedLanguages {
+  readonly #offered: readonly [PageLanguage, ...PageLanguage[]];
+  /** Chosen languages by header, because parsing it takes longer than the rest of a cached response. */
+  readonly #byHeader = new Map<string, PageLanguage>();
+
+  private constructor(offered: readonly [PageLanguage, ...PageLanguage[]]) {
+    this.#offered = offered;
+  }
+
+  /** Returns the choice of a page; null if it offers only one language. */
+  static of(page: LanguageChoice): OfferedLanguages | null {
+    const [first, ...others] = listOffered(page);
+    return first === undefined || others.length === 0
+      ? null
+      : new OfferedLanguages([first, ...others]);
+  }
+
+  /** Whether the choice is the same. */
+  equals(other: OfferedLanguages): boolean {
+    return this.#offered.join() === other.#offered.join();
+  }
+
+  choose(request: Request, name: PartName): PageLanguage {
+    const wanted = readLanguage(request);
+    const found = this.#offered.find((one) => one === wanted);
+    if (found !== undefined) return found;
+    return isNegotiated(name) ? this.#negotiate(request) : this.#offered[0];
+  }
+
+  #negotiate(request: Request): PageLanguage {
+    const header = request.headers.get("accept-language");
+    if (header === null) return this.#offered[0];
+    const known = this.#byHeader.get(header);
+    if (known !== undefined) return known;
+    const language = negotiateLanguage(header, this.#offered);
+    if (this.#byHeader.size >= maxHeaders) this.#byHeader.clear();
+    if (header.length <= maxHeaderLength) this.#byHeader.set(header, language);
+    return language;
+  }
+}
+
+/** Returns the language in the query of a request; null without one. */
+export function readLanguage({ url }: Request): string | null {
+  const start = url.indexOf("?");
+  return start === -1 ? null : new URLSearchParams(url.slice(start)).get("lang");
+}
