@@ -3,6 +3,7 @@ import {
   Checkbox,
   ColorInput,
   Input,
+  MultiSelect,
   SegmentedControl,
   Select,
   TextInput,
@@ -11,6 +12,7 @@ import {
 } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
+import { type PageLanguage, pageLanguages } from "../../../src/core/languages.ts";
 import type { Role } from "../../../src/core/roles.ts";
 import { roles } from "../../../src/core/statuses.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
@@ -130,9 +132,42 @@ export function AppearanceFields({ form }: { form: PageForm }) {
           error={errorOf("timeZone")}
         />
       </div>
+      <LanguageFields form={form} />
       <Field form={form} name="showLatency" />
       <Field form={form} name="showPaused" />
     </>
+  );
+}
+
+const languageNames = new Intl.DisplayNames("en", { type: "language" });
+const languageChoices = pageLanguages.map((value) => ({
+  value,
+  label: languageNames.of(value) ?? value,
+}));
+
+function LanguageFields({ form: { values, set, errorOf } }: { form: PageForm }) {
+  return (
+    <div className="field-row">
+      <Select
+        label="Language"
+        searchable
+        data={languageChoices}
+        value={values.language}
+        onChange={(language) => set("language", language ?? "en")}
+        allowDeselect={false}
+        error={errorOf("language")}
+      />
+      <MultiSelect
+        label="More languages"
+        description="Visitors get the language of their browser, and can switch."
+        searchable
+        clearable
+        data={languageChoices.filter(({ value }) => value !== values.language)}
+        value={values.languages.filter((one) => one !== values.language)}
+        onChange={(languages) => set("languages", languages as PageLanguage[])}
+        error={errorOf("languages")}
+      />
+    </div>
   );
 }
 
