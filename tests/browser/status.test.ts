@@ -1,6 +1,7 @@
 /** Public status pages in Chromium: layout, accessibility, live refresh and hostile content. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { pageLanguages } from "../../src/core/languages.ts";
 import { parseMarkdown, renderHtml } from "../../src/core/text/markdown.ts";
 import {
   describeInChromium,
@@ -61,6 +62,7 @@ const changing: Record<string, Scene> = {
       },
     ],
   },
+  translated: { ...typical, page: { ...typical.page, languages: [...pageLanguages] } },
   branded: {},
   attacked: {},
   locked: {
@@ -432,6 +434,32 @@ describeInChromium("the status page", (browser) => {
     // Without our headers, the same files do run and load.
     expect(unprotected).toContain("elements, attributes and styles");
     expect(unprotected).toContain("a style sheet of its own");
+  });
+
+  test("fits phones in every language, and its script has the words of the page", async () => {
+    const { address, incidentIds } = pageOf("translated");
+    await using open = await visitPage(browser, address);
+    const { page } = open;
+    for (const tag of pageLanguages) {
+      for (const path of ["", "/subscribe", `/incidents/${incidentIds[0]}`]) {
+        await page.goto(`${address}${path}?lang=${tag}`);
+        await unroll(page, 320);
+        expect([tag, path, await measureOverflow(page)]).toEqual([tag, path, 0]);
+        if (path === "") await picture(page, `${tag}-320-light`);
+      }
+    }
+    await page.setViewportSize({ width: 768, height: 3_000 });
+    await page.goto(`${address}?lang=de`);
+    expect(await page.locator(".checked").innerText()).toMatch(/Geprüft vor \d+ \w+\.$/);
+    await page.locator(".bars[data-incidents] i").last().hover();
+    await page.locator(".pop").waitFor();
+    expect(await page.locator(".pop dt").last().innerText()).toBe("Verfügbarkeit");
+    expect(await page.locator(".pop small").innerText()).toContain("Esc schließen");
+    expect(await findViolations(page)).toEqual([]);
+    await picture(page, "de-768-light");
+    await page.getByRole("link", { name: "Français" }).click();
+    await page.locator('html[lang="fr"]').waitFor({ state: "attached" });
+    expect(open.faults).toEqual([]);
   });
 
   test("bars describe each day, by hover and by keys, with its incident; nothing moves", async () => {
