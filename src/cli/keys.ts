@@ -2,8 +2,10 @@
 import { type Command, Option } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
 import type { ApiKey } from "../accounts/api-keys/schema.ts";
+import { GroupLimit } from "../accounts/group-limit/schema.ts";
 import { AppError } from "../core/errors.ts";
 import { keyScopes } from "../core/statuses.ts";
+import { parse } from "../core/validation.ts";
 import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { parseDurationMs } from "./support/input.ts";
@@ -16,7 +18,14 @@ import {
   withData,
 } from "./support/with-data.ts";
 
-type Created = { org: string; name: string; scope: ApiKey["scope"]; mcp?: true; expires?: string };
+type Created = {
+  org: string;
+  name: string;
+  scope: ApiKey["scope"];
+  mcp?: true;
+  group?: string[];
+  expires?: string;
+};
 
 export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");
@@ -26,6 +35,7 @@ export function addKeys(program: Command) {
     .requiredOption("--name <name>", "purpose of the key")
     .addOption(new Option("--scope <scope>", "permission").choices(keyScopes).default("write"))
     .option("--mcp", "allow programs with AI to use the key at /mcp")
+    .option("--group <id...>", "limit the key to these monitor groups (default: all monitors)")
     .option("--expires <duration>", "lifetime, such as 12h, 30d or 8w (default: unlimited)")
     .action(createKey);
   addDataOptions(keys.command("list"))
@@ -38,7 +48,7 @@ export function addKeys(program: Command) {
 }
 
 function createKey(options: DataOptions & Created) {
-  const { org, name, scope, mcp = false, expires } = options;
+  const { org, name, scope, mcp = false, group = null, expires } = options;
   const expiresInMs = expires === undefined ? null : parseDurationMs("--expires", expires);
   return withData(options, async (data) => {
     const { id } = await getOrganization(data.store, org);
@@ -46,6 +56,7 @@ function createKey(options: DataOptions & Created) {
       name,
       scope,
       mcp,
+      groupIds: parse(GroupLimit, group, "--group"),
       expiresInMs,
     });
     if (options.json) return printJson(created);
@@ -62,6 +73,7 @@ function printKeys(options: DataOptions & { org?: string }) {
       name: key.name,
       scope: key.scope,
       mcp: key.mcp,
+      groups: key.groupIds === null ? "all" : String(key.groupIds.length),
       createdAt: key.createdAt,
       expiresAt: key.expiresAt,
       revokedAt: key.revokedAt,

@@ -168,6 +168,11 @@ describe("a failed action exits with 1 and one sentence", () => {
       "signalbox: There is no organization with the slug nobody.\n",
     ],
     [
+      "a key for an unknown group",
+      [...newKey, "--group", "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
+      "signalbox: groupIds names no monitor group of this organization.\n",
+    ],
+    [
       "revoking an unknown key",
       ["keys", "revoke", "nothing"],
       "signalbox: There is no API key with this id; see `keys list`.\n",
