@@ -12,6 +12,7 @@ import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
 import { BackupDownloads } from "./operations/backups/downloads.ts";
 import { ScheduledBackups } from "./operations/backups/scheduler.ts";
+import { Heartbeat } from "./operations/diagnostics/heartbeat.ts";
 import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/after-restore.ts";
 import { ImportUploads } from "./imports/uploads.ts";
@@ -332,7 +333,12 @@ function createJobs(
     diskOf: () => measureDisk(data.path),
     certificateExpiresAt: () => readCertificateExpiry(tls),
   });
-  return { cleaning, problems, loop: createEventLoopDelay() };
+  const heartbeat = new Heartbeat({
+    ...core,
+    url: config.heartbeatUrl ?? null,
+    lackedNow: core.checks.lackedNow,
+  });
+  return { cleaning, problems, heartbeat, loop: createEventLoopDelay() };
 }
 
 /** Statements that store the last uses of keys and sessions. */
@@ -558,8 +564,8 @@ async function startParts(parts: RunningParts) {
   const { site, live, alerts, notices, maintenance, checks, held } = parts;
   await parts.node?.start();
   for (const part of [site, live, alerts, notices, maintenance, held]) await part.start();
-  const { loop, cleaning, scheduled, problems, alarm } = parts;
-  for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
+  const { loop, cleaning, scheduled, problems, alarm, heartbeat } = parts;
+  for (const part of [loop, cleaning, scheduled, problems, alarm, heartbeat]) part.start();
   // Requests are already served during this, because all parts that they use have started.
   await checks.start();
   maintenance.onChange(checks.checkSoon);
@@ -578,6 +584,7 @@ async function stopParts(
     }
   };
   void ports.stop();
+  parts.heartbeat.stop();
   await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm];
   await Promise.all(first.map((part) => tryStop(() => part.stop())));

@@ -121,6 +121,15 @@ const Config = z.strictObject({
   url: OwnAddress.optional(),
   /** URL of the public port, or of a proxy in front of it, for the links that acknowledge alerts. */
   publicUrl: OwnAddress.optional(),
+  /** Address that is requested each minute while this machine is healthy. Its path can be a secret. */
+  heartbeatUrl: z
+    .string()
+    .regex(
+      /^https?:\/\/[^\s/?#@]+[^\s#]*$/i,
+      "must be a URL such as https://watch.example/push/TOKEN",
+    )
+    .refine((text) => URL.canParse(text), "must be a URL such as https://watch.example/push/TOKEN")
+    .optional(),
   /** Headers in which a trusted proxy names the person whom it has signed in. */
   trustedHeaderUser: headerName.optional(),
   trustedHeaderEmail: headerName.optional(),

@@ -64,6 +64,10 @@ export function serveOptions(command: Command): Command {
     )
     .option("--url <address>", "address of this appliance in the links of alerts")
     .option("--public-url <address>", "address of the public port, to acknowledge alerts there")
+    .option(
+      "--heartbeat-url <address>",
+      "address that is requested each minute while this machine is healthy",
+    )
     .option("--keep-results <days>", "retention of single check results (default: 14)")
     .option("--keep-hours <days>", "retention of hourly sums (default: 400)")
     .option("--keep-audit <days>", "retention of the audit log (default: 400)")
