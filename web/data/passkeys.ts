@@ -88,7 +88,7 @@ async function request(
   mediation: CredentialMediationRequirement,
   given?: RequestOptions,
 ): Promise<"done" | "cancelled"> {
-  const options = given ?? (await unwrapData(dashboard["sign-in"].passkey.get()));
+  const options = given ?? (await unwrapData(dashboard["sign-in"].passkey.options.post()));
   waiting?.abort();
   const own = new AbortController();
   waiting = own;

@@ -99,7 +99,7 @@ function SecondStep({
 }) {
   const { data: factors } = useQuery({
     queryKey: ["second-factors"],
-    queryFn: () => unwrapData(dashboard["sign-in"]["second-factors"].get()),
+    queryFn: () => unwrapData(dashboard["sign-in"]["second-factors"].post()),
     gcTime: 0,
     refetchOnWindowFocus: false,
     retry: false,

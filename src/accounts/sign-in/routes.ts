@@ -77,9 +77,9 @@ export const createSignInRoutes = ({ setUp: token, findSignOutUrl }: SignInDepen
         handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),
       }),
     )
-    .get(
-      ...defineEndpoint("/sign-in/passkey", {
-        name: "getPasskeyOptions",
+    .post(
+      ...defineEndpoint("/sign-in/passkey/options", {
+        name: "startPasskeySignIn",
         access: "anyone",
         summary: "Get the options with which the browser signs in with a passkey",
         data: RequestOptions,
@@ -97,9 +97,9 @@ export const createSignInRoutes = ({ setUp: token, findSignOutUrl }: SignInDepen
         handle: async ({ context, body }) => ({ state: await signInWithPasskey(context, body) }),
       }),
     )
-    .get(
+    .post(
       ...defineEndpoint("/sign-in/second-factors", {
-        name: "getSecondFactors",
+        name: "listSecondFactors",
         access: "anyone",
         summary: "Get the second factors of a sign-in in progress",
         data: SecondFactors,

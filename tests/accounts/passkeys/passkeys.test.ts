@@ -44,7 +44,7 @@ async function enter(
   { prove }: Pick<ReturnType<typeof createAuthenticator>, "prove">,
   flags?: Parameters<typeof prove>[1],
 ) {
-  const { json } = await browser.page("GET", "/sign-in/passkey");
+  const { json } = await browser.post("/sign-in/passkey/options");
   return browser.post("/sign-in/passkey", prove(json.data, flags));
 }
 
@@ -125,7 +125,9 @@ describe("adding one", () => {
         headers,
       });
       expect([status, json.error.message]).toEqual([409, expect.stringContaining("host name")]);
-      expect((await who.page("GET", "/dashboard/sign-in/passkey", { headers })).status).toBe(409);
+      expect(
+        (await who.page("POST", "/dashboard/sign-in/passkey/options", { headers })).status,
+      ).toBe(409);
     }
     for (let count = 0; count < 20; count++) await addPasskey(who);
     const options = await who.page("POST", "/dashboard/passkeys/options", { body: { password } });
@@ -144,7 +146,7 @@ describe("signing in with a passkey alone", () => {
     expect(recoveryCodes).toHaveLength(10);
     const ada = createBrowser(appliance);
     expect((await ada.page("GET", "/session")).json.data.ways.passkey).toBe(true);
-    expect((await ada.page("GET", "/sign-in/passkey")).json.data).toMatchObject({
+    expect((await ada.post("/sign-in/passkey/options")).json.data).toMatchObject({
       rpId: "localhost",
       userVerification: "required",
       allowCredentials: [],
@@ -170,7 +172,7 @@ describe("signing in with a passkey alone", () => {
     const stranger = createAuthenticator(local);
     const ada = createBrowser(appliance);
     const before = dumpTables(appliance);
-    const options = (await ada.page("GET", "/sign-in/passkey")).json.data;
+    const options = (await ada.post("/sign-in/passkey/options")).json.data;
     const proof = passkey.prove(options);
     for (const body of [
       passkey.prove(options, { verified: false }),
@@ -194,7 +196,7 @@ describe("signing in with a passkey alone", () => {
     const appliance = await testAppliance();
     const { passkey } = await guarded(appliance);
     const ada = createBrowser(appliance);
-    const options = (await ada.page("GET", "/sign-in/passkey")).json.data;
+    const options = (await ada.post("/sign-in/passkey/options")).json.data;
     const proof = passkey.prove(options);
     const answers = await Promise.all(
       [createBrowser(appliance), createBrowser(appliance)].map((one) =>
@@ -205,7 +207,7 @@ describe("signing in with a passkey alone", () => {
     expect((await ada.post("/sign-in/passkey", proof)).status).toBe(401);
 
     appliance.time.now += 1;
-    const late = passkey.prove((await ada.page("GET", "/sign-in/passkey")).json.data);
+    const late = passkey.prove((await ada.post("/sign-in/passkey/options")).json.data);
     appliance.time.now += 10 * 60_000;
     expect((await ada.post("/sign-in/passkey", late)).status).toBe(401);
     appliance.time.now += 86_400_000;
@@ -245,7 +247,7 @@ describe("a passkey belongs to the host on which it was added", () => {
     expect((await elsewhere.page("GET", "/session")).json.data.ways.passkey).toBe(false);
     expect((await enter(elsewhere, passkey)).status).toBe(401);
     const page = createBrowserClient(appliance, null, headers);
-    const { json } = await page("GET", "/dashboard/sign-in/passkey");
+    const { json } = await page("POST", "/dashboard/sign-in/passkey/options");
     const body = passkey.prove(json.data);
     expect((await page("POST", "/dashboard/sign-in/passkey", { body })).status).toBe(200);
     expect((await who.page("GET", "/dashboard/passkeys")).json.data).toMatchObject([
@@ -261,7 +263,7 @@ describe("a passkey belongs to the host on which it was added", () => {
     const [code] = on.json.data.recoveryCodes;
     const ada = createBrowser(appliance);
     expect((await ada.signIn(who.email)).json.data.state).toBe("two-factor");
-    expect((await ada.page("GET", "/sign-in/second-factors")).json.data).toEqual({
+    expect((await ada.post("/sign-in/second-factors")).json.data).toEqual({
       passkey: null,
       elsewhere: ["status.example"],
       authenticatorApp: false,
@@ -283,9 +285,9 @@ describe("as second factor", () => {
     const { email, passkey } = await withFactor(appliance);
     const other = await withFactor(appliance);
     const ada = createBrowser(appliance);
-    expect((await ada.page("GET", "/sign-in/second-factors")).status).toBe(401);
+    expect((await ada.post("/sign-in/second-factors")).status).toBe(401);
     expect((await ada.signIn(email)).json.data.state).toBe("two-factor");
-    const { passkey: options } = (await ada.page("GET", "/sign-in/second-factors")).json.data;
+    const { passkey: options } = (await ada.post("/sign-in/second-factors")).json.data;
     expect(options.allowCredentials).toEqual([
       { type: "public-key", id: passkey.credentialId, transports: ["internal"] },
     ]);
