@@ -4,7 +4,7 @@
 const words = JSON.parse(document.currentScript.dataset.words);
 const { lang } = document.documentElement;
 const locale = lang === "en" ? "en-GB" : lang;
-const relative = new Intl.RelativeTimeFormat(locale, { style: "short" });
+const relative = new Intl.RelativeTimeFormat(locale);
 
 const describeAge = (seconds) => {
   const [short, unit, length] =
