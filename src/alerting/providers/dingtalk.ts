@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createCodeVerdict, createHttpProvider } from "../provider.ts";
-import { renderText } from "./formatting.ts";
+import { countBytes, renderText } from "./formatting.ts";
 
 // The documented limit is 20,000 bytes.
 const maxBytes = 18_000;
@@ -20,7 +20,7 @@ export const dingtalk = createHttpProvider<"dingtalk">({
     }
     const content = renderText(message, maxBytes, {
       title: (title) => `Signalbox: ${title}`,
-      sizeOf: Buffer.byteLength,
+      sizeOf: countBytes,
     });
     return { url: url.href, body: { msgtype: "text", text: { content } } };
   },

@@ -83,6 +83,8 @@ export function renderText(message: Message, max: number, style: TextStyle = {})
   return renderWithin(max, message.lines, renderLines, sizeOf);
 }
 
+export const countBytes = (text: string) => Buffer.byteLength(text);
+
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
 
 /** Escapes text for Markdown. URLs stay unchanged so that they remain clickable. */

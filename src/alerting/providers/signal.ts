@@ -1,5 +1,5 @@
 import { createHttpProvider } from "../provider.ts";
-import { joinUrl, renderText } from "./formatting.ts";
+import { countBytes, joinUrl, renderText } from "./formatting.ts";
 
 // Signal turns a longer text into an attachment.
 const maxBytes = 2_000;
@@ -14,7 +14,7 @@ export const signal = createHttpProvider<"signal">({
     body: {
       number,
       recipients,
-      message: renderText(message, maxBytes, { sizeOf: Buffer.byteLength }),
+      message: renderText(message, maxBytes, { sizeOf: countBytes }),
       text_mode: "normal",
     },
   }),

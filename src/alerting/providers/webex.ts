@@ -1,5 +1,5 @@
 import { createHttpProvider } from "../provider.ts";
-import { renderText } from "./formatting.ts";
+import { countBytes, renderText } from "./formatting.ts";
 
 // The documented limit is 7,439 bytes.
 const maxBytes = 7_400;
@@ -11,6 +11,6 @@ const maxBytes = 7_400;
 export const webex = createHttpProvider<"webex">({
   request: ({ webhookUrl }, message) => ({
     url: webhookUrl,
-    body: { text: renderText(message, maxBytes, { sizeOf: Buffer.byteLength }) },
+    body: { text: renderText(message, maxBytes, { sizeOf: countBytes }) },
   }),
 });

@@ -1,5 +1,5 @@
 import { createCodeVerdict, createHttpProvider } from "../provider.ts";
-import { renderText } from "./formatting.ts";
+import { countBytes, renderText } from "./formatting.ts";
 
 /**
  * Sends plain text of at most 2,048 bytes; mentions need a field of their own. Code 0 is success.
@@ -10,7 +10,7 @@ export const wecom = createHttpProvider<"wecom">({
     url: webhookUrl,
     body: {
       msgtype: "text",
-      text: { content: renderText(message, 2_048, { sizeOf: Buffer.byteLength }) },
+      text: { content: renderText(message, 2_048, { sizeOf: countBytes }) },
     },
   }),
   verdict: createCodeVerdict({

@@ -68,7 +68,7 @@ const asText = <T extends ChannelType>({
   ...service,
 });
 
-const { byteLength } = Buffer;
+const byteLength = (text: string) => Buffer.byteLength(text);
 const uid = `U${"4af4980629".repeat(3)}ab`;
 const matrixUrl = `https://matrix.lan/_matrix/client/v3/rooms/!ops%3Amatrix.lan/send/m.room.message/${deliveryId}`;
 const matrixError = (errcode: string) => ({ errcode, error: "internal gossip" });

@@ -1,9 +1,9 @@
-import type { ReceiverType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { channelFamilies, type ReceiverType } from "../../../src/alerting/channels/kinds-schema.ts";
 
 const webhook =
   "M9 16.5a3.5 3.5 0 1 1-3.8-3.5M12 4.5a3.5 3.5 0 0 0-2 6.4L7.2 16M12 4.5a3.5 3.5 0 0 1 3.4 4.3M13 8l3.2 5.4a3.6 3.6 0 1 1-2.6 5.8M10.5 16.8H16";
 
-/** Icon paths in a 24 × 24 box, drawn with a single stroke. Other types share the webhook icon. */
+/** Icon paths in a 24 × 24 box, drawn with a single stroke. Other types share the icon of their family. */
 const marks: Partial<Record<ReceiverType, string>> = {
   webhook,
   email: "M3 6h18v12H3zM3.5 6.5 12 13l8.5-6.5",
@@ -33,4 +33,15 @@ const marks: Partial<Record<ReceiverType, string>> = {
   apprise: "M4 10v4h3l8 4.5v-13L7 10zM18 9a4 4 0 0 1 0 6M8 14l1.5 6H12",
 };
 
-export const markOf = (type: string): string => marks[type as ReceiverType] ?? webhook;
+const familyMarks: Readonly<Record<string, string | undefined>> = {
+  Chat: marks.googlechat,
+  Phone: marks.gotify,
+  Mail: marks.email,
+  "On-call services and issue trackers": marks.jsm,
+};
+
+/** Icon of a type, or that of its family. */
+export function markOf(type: string): string {
+  const family = channelFamilies.find(({ types }) => types.some((one) => one === type))?.name;
+  return marks[type as ReceiverType] ?? familyMarks[family ?? ""] ?? webhook;
+}

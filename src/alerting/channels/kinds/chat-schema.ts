@@ -159,7 +159,7 @@ export const chatKinds = {
   ),
   zulip: defineChannelKind({
     name: "Zulip",
-    summary: "A message in a channel's topic",
+    summary: "A message in a channel’s topic",
     help: "In the personal settings open Bots, add an “Incoming webhook” or generic bot, and copy its e-mail address and API key. Subscribe the bot to the channel if it is private.",
     fields: {
       server: HttpUrl,
