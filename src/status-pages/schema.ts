@@ -85,7 +85,7 @@ const visitorProviders = z
     z.strictObject({
       providerId: Id,
       domains: z
-        .array(z.string().refine(isPublicName, "must be a domain, such as team.example"))
+        .array(z.string().max(253).refine(isPublicName, "must be a domain, such as team.example"))
         .max(statusPageBounds.visitorDomains.value)
         .transform((domains) => [...new Set(domains.map((one) => one.toLowerCase()))])
         .default([])

@@ -68,6 +68,7 @@ const atOnce: Record<string, string> = {
   invite: isUnrelated,
   createApiKey: isUnrelated,
   revokeApiKey: isUnrelated,
+  setPasswordPolicy: isUnrelated,
 };
 
 /** IDs of all groups, or of all monitors without a group. */

@@ -1,4 +1,5 @@
 /** The part of Healthchecks.io's management API that dashboards read, with the organization's API keys. */
+import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { forEachListed } from "../../core/text/streamed-list.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
@@ -30,7 +31,6 @@ export async function serveChecks(
   client: Client,
 ): Promise<Response> {
   const principal = await findPrincipal(request, client);
-  if (typeof principal === "string") return respond({ error: principal }, 401);
   const { services } = client;
   authorize(services, principal, "read");
   const { organizationId, actor, groupIds } = principal;
@@ -43,29 +43,29 @@ export async function serveChecks(
   const { searchParams } = new URL(request.url);
   if (code === null) return respond({ checks: await listChecks(scope, version, searchParams) });
   const id = await findId(scope, code);
-  if (id === null) return respond({ error: "not found" }, 404);
+  if (id === null) throw notFoundError();
   await authorizeLimited(services.store, principal, { access: "read", limited: "monitor" }, { id });
   const [check] = await toChecks(scope, version, [await getMonitor(scope, id)]);
   return respond(check ?? {});
 }
 
-const respond = (body: object, status = 200) =>
+const notFoundError = () => new AppError("NOT_FOUND", "There is no push monitor with this UUID.");
+
+const respond = (body: object) =>
   Response.json(body, {
-    status,
     headers: { "Cache-Control": "no-store", "Access-Control-Allow-Origin": "*" },
   });
 
-/** Returns the principal of the key in `X-Api-Key`, or an error as in Healthchecks. Throws RATE_LIMITED. */
+/** Returns the principal of the key in `X-Api-Key`. Throws UNAUTHORIZED, and RATE_LIMITED after too many wrong keys. */
 async function findPrincipal(
   { headers }: Request,
   { address, services }: Client,
-): Promise<Principal | string> {
-  const key = headers.get("x-api-key");
-  if (key === null || key === "") return "missing api key";
-  const principal = await services.keys.find(sha256(key));
+): Promise<Principal> {
+  const key = headers.get("x-api-key") ?? "";
+  const principal = key === "" ? null : await services.keys.find(sha256(key));
   if (principal !== null) return principal;
-  consume(services.failureLimit, address);
-  return "wrong api key";
+  if (key !== "") consume(services.failureLimit, address);
+  throw new AppError("UNAUTHORIZED", "A valid API key is needed: send it as `X-Api-Key: KEY`.");
 }
 
 async function listChecks(scope: Scope, version: ChecksVersion, query: URLSearchParams) {

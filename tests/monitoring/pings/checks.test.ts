@@ -107,12 +107,8 @@ test("dashboards of Healthchecks read the push monitors of the key's organizatio
   expect((await get("/api/v3/checks/", limited)).json).toEqual({ checks: [] });
   expect((await get(`/api/v3/checks/${uuid}`, limited)).status).toBe(404);
   expect((await get(`/api/v3/checks/${single.unique_key}`, limited)).status).toBe(404);
-  for (const [key, error] of [
-    [undefined, "missing api key"],
-    ["wrong", "wrong api key"],
-    [await keyOf(ours, "ping"), "wrong api key"],
-  ] as const) {
+  for (const key of [undefined, "wrong", await keyOf(ours, "ping")]) {
     const { status, json } = await get("/api/v3/checks/", key);
-    expect([status, json]).toEqual([401, { error }]);
+    expect([status, json.error.code]).toEqual([401, "UNAUTHORIZED"]);
   }
 });
