@@ -77,6 +77,7 @@ const withoutKey: Record<string, string[]> = {
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id: revoking.id }).revoke.post()',
     'dashboard["sign-in"].link.post({ token })',
+    'dashboard["sign-in"]["second-factors"].post()',
     "dashboard.passkeys.post({ name, ...credential })",
     "dashboard.administrators.post({ personId: id })",
     "dashboard.people({ id }).patch({ role })",
