@@ -15,7 +15,7 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
     '  fax: defineMonitorKind({ name: "Fax", upWhen: "it responds.", fields: { host: Host } }),\n$&',
   ],
   "An alert channel type": [
-    "src/alerting/channels/kinds-schema.ts",
+    "src/alerting/channels/kinds/push-schema.ts",
     "  gotify: defineChannelKind({",
     `  fax: defineChannelKind({ name: "Fax", summary: "Fax", help: "", fields: { token: secret(), template },
       labels: { token: { label: "Token" } }, secrets: { token: fixedDestination }, address: null }),\n$&`,

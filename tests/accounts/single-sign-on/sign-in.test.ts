@@ -12,7 +12,7 @@ import {
   startIdentityProvider,
 } from "../../support/identity-provider.ts";
 import { startRealIdentityProvider, visitProvider } from "../../support/real-identity-provider.ts";
-import { recordedProviders } from "./recorded-providers.ts";
+import { providerShapes } from "./provider-shapes.ts";
 import {
   addToOrganization,
   createPerson,
@@ -191,7 +191,7 @@ describe("signing in", () => {
 });
 
 describe("the documents and claims of a real provider", () => {
-  test.each(Object.entries(recordedProviders))("%s", async (_name, recorded) => {
+  test.each(Object.entries(providerShapes))("%s", async (_name, recorded) => {
     const { settings, metadata, idToken, userInfo, group } = recorded;
     const groupRoles = group === null ? [] : [{ group, role: "admin" }];
     await using world = await createWorld(settings);

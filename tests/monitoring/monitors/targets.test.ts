@@ -35,7 +35,7 @@ describe("an invalid target is rejected with its field", () => {
     ["an invalid JSON path", { ...http("http://a.lan/"), jsonPath: "$..a" }, "jsonPath"],
     [
       "an unknown record type",
-      { type: "dns", name, host: "a.lan", recordType: "PTR" },
+      { type: "dns", name, host: "a.lan", recordType: "WKS" },
       "recordType",
     ],
   ];

@@ -40,7 +40,14 @@ describe("creating an organization", () => {
     const { id } = founded.json.data;
     expect([founded.status, founded.json.data]).toEqual([
       201,
-      { id, slug: "side-job", name: "Side job", timeZone: "Europe/Berlin", role: "owner" },
+      {
+        id,
+        slug: "side-job",
+        name: "Side job",
+        timeZone: "Europe/Berlin",
+        role: "owner",
+        groupIds: null,
+      },
     ]);
     const headers = { "X-Organization": id };
     const incident = { body: { title: "Slow" }, headers };
@@ -112,6 +119,7 @@ async function full() {
     },
   });
   expect([put.status, put.text]).toEqual([200, put.text]);
+  await api("POST", `/api/v1/status-pages/${page.id}/access-tokens`, { body: { name: "Reader" } });
   await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, {
     body: { type: "webhook", url: "https://hooks.team.example/status" },
   });

@@ -1,9 +1,10 @@
 /**
- * What real providers send: their discovery documents without addresses, and the claims of an
- * account. Addresses and keys are those of the fake provider, so the signing algorithm is, too.
+ * The shapes of discovery documents and claims of common providers, written after the named documents. None was
+ * recorded from a running provider. Addresses and keys are those of the fake provider, so the signing algorithm
+ * is, too.
  */
 
-export type RecordedProvider = {
+export type ProviderShape = {
   /** Fields of the provider in Signalbox, as its preset fills them in. */
   settings: object;
   metadata: Record<string, unknown>;
@@ -16,7 +17,7 @@ export type RecordedProvider = {
 
 const email = "ada@team.example";
 
-export const recordedProviders: Record<string, RecordedProvider> = {
+export const providerShapes: Record<string, ProviderShape> = {
   /**
    * Discovery: https://login.microsoftonline.com/TENANT/v2.0/.well-known/openid-configuration.
    * Claims: learn.microsoft.com, “ID token claims reference”. Groups are object IDs, and nothing
