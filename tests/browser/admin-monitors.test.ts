@@ -474,6 +474,7 @@ describeInChromium("the Monitors page", (browser) => {
     await schedule.fill("61 * * * *");
     await page.getByText("The schedule has an invalid minute.").waitFor();
     expect(open.faults).toEqual([]);
+    await world.ask("DELETE", `/api/v1/monitors/${id}`);
   });
 
   test("the screenshot of the last failed check is next to its reason, and can be enlarged", async () => {
