@@ -33,6 +33,8 @@ export type Tracker<S> = {
 const pageSize = 100;
 const maxPages = 3;
 const maxListBytes = 2 * 1024 * 1024;
+/** Maximum time for the body of a list. */
+const listMs = 5_000;
 
 const withoutIssue: Verdict = {
   outcome: "delivered",
@@ -87,10 +89,12 @@ async function findIssue<S>(
         body: null,
         verifyTls: true,
       },
-      { ...context, maxBytes: maxListBytes },
+      { ...context, bodyMs: listMs, maxBytes: maxListBytes },
     );
     const verdict = judgeTracker(service, answer);
     if (verdict.outcome === "failed") return verdict;
+    if (answer.isUnfinished === true)
+      return failTemporarily(`${service} did not send its open issues in time.`);
     const issues = parseJsonOrNull(answer.body);
     if (!Array.isArray(issues)) return failUnconfirmed(answer);
     for (const issue of issues.filter(isObject)) {

@@ -26,7 +26,8 @@ export function FirstAlert({ overview }: { overview: Overview }) {
   const step = chooseStep(up, channels, uses);
   return (
     step !== null && (
-      <Suspense>
+      // As high as the strip, so that the list below does not move.
+      <Suspense fallback={<div className="panel strip" />}>
         <FirstAlertStrip step={step} />
       </Suspense>
     )
