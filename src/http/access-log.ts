@@ -5,14 +5,13 @@ import { pathOf } from "./request.ts";
 const loggedSegmentPattern =
   /^(?:[a-z][a-z-]{0,30}(?:\.[a-z]{1,5})?|v\d|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Paths with tokens that look like IDs or words: pushes, pings, and keys with slugs. */
-const tokenPathPattern = /^\/(?:(?:api\/)?push|ping|in|a|calendars|api\/v\d\/checks)\//;
+/** Starts of paths whose next segment is a token, which can look like an ID. */
+const tokenPathPattern = /^(\/(?:(?:api\/)?push|ping|in|a|calendars|api\/v\d\/checks)\/)[^/]+/;
 
 /** Replaces path segments that can be secret, as in `/push/*`. */
 function redactPath(path: string): string {
-  const [head] = tokenPathPattern.exec(path) ?? [];
-  if (head !== undefined) return `${head}*`;
   return path
+    .replace(tokenPathPattern, "$1*")
     .split("/", 20)
     .map((segment) => (segment === "" || loggedSegmentPattern.test(segment) ? segment : "*"))
     .join("/");
