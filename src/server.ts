@@ -39,8 +39,7 @@ import {
   pushRoutes,
   receivePush,
 } from "./monitoring/checks/push.ts";
-import { createPingRoutes } from "./monitoring/pings/ping-routes.ts";
-import { foreignPaths } from "./monitoring/pings/foreign-paths.ts";
+import { createPingRoutes, foreignPaths } from "./monitoring/pings/ping-routes.ts";
 import { metricsType } from "./core/metrics.ts";
 import type { SourceContext } from "./alerting/sources/receive.ts";
 import { createReceivingRoutes } from "./alerting/sources/receiving-routes.ts";

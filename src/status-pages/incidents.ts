@@ -19,7 +19,7 @@ import { yieldToEventLoop } from "../core/time/event-loop.ts";
 
 import type { Translations } from "../incidents/schema.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
-import { english } from "./languages/english.ts";
+import { getLanguage } from "./languages/catalogue.ts";
 import { composeAutomaticTitle, describeUpdate } from "./languages/updates.ts";
 import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 
@@ -306,7 +306,7 @@ function toPublicIncident(
   const isAutomatic = hasTitle || updates.some((update) => update.automatic !== null);
   return {
     id,
-    title: hasTitle ? composeAutomaticTitle(english, subject) : title,
+    title: hasTitle ? composeAutomaticTitle(getLanguage("en"), subject) : title,
     ...(isAutomatic && { automatic: { subject, hasTitle } }),
     status,
     severity,
@@ -322,7 +322,7 @@ function toPublicIncident(
     updates: updates.map(({ id, status, message, automatic, createdAt, editedAt, ...rest }) => ({
       id,
       status,
-      message: automatic === null ? message : describeUpdate(english, automatic, subject),
+      message: automatic === null ? message : describeUpdate(getLanguage("en"), automatic, subject),
       isMarkdown: automatic === null,
       sources: { automatic, translations: rest.translations ?? null },
       createdAt,

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../src/core/errors.ts";
 import { httpStatuses } from "../../src/http/responses/error-response.ts";
 import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
 import { buildDocument } from "../../src/openapi-document.ts";
-import { foreignPaths } from "../../src/monitoring/pings/foreign-paths.ts";
+import { foreignPaths } from "../../src/monitoring/pings/ping-routes.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSampleMembers } from "../support/people.ts";
 import {

@@ -2,12 +2,14 @@ import { dayMs } from "../../src/core/time/clock.ts";
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
-import { english } from "../../src/status-pages/languages/english.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
+
+const english = getLanguage("en");
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);

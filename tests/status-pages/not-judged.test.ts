@@ -4,8 +4,10 @@ import type { LoadedPage } from "../../src/status-pages/load.ts";
 import { renderJson } from "../../src/status-pages/formats/json.ts";
 import type { PublicData, PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 import { buildV2Response } from "../../src/status-pages/formats/statuspage-v2.ts";
-import { english } from "../../src/status-pages/languages/english.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import { buildView } from "../../src/status-pages/rendering/view.ts";
+
+const english = getLanguage("en");
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const since = "2026-11-20T09:30:00.000Z";

@@ -9,8 +9,10 @@ import type {
 } from "../../src/status-pages/formats/public-data.ts";
 import { formatPercent } from "../../src/core/text/formatting.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
-import { english } from "../../src/status-pages/languages/english.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import { buildView, describeDay, type DayView } from "../../src/status-pages/rendering/view.ts";
+
+const english = getLanguage("en");
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);

@@ -112,7 +112,7 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
 
 /** Turns two-factor on, ends all other sessions, and replaces this session's cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT without a new secret. */
 export async function confirmTwoFactor(context: SignedInContext, code: string) {
-  const { store, vault, clock } = context;
+  const { vault, clock } = context;
   const { codes, handOver } = await retryOnStaleRead(async () => {
     const person = await getOwnRow(context);
     if (person.totpPending === null)
@@ -126,23 +126,34 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
       const issue = other === null ? null : describeClockIssue(other, now);
       throw invalidFieldError("code", issue ?? "is not the code that this secret gives now");
     }
-    const { codes, statements } = createRecoveryCodes(store, person.id);
-    const renewed = buildRenewedSession(context);
-    await store.atomic([
-      ...changePerson(store, person, {
-        totpSecret: person.totpPending,
-        totpPending: null,
-        totpStep: step,
-        updatedAt: formatTimestamp(clock()),
-      }),
-      ...statements,
-      ...renewed.statements,
-      ...buildPersonAudit(context, "person.two-factor-on"),
-    ]);
-    return { codes, handOver: renewed.handOver };
+    return turnOn(context, person, [], {
+      totpSecret: person.totpPending,
+      totpPending: null,
+      totpStep: step,
+    });
   });
   handOver();
   return { recoveryCodes: codes };
+}
+
+/** Turns two-factor on with new recovery codes, and replaces all sessions of the person by one. */
+async function turnOn(
+  context: SignedInContext,
+  person: PersonRow,
+  guards: readonly Statement[],
+  change: Partial<PersonRow>,
+) {
+  const { store, clock } = context;
+  const { codes, statements } = createRecoveryCodes(store, person.id);
+  const renewed = buildRenewedSession(context);
+  await store.atomic([
+    ...guards,
+    ...changePerson(store, person, { ...change, updatedAt: formatTimestamp(clock()) }),
+    ...statements,
+    ...renewed.statements,
+    ...buildPersonAudit(context, "person.two-factor-on"),
+  ]);
+  return { codes, handOver: renewed.handOver };
 }
 
 function createRecoveryCodes(store: Store, personId: string) {
@@ -171,27 +182,15 @@ export async function describeTwoFactor(context: SignedInContext) {
  * a passkey or if two-factor is on.
  */
 export async function usePasskeysAsFactor(context: SignedInContext, password: string) {
-  const { store, clock } = context;
   const { codes, handOver } = await retryOnStaleRead(async () => {
     const person = await reauthenticate(context, password);
     if (hasTwoFactor(person))
       throw new AppError("CONFLICT", "Two-factor is on, and accepts your passkeys already.");
-    const { codes, statements } = createRecoveryCodes(store, person.id);
-    const renewed = buildRenewedSession(context);
-    await store.atomic([
-      guardHasPasskey(
-        person.id,
-        () => new AppError("CONFLICT", "Add a passkey first. Then it can be your second factor."),
-      ),
-      ...changePerson(store, person, {
-        passkeyFactor: true,
-        updatedAt: formatTimestamp(clock()),
-      }),
-      ...statements,
-      ...renewed.statements,
-      ...buildPersonAudit(context, "person.two-factor-on"),
-    ]);
-    return { codes, handOver: renewed.handOver };
+    const guard = guardHasPasskey(
+      person.id,
+      () => new AppError("CONFLICT", "Add a passkey first. Then it can be your second factor."),
+    );
+    return turnOn(context, person, [guard], { passkeyFactor: true });
   });
   handOver();
   return { recoveryCodes: codes };

@@ -13,27 +13,21 @@ const hostPattern = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
 const timeoutMs = 10_000;
 const maxCertificates = 20;
 
+const confirmationFields = [
+  "Message",
+  "MessageId",
+  "SubscribeURL",
+  "Timestamp",
+  "Token",
+  "TopicArn",
+  "Type",
+];
+
 /** Fields that are signed, in their order. Absent ones are left out. */
 const signedFields: Readonly<Record<string, readonly string[]>> = {
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
-  SubscriptionConfirmation: [
-    "Message",
-    "MessageId",
-    "SubscribeURL",
-    "Timestamp",
-    "Token",
-    "TopicArn",
-    "Type",
-  ],
-  UnsubscribeConfirmation: [
-    "Message",
-    "MessageId",
-    "SubscribeURL",
-    "Timestamp",
-    "Token",
-    "TopicArn",
-    "Type",
-  ],
+  SubscriptionConfirmation: confirmationFields,
+  UnsubscribeConfirmation: confirmationFields,
 };
 
 export type SnsServices = { targets: TargetGuard; exchange: Exchange };

@@ -6,7 +6,7 @@ import type { MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
-import type { MessageSources } from "../languages/sources.ts";
+import type { MessageSources } from "../languages/updates.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 
 /** Published data of a page at one time. */

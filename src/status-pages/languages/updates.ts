@@ -1,9 +1,17 @@
 /** Writes the texts of updates in the language of a reader. */
 import type { PageLanguage } from "../../core/languages.ts";
 import type { AutomaticUpdate } from "../../incidents/rules.ts";
-import { english } from "./english.ts";
+import type { Translations } from "../../incidents/schema.ts";
+import { en } from "./en.ts";
 import type { Language, TextKey } from "./language.ts";
-import type { MessageSources } from "./sources.ts";
+
+/** The sources of a message in other languages. */
+export type MessageSources = {
+  /** The facts of a monitor's update; null for a text by a person. */
+  automatic: AutomaticUpdate | null;
+  /** Texts by people, by language. */
+  translations: Translations | null;
+};
 
 /** Texts of updates without a message, which are stored in English. */
 const defaultKeys = [
@@ -15,7 +23,7 @@ const defaultKeys = [
 ] as const satisfies TextKey[];
 
 const keyOfDefault = new Map<string, (typeof defaultKeys)[number]>(
-  defaultKeys.map((key) => [english.say(key), key]),
+  defaultKeys.map((key) => [en[key], key]),
 );
 
 /** Names the monitor of automatic texts. */

@@ -22,7 +22,6 @@ import { originOf } from "../../http/request.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
-import { english } from "../languages/english.ts";
 import type { Language } from "../languages/language.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import { selectEffectiveHosts } from "../rules.ts";
@@ -245,7 +244,7 @@ export async function visitProvider(
   const pageId = query.get("page");
   const visit = query.get("visit") ?? (pageId && cookies.read(visitCookieOf(pageId))) ?? "";
   const opened = await openStart(context, visit);
-  if (opened === null) return respondExpired("/", english);
+  if (opened === null) return respondExpired("/", getLanguage("en"));
   const { start, head } = opened;
   const providerId = query.get("provider");
   if (providerId !== null) {

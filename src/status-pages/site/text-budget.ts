@@ -1,7 +1,7 @@
 /** Limits the text in one output by leaving out updates, postmortems and descriptions. */
 import { statusPageBounds } from "../../core/limits.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
-import type { MessageSources } from "../languages/sources.ts";
+import type { MessageSources } from "../languages/updates.ts";
 
 /** Bytes of text that still fit into one output. */
 export type TextBudget = { left: number };

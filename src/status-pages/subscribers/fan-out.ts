@@ -17,9 +17,9 @@ import type { EventReader } from "../../events/reader.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 import { findPublicPageById } from "../store.ts";
-import { english } from "../languages/english.ts";
+import { getLanguage } from "../languages/catalogue.ts";
 import { describeUpdate } from "../languages/updates.ts";
-import type { MessageSources } from "../languages/sources.ts";
+import type { MessageSources } from "../languages/updates.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
 import {
@@ -340,7 +340,7 @@ async function findRemoval(
       ...data,
       status: "resolved",
       resolvedAt: at,
-      message: describeUpdate(english, removed, subject),
+      message: describeUpdate(getLanguage("en"), removed, subject),
       automatic: { subject, hasTitle },
       sources: { automatic: removed, translations: null },
       isMarkdown: false,

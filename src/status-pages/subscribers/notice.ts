@@ -6,7 +6,7 @@ import { getFormatter } from "../../core/time/times.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 import { composeAutomaticTitle, noSources, translateMessage } from "../languages/updates.ts";
 import type { Language } from "../languages/language.ts";
-import type { MessageSources } from "../languages/sources.ts";
+import type { MessageSources } from "../languages/updates.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** Content of an incident notice. It names only monitors that the page shows, by their public names. */

@@ -89,6 +89,7 @@ export const ldap: Fake = {
       { tls: "starttls" },
     ],
     [answerOnce(buildMessage(0, buildResult(0x78, 52))), "The server is unavailable."],
+    [answerOnce(buildMessage(0, buildResult(0x78, 0))), "The response is not valid for LDAP."],
     [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for LDAP."],
     [answerOnce(encode(0x30, encode(0x02))), "The response is not valid for LDAP."],
     [answerOnce(buildMessage(1, entry)), "The response is not valid for LDAP."],

@@ -123,7 +123,8 @@ function createSession(wire: Wire) {
         const operation = message.next();
         if (messageId.tag !== tags.integer) throw notLdapError();
         // The server announces that it closes the connection (RFC 4511 §4.4.1).
-        if (Number(messageId.content[0]) === 0) throw readFailure(operation.content, what);
+        if (Number(messageId.content[0]) === 0)
+          throw readFailure(operation.content, what) ?? notLdapError();
         if (operation.tag === tags.searchEntry && tag === tags.search) entries++;
         else if (operation.tag === last) {
           const failure = readFailure(operation.content, what);
