@@ -1,5 +1,5 @@
 /** `signalbox monitor`: lists, pauses and checks monitors of a server. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
 import { formatLatency } from "../core/text/formatting.ts";
 import type { Heartbeat } from "../monitoring/uptime/schema.ts";
@@ -14,6 +14,18 @@ import { findMonitors } from "./support/records.ts";
 import { cleanLine, printJson, printTable, printMessage } from "./support/output.ts";
 
 type ListOptions = ClientOptions & { status?: MonitorStatus; tag?: string; search?: string };
+
+type SetOptions = ClientOptions & { message?: string; until?: string };
+
+const manualStatuses = ["up", "degraded", "down"] as const;
+type ManualStatus = (typeof manualStatuses)[number];
+
+function parseManualStatus(text: string): ManualStatus {
+  const status = manualStatuses.find((one) => one === text);
+  if (status === undefined)
+    throw new InvalidArgumentError(`It must be one of: ${manualStatuses.join(", ")}.`);
+  return status;
+}
 
 const whichMonitor = "id, name or unique start of a name";
 
@@ -63,6 +75,8 @@ export function addMonitor(program: Command) {
             printMessage(`${name} is ${paused ? "paused" : "resumed"}.`);
       });
 
+  addSet(monitor);
+
   addServerOptions(monitor.command("check").argument("<monitor...>", whichMonitor))
     .description("check monitors now; exits with 1 unless all are up")
     .action(async (words: string[], options: ClientOptions) => {
@@ -77,6 +91,31 @@ export function addMonitor(program: Command) {
       const failed = checks.filter((heartbeat) => !hasPassed(heartbeat));
       if (failed.length > 0)
         throw new Error(`Not up: ${failed.map(({ name }) => name).join(", ")}.`);
+    });
+}
+
+function addSet(monitor: Command) {
+  addServerOptions(
+    monitor
+      .command("set")
+      .argument("<status>", manualStatuses.join(", "), parseManualStatus)
+      .argument("<monitor...>", whichMonitor),
+  )
+    .description("set the status of manual monitors")
+    .option("--message <text>", "reason, for the organization")
+    .option("--until <time>", "when it is up again, such as 2026-11-20T18:40:00Z")
+    .action(async (status: ManualStatus, words: string[], options: SetOptions) => {
+      const client = await connectToServer(options);
+      const manual = {
+        manualStatus: status,
+        manualMessage: options.message ?? null,
+        manualUntil: options.until ?? null,
+      };
+      const changed = [];
+      for (const { id } of await findMonitors(client, words))
+        changed.push(await unwrapData(client.v1.monitors({ id }).patch(manual)));
+      if (options.json) printJson(changed);
+      else for (const { name } of changed) printMessage(`${name} is set to ${status}.`);
     });
 }
 

@@ -226,6 +226,8 @@ function buildEntry(
     }
     // A pause with an end is not part of a configuration.
     if (section === "monitors" && name === "paused" && fields["pausedUntil"] !== null) continue;
+    // A status that people set is operation, not configuration.
+    if (section === "monitors" && name.startsWith("manual")) continue;
     const value = toEntryValue(fields[references[name]?.as ?? name], name);
     if (value !== undefined && !isUsual(name, value)) entry[name] = value;
   }

@@ -118,7 +118,16 @@ export const sections: Readonly<Record<SectionName, Section>> = {
       escalationPolicy,
       dependsOn,
     },
-    kept: ["paused", "pausedUntil", "muted", "alertChannelIds", "escalationPolicyId"],
+    kept: [
+      "paused",
+      "pausedUntil",
+      "muted",
+      "alertChannelIds",
+      "escalationPolicyId",
+      "manualStatus",
+      "manualMessage",
+      "manualUntil",
+    ],
   },
   maintenanceWindows: {
     noun: "maintenance-window",

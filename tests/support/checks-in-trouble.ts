@@ -15,6 +15,7 @@ const local = new Set([
   "systemd",
   "browser",
   "composite",
+  "manual",
   ...(mode === "names" ? ["docker"] : []),
 ]);
 

@@ -119,11 +119,8 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     return { type: "push", fields: { grace: Math.min(86_400, Math.max(5, grace)) } };
   },
   manual: (m) => ({
-    type: "push",
-    fields: {},
-    missing: [
-      `a state that is set by hand (it was ${["down", "up", "pending", "maintenance"][toNumber(m["manual_status"] ?? 2)] ?? "pending"})`,
-    ],
+    type: "manual",
+    fields: { manualStatus: m["manual_status"] === 0 ? "down" : "up" },
   }),
   globalping(m, installation) {
     const type = toText(m["subtype"]);

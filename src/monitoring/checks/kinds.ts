@@ -12,6 +12,7 @@ import { checkHttp } from "./kinds/http.ts";
 import { checkImap } from "./kinds/imap.ts";
 import { checkKafka } from "./kinds/kafka.ts";
 import { checkLdap } from "./kinds/ldap.ts";
+import { checkManual } from "./kinds/manual.ts";
 import { checkMongodb } from "./kinds/mongodb.ts";
 import { checkMqtt } from "./kinds/mqtt.ts";
 import { checkMssql } from "./kinds/mssql.ts";
@@ -64,4 +65,5 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   systemd: checkSystemd,
   browser: checkBrowser,
   composite: checkComposite,
+  manual: checkManual,
 };

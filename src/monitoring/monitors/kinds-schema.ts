@@ -9,6 +9,7 @@ import {
   Headers,
   Host,
   HttpUrl,
+  InputTimestamp,
   integer,
   line,
   Port,
@@ -450,6 +451,20 @@ export const monitorKinds = {
       mode: z.enum(["all", "any", "count", "percentage"]).default("all"),
       minimum: nullable(integer(1, 100)).meta({
         description: "Number or percentage of monitors that must be up; null for `all` and `any`.",
+      }),
+    },
+  }),
+  manual: defineMonitorKind({
+    name: "Manual",
+    upWhen:
+      "people set `manualStatus` to `up`. Nothing is checked. Another status stands until it is changed or until `manualUntil`, and is then up again.",
+    fields: {
+      manualStatus: z.enum(["up", "degraded", "down"]).default("up"),
+      manualMessage: nullable(line(200)).meta({
+        description: "Why, for the organization. Public pages do not show it.",
+      }),
+      manualUntil: nullable(InputTimestamp).meta({
+        description: "When it is up again automatically. Null for no end.",
       }),
     },
   }),

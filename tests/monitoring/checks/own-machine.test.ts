@@ -9,7 +9,7 @@ import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 /** Types that need a program of this machine to reach a target, or have none. */
-const ofPrograms = new Set(["command", "systemd", "browser", "ping", "composite"]);
+const ofPrograms = new Set(["command", "systemd", "browser", "ping", "composite", "manual"]);
 const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
   (type) => !ofPrograms.has(type),
 );

@@ -32,13 +32,14 @@ test.each([
   expect(target(type, fields) ?? "").not.toContain(secret);
 });
 
-test("every monitor type except push and composite has a target", () => {
+test("every monitor type except push, composite and manual has a target", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
   expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual([
     "push",
     "composite",
+    "manual",
   ]);
   expect(types.filter((type) => formatFullTarget({ ...newMonitors[type], type }) === null)).toEqual(
-    ["push", "composite"],
+    ["push", "composite", "manual"],
   );
 });

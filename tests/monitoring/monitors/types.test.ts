@@ -146,6 +146,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   command: { arguments: [] },
   systemd: {},
   composite: { mode: "all", minimum: null },
+  manual: { manualStatus: "up", manualMessage: null, manualUntil: null },
   browser: { steps: [], keyword: null, username: null, verifyTls: true, screenshotAt: null },
 };
 
@@ -329,6 +330,11 @@ const set: Record<keyof typeof newMonitors, object> = {
   command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
   systemd: { unit: "getty@tty1.service" },
   composite: { mode: "percentage", minimum: 60 },
+  manual: {
+    manualStatus: "down",
+    manualMessage: "Contract ended",
+    manualUntil: "2026-12-01T00:00:00.000Z",
+  },
   browser: {
     url: "http://[fd00::1]:8080/login",
     steps: ["fill input[name=u] with {{ username }} with care", "click a > b", "expect Wel come"],
@@ -547,6 +553,11 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   composite: [
     ["mode", "most", null],
     ["minimum", 0, 101, 1.5],
+  ],
+  manual: [
+    ["manualStatus", "paused", null],
+    ["manualMessage", "", "a\nb", "x".repeat(201)],
+    ["manualUntil", "tomorrow", 5],
   ],
   systemd: [["unit", undefined, "", "-H", "a b", "a/b", "--user"]],
   push: [

@@ -34,7 +34,8 @@ export type TypeWithoutFake =
   | "command"
   | "systemd"
   | "browser"
-  | "composite";
+  | "composite"
+  | "manual";
 
 /** One server per type; the compiler requires one for a new type. */
 export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {

@@ -9,6 +9,7 @@ export const families = [
   "Devices and machines",
   "Jobs",
   "Other monitors",
+  "People",
 ] as const;
 
 const familyByType: Record<MonitorType, (typeof families)[number]> = {
@@ -44,6 +45,7 @@ const familyByType: Record<MonitorType, (typeof families)[number]> = {
   push: "Jobs",
   command: "Jobs",
   composite: "Other monitors",
+  manual: "People",
 };
 
 /** The types in the order of their families, and within a family in the order above. */

@@ -279,7 +279,7 @@ export class CheckEngine {
   }
 
   private schedule(monitor: Watched, dueAt: number) {
-    this.jobs.schedule(monitor.key, dueAt, monitor.terms);
+    this.jobs.schedule(monitor.key, this.due.bringForward(monitor, dueAt), monitor.terms);
   }
 
   /** Runs a check. If a bug makes it throw, logs the error and schedules the next check. */

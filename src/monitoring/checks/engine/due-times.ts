@@ -77,6 +77,14 @@ export class DueTimes {
     return Math.min(retryAt, startedAt + monitor.intervalSeconds * 1000);
   }
 
+  /** Returns when the manual status of a monitor ends, if that is before `dueAt`. */
+  bringForward({ settings }: Watched, dueAt: number): number {
+    const until = settings?.["manualUntil"];
+    if (typeof until !== "string") return dueAt;
+    const waitMs = Date.parse(until) - this.clock();
+    return waitMs > 0 ? Math.min(dueAt, this.monotonic() + waitMs) : dueAt;
+  }
+
   computeSlotAfter(
     { key, intervalSeconds }: Pick<Watched, "key" | "intervalSeconds">,
     after: number,

@@ -48,7 +48,12 @@ type EngineDependencies = {
 };
 
 /** Types that can check this machine itself, without a network. */
-const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd", "composite"]);
+const localTypes: ReadonlySet<string> = new Set<MonitorType>([
+  "docker",
+  "systemd",
+  "composite",
+  "manual",
+]);
 
 /** Steps in which a check processes data from the target. */
 const targetSteps: ReadonlySet<OutgoingContext["step"]> = new Set([

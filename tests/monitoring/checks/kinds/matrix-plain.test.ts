@@ -150,12 +150,14 @@ const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> 
   systemd: "it asks a program of this machine: systemd.test.ts",
   browser: "it runs Chromium: browser.test.ts",
   composite: "it reads the states of other monitors: composite.test.ts",
+  manual: "people set its status: manual.test.ts",
 };
 
 /** Types without details, with the reason. */
 const withoutDetails: Partial<Record<MonitorType, string>> = {
   tcp: "of its answer nothing is known but whether it has what the monitor itself expects",
   composite: "its message names the monitors that are down",
+  manual: "its message is the reason that people give",
   push: "what its job has to say is the message",
 };
 

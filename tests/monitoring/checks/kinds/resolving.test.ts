@@ -7,7 +7,7 @@ import { createCheckContext } from "../../../support/check-runs.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
 // A DNS monitor queries a name server by address, two types query this machine, one other monitors.
-const nameless = ["dns", "command", "systemd", "composite"];
+const nameless = ["dns", "command", "systemd", "composite", "manual"];
 
 for (const type of Object.keys(checkKinds).filter(
   (one) => !nameless.includes(one),

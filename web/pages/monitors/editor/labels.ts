@@ -380,6 +380,13 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "Paused monitors and those in maintenance do not count.",
   },
   "composite.minimum": { label: "Minimum", hint: "Number or percentage that must be up." },
+  manualStatus: { label: "Status", hint: "Nothing is checked: people set it." },
+  manualMessage: { label: "Reason", hint: "Not shown on public pages." },
+  manualUntil: {
+    label: "Up again",
+    none: "No end",
+    hint: "When the status ends automatically. Leave empty for no end.",
+  },
   priority: { label: "Priority", hint: "How urgent its alerts are." },
   muted: { label: "Muted", hint: "Checked, but sends no alerts." },
 };

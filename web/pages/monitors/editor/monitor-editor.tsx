@@ -164,6 +164,9 @@ const useTestCheck = (edited: Monitor | undefined, form: Form<Values>) =>
     onError: form.fail,
   });
 
+/** Whether Signalbox itself checks monitors of a type. */
+const isChecked = (type: MonitorType) => type !== "push" && type !== "manual";
+
 function Fields(props: Props) {
   const { monitor, isNew } = props;
   const edited = isNew ? undefined : monitor;
@@ -185,7 +188,7 @@ function Fields(props: Props) {
       submit={isNew ? "Create monitor" : "Save"}
       onCancel={closeDialog}
       extra={
-        type !== "push" && (
+        isChecked(type) && (
           <BusyButton loading={test.isPending} onClick={() => test.mutate(body)}>
             Test now
           </BusyButton>
@@ -212,7 +215,7 @@ function Fields(props: Props) {
           <EditorField key={name} editor={editor} name={name} />
         ))}
       </div>
-      {edited !== undefined && type !== "push" && <ReplayLine monitor={edited} values={values} />}
+      {edited !== undefined && isChecked(type) && <ReplayLine monitor={edited} values={values} />}
       <GroupAndChannels form={form} />
       <Sections editor={editor} sections={[...own.filter(isFolded), ...listCommonSections(type)]} />
       <TestCheckResult type={type} data={test.data} />

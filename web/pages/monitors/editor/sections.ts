@@ -17,7 +17,7 @@ export type Section = {
 
 /** Fields of the schedule: interval and retries, or for push monitors the grace period. */
 export const scheduleFieldsOf = (type: string) =>
-  type === "push" ? ["interval", "grace"] : ["interval", "retries"];
+  type === "push" ? ["interval", "grace"] : type === "manual" ? [] : ["interval", "retries"];
 
 /** Sections of a step, after its name, method and URL. */
 export const stepSections: Section[] = [
@@ -129,6 +129,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
     },
   ],
   composite: [{ title: "", fields: ["dependsOn", "mode", "minimum"] }],
+  manual: [{ title: "", fields: ["manualStatus", "manualMessage", "manualUntil"] }],
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
 
@@ -195,18 +196,28 @@ const commonSections: Section[] = [
   { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
 ];
 
-/** Fields that do not apply to push monitors, because Signalbox sends no requests to the job. */
-const pollingFields = ["timeout", "retryInterval", "confirmations"];
+/** Fields that do not apply to types without requests. */
+const unusedFields: Readonly<Record<string, string[]>> = {
+  push: ["timeout", "retryInterval", "confirmations"],
+  composite: ["dependsOn"],
+  manual: [
+    "timeout",
+    "retries",
+    "retryInterval",
+    "confirmations",
+    "successThreshold",
+    "degradedAfterMs",
+    "inverted",
+  ],
+};
 
 /** Sections that all types share, without fields that the editor shows elsewhere. */
 export function listCommonSections(type: string): Section[] {
-  const left = [
-    ...scheduleFieldsOf(type),
-    ...(type === "push" ? pollingFields : []),
-    ...(type === "composite" ? ["dependsOn"] : []),
-  ];
-  return commonSections.map((section) => ({
-    ...section,
-    fields: section.fields.filter((name) => !left.includes(name)),
-  }));
+  const left = [...scheduleFieldsOf(type), ...(unusedFields[type] ?? [])];
+  return commonSections
+    .map((section) => ({
+      ...section,
+      fields: section.fields.filter((name) => !left.includes(name)),
+    }))
+    .filter(({ fields }) => fields.length > 0);
 }

@@ -36,6 +36,8 @@ const marks: Partial<Record<MonitorType, string>> = {
   systemd:
     "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6M12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.2 2.2M16.2 16.2l2.2 2.2M18.4 5.6l-2.2 2.2M7.8 16.2l-2.2 2.2",
   composite: "M4 4h6v6H4zM14 4h6v6h-6zM9 14h6v6H9zM7 10v2h10v-2M12 12v2",
+  manual:
+    "M9 11V5.5a1.5 1.5 0 0 1 3 0V11m0-1V4.5a1.5 1.5 0 0 1 3 0V11m0-3.5a1.5 1.5 0 0 1 3 0V14a7 7 0 0 1-7 7c-3 0-4.5-1.5-6-4l-2-4a1.5 1.5 0 0 1 2.6-1.5L9 14V7.5a1.5 1.5 0 0 0-3 0",
   browser: "M3 5h18v14H3zM3 9h18M6 7h.01M8.5 7h.01",
 };
 

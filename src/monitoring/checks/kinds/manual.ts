@@ -1,0 +1,22 @@
+import { formatUtcMinute } from "../../../core/time/clock.ts";
+import type { CheckKind } from "../check.ts";
+
+/** Returns the status that people set, until its end. */
+export const checkManual: CheckKind<"manual"> = async (
+  { manualStatus, manualMessage, manualUntil },
+  { now },
+) => {
+  if (manualStatus === "up") return { status: "up", message: "Set to up.", latencyMs: null };
+  if (manualUntil !== null && Date.parse(manualUntil) <= now()) {
+    const message = `Up again since ${formatUtcMinute(manualUntil)}, as planned.`;
+    return { status: "up", message, latencyMs: null };
+  }
+  const message = `Set to ${manualStatus}.`;
+  return {
+    status: manualStatus,
+    message,
+    ...(manualMessage !== null && { said: `${message} ${manualMessage}` }),
+    latencyMs: null,
+    final: true,
+  };
+};
