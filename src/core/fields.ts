@@ -109,8 +109,15 @@ export const HttpsUrl = urlSchema(["https"], "https://intranet.example/health");
 /** URL of a WebSocket. */
 export const WebSocketUrl = urlSchema(["ws", "wss"], "wss://intranet.example/live");
 
+/** URL of a resolver that speaks DNS over TLS, or over HTTPS at this path. */
+export const ResolverUrl = urlSchema(["tls", "https"], "https://dns.example/dns-query", (text) =>
+  /^(https:\/\/[^#]+|tls:\/\/[^/?#]+\/?)$/i.test(text)
+    ? null
+    : "must have no fragment, and with tls no path",
+);
+
 /** URL of a proxy. Its user name and password are separate fields. */
-export const ProxyUrl = urlSchema(["http", "socks5"], "socks5://proxy.lan:1080", (text) =>
+export const ProxyUrl = urlSchema(["http", "https", "socks5"], "socks5://proxy.lan:1080", (text) =>
   /^\w+:\/\/[^/?#]+\/?$/.test(text) ? null : "must have no path, query or fragment",
 );
 

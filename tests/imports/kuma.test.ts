@@ -400,7 +400,7 @@ test.each([
 test.each([
   ["http", { proxyUrl: "http://proxy.lan:3128" }],
   ["socks5h", { proxyUrl: "socks5://proxy.lan:3128" }],
-  ["https", null],
+  ["https", { proxyUrl: "https://proxy.lan:3128" }],
   ["socks4", null],
 ])("a monitor uses its %s proxy, or is paused until it has a supported one", (protocol, taken) => {
   const login = { auth: 1, username: "probe", password: "word", active: 1 };

@@ -48,6 +48,8 @@ export const packages = {
   zsh: "zsh",
   fish: "fish",
   tinyproxy: "tinyproxy-bin",
+  stunnel: "stunnel4",
+  unbound: "unbound",
   microsocks: "microsocks",
   "dpkg-deb": "dpkg",
   rpm: "rpm",
@@ -284,6 +286,40 @@ export async function startDnsmasq(...more: string[]) {
   const args = [...baseArguments, ...alone, ...records, ...more];
   const stop = await startProgram({ program: "dnsmasq", args, folder: createFolder() }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** unbound with the records of `zone`, over plain DNS, TLS and HTTPS, and the authority of its certificate. */
+export async function startUnbound() {
+  const [port, tlsPort, httpsPort, folder] = [
+    getFreePort(),
+    getFreePort(),
+    getFreePort(),
+    createFolder(),
+  ];
+  writeCertificates(folder);
+  const data = Object.entries(zone).flatMap(([type, { host, values }]) =>
+    values.map(
+      (value) => `local-data: '${host}. 300 IN ${type} ${type === "TXT" ? `"${value}"` : value}'`,
+    ),
+  );
+  const settings = [
+    "server:",
+    ...[port, tlsPort, httpsPort].map((each) => `interface: 127.0.0.1@${each}`),
+    `tls-port: ${tlsPort}`,
+    `https-port: ${httpsPort}`,
+    "tls-service-key: good.key",
+    "tls-service-pem: good.pem",
+    ...['username: ""', 'chroot: ""', 'pidfile: ""', 'directory: "."', "use-syslog: no"],
+    'module-config: "iterator"',
+    "local-zone: signalbox.test. static",
+    "local-zone: 2.0.192.in-addr.arpa. static",
+    ...data,
+  ];
+  writeFileSync(join(folder, "unbound.conf"), settings.join("\n"));
+  const authority = readFileSync(join(folder, "authority.pem"), "utf8");
+  const command = { program: "unbound", args: ["-d", "-c", "unbound.conf"], folder } as const;
+  const stop = await startProgram(command, [port, tlsPort, httpsPort]);
+  return { port, tlsPort, httpsPort, authority, [Symbol.asyncDispose]: stop };
 }
 
 /** A name server that answers no query. */

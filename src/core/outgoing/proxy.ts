@@ -1,4 +1,4 @@
-/** Connects through an HTTP or SOCKS5 proxy. */
+/** Connects through an HTTP, HTTPS or SOCKS5 proxy. */
 import { isIPv4, isIPv6 } from "node:net";
 import { version } from "../assets.ts";
 import { parseIpv6Groups } from "../security/client-network.ts";
@@ -8,9 +8,10 @@ import type { OutgoingContext } from "./context.ts";
 import { BlockedTarget, TargetFailure } from "./failures.ts";
 import { InvalidHttp, formatStatus, readHead } from "./http/head.ts";
 import { classifyFailure } from "./failure-reasons.ts";
-import { type Wire, createWire } from "./http/wire.ts";
+import { assertTrusted, type Wire, createWire } from "./http/wire.ts";
+import { secureAgain } from "./nested-tls.ts";
 
-/** A proxy whose URL has the scheme `http:` or `socks5:`, with its credentials. */
+/** A proxy whose URL has the scheme `http:`, `https:` or `socks5:`, with its credentials. */
 export type Proxy = { url: URL; username: string | null; password: string | null };
 
 type Target = { host: string; port: number };
@@ -19,7 +20,8 @@ type Target = { host: string; port: number };
 const maxBytes = 16 * 1024;
 
 /**
- * Connects to the proxy itself, whose address must be allowed like any target. Throws TargetFailure or OwnTrouble.
+ * Connects to the proxy itself, whose address must be allowed like any target. The certificate of an HTTPS proxy is
+ * always verified. Throws TargetFailure or OwnTrouble.
  */
 export async function connectToProxy(
   { url }: Proxy,
@@ -27,11 +29,16 @@ export async function connectToProxy(
   context: OutgoingContext,
 ): Promise<Connection> {
   const port = portOf(url);
+  const tls = url.protocol === "https:" ? { name: url.hostname.replace(/^\[|\]$/g, "") } : null;
   try {
     const addresses = await context.addressesOf(url.hostname, port, { family, as: "proxy" });
-    const connecting = dial(addresses, port, context);
+    const connecting = dial(addresses, port, context, tls);
     context.step = "connecting to the proxy";
-    return await connecting;
+    const connection = await connecting;
+    assertTrusted(connection.secured, true);
+    // Callers read the certificate of the target here.
+    connection.secured = null;
+    return connection;
   } catch (error) {
     throw blameProxy(error, "The proxy can't be reached");
   }
@@ -47,7 +54,7 @@ export async function openTunnel(
 ): Promise<Connection> {
   const connection = await connectToProxy(proxy, family, context);
   context.step = "waiting for the proxy";
-  const open = proxy.url.protocol === "http:" ? openByHttp : openBySocks;
+  const open = proxy.url.protocol === "socks5:" ? openBySocks : openByHttp;
   let refusal: TargetFailure | null;
   try {
     refusal = await open(createWire(connection, context, maxBytes), proxy, target);
@@ -56,7 +63,10 @@ export async function openTunnel(
   }
   if (refusal !== null) throw refusal;
   context.step = "connecting";
-  return tls === null ? connection : connection.secure(tls);
+  if (tls === null) return connection;
+  return proxy.url.protocol === "https:"
+    ? secureAgain(connection, tls, context)
+    : connection.secure(tls);
 }
 
 /** Attributes an error to the proxy instead of the target. */

@@ -260,8 +260,8 @@ function applyProxy(client: Section, target: Target) {
   const address = client.text("proxy-url");
   if (address === "") return;
   const url = URL.parse(address);
-  if (url === null || !["http:", "socks5:"].includes(url.protocol))
-    return void target.missing.push("client.proxy-url: a proxy of HTTP or SOCKS5");
+  if (url === null || !["http:", "https:", "socks5:"].includes(url.protocol))
+    return void target.missing.push("client.proxy-url: a proxy of HTTP, HTTPS or SOCKS5");
   Object.assign(target.fields, {
     proxyUrl: `${url.protocol}//${url.host}`,
     proxyUsername: decodePercent(url.username) || null,

@@ -118,9 +118,10 @@ export function convertHttp(m: Fields): MappedMonitor & { notes: string[]; missi
   };
 }
 
-/** Proxy types by Uptime Kuma's names. SOCKS4 and proxies reached over TLS have no equivalent. */
+/** Proxy types by Uptime Kuma's names. SOCKS4 has no equivalent. */
 const proxyKinds: Readonly<Record<string, string>> = {
   http: "http",
+  https: "https",
   socks: "socks5",
   socks5: "socks5",
   socks5h: "socks5",

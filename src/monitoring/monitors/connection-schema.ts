@@ -14,7 +14,7 @@ export const connectionFields = {
   clientKey: nullable(pemSchema("PRIVATE KEY").meta({ writeOnly: true })),
   proxyUrl: nullable(ProxyUrl).meta({
     description:
-      "Every request goes through it: an HTTP proxy (with CONNECT for https) or a SOCKS5 proxy, which resolves the name of the target.",
+      "Every request goes through it: an HTTP or HTTPS proxy (with CONNECT for https) or a SOCKS5 proxy, which resolves the name of the target. The certificate of an HTTPS proxy is always verified.",
   }),
   proxyUsername: nullable(
     line(255)

@@ -20,7 +20,7 @@ export const detailsOfTypes = {
     lossPercent: { label: "Packet loss", unit: "%" },
     slowestMs: { label: "Slowest", unit: "ms" },
   },
-  dns: { records: { label: "Records" } },
+  dns: { records: { label: "Records" }, dnssec: { label: "DNSSEC" } },
   tls: secured,
   smtp: { greeting: { label: "Greeting" }, ...secured },
   imap: { greeting: { label: "Greeting" }, ...secured },

@@ -16,6 +16,7 @@ import {
   integer,
   line,
   Port,
+  ResolverUrl,
   secret,
   Timestamp,
   Variables,
@@ -44,15 +45,15 @@ export const certificateExpiryDays = integer(1, 3650)
 
 const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
 
-/** A name server: an IP address, with `:port` unless the port is 53. */
-export const Resolver = z
-  .string()
+/** A name server: an IP address, with `:port` unless the port is 53, or a URL for DNS over TLS or over HTTPS. */
+export const Resolver = line(2048)
   .refine((text) => {
+    if (text.includes("://")) return ResolverUrl.safeParse(text).success;
     if (z.ipv6().safeParse(text).success) return true;
     const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
     const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
     return host.success && Number(port) >= 1 && Number(port) <= 65535;
-  }, "must be an IP address, with :port where it is not 53")
+  }, "must be an IP address, with :port where it is not 53, or a URL such as tls://dns.example or https://dns.example/dns-query")
   .meta({ example: "192.168.1.1:53" });
 
 const BasicAuth = {

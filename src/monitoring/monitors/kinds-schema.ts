@@ -113,14 +113,22 @@ export const monitorKinds = {
   dns: defineMonitorKind({
     name: "DNS",
     upWhen:
-      "there are records of the type, including the expected values. You can name a resolver; the default is the system's. For `PTR`, `host` can be an IP address.",
+      "there are records of the type, including the expected values, and all `assertions` about them hold. You can name a resolver, also one with DNS over TLS or over HTTPS; the default is the system's. With `requireDnssec`, the resolver must have verified the DNSSEC signatures. For `PTR`, `host` can be an IP address.",
     fields: {
       host: Host,
       recordType: z
-        .enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA"])
+        .enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA", "DNSKEY"])
         .default("A"),
       resolver: nullable(Resolver),
       expected: z.array(line(1000)).max(50).default([]),
+      requireDnssec: z.boolean().default(false).meta({
+        description:
+          "Whether the resolver must report that it has verified the DNSSEC signatures (AD bit). Needs a resolver that validates.",
+      }),
+      assertions: assertionsSchema("body", "json", "latency").default([]).meta({
+        description:
+          'Conditions that the answer must satisfy, all of them. `body` has one record per line; `json` is such as `{ "values": ["192.0.2.1"], "ttl": 300, "dnssec": "secure" }`, with the lowest TTL in seconds.',
+      }),
     },
   }),
   tls: defineMonitorKind({

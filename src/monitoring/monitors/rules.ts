@@ -32,7 +32,7 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
     ...(instead === null || url === null
       ? []
       : [{ path: "connectTo", host: instead, port: portOf(url) }]),
-    ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
+    ...(resolver === null ? [] : [{ path: "resolver", host: resolver.host, port: resolver.port }]),
   ];
 }
 
@@ -82,11 +82,29 @@ export function formatTarget({ type, url, watched, port }: Target): string | nul
 
 const hostPortPattern = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
 
-/** Parses a name server such as `192.0.2.1:53` or `[2001:db8::1]:53`. The default port is 53. */
-export function parseResolver(text: string): { host: string; port: number } | null {
+/** Default ports of resolvers: DNS, DNS over TLS (RFC 7858), DNS over HTTPS (RFC 8484). */
+const resolverPorts = { dns: 53, tls: 853, https: 443 };
+
+export type Resolver = {
+  scheme: keyof typeof resolverPorts;
+  host: string;
+  port: number;
+  /** Path and query of DNS over HTTPS. */
+  path: string;
+};
+
+/** Parses a name server such as `192.0.2.1:53`, `[2001:db8::1]:53`, `tls://dns.lan` or `https://dns.lan/dns-query`. */
+export function parseResolver(text: string): Resolver | null {
   if (text === "") return null;
+  const url = text.includes("://") ? URL.parse(text) : null;
+  if (url !== null) {
+    const scheme = url.protocol === "tls:" ? "tls" : "https";
+    const port = Number(url.port || resolverPorts[scheme]);
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    return { scheme, host, port, path: `${url.pathname}${url.search}` };
+  }
   const { host = text, port = "53" } = hostPortPattern.exec(text)?.groups ?? {};
-  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+  return { scheme: "dns", host: host.replace(/^\[|\]$/g, ""), port: Number(port), path: "" };
 }
 
 /** Joins lists of channels. A duplicate stays at its first position. */

@@ -57,7 +57,7 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
     throw new TargetFailure("Blocked: a public address redirected to a private one.", true);
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const tls = url.protocol === "https:" ? selectTls(name, url, transport) : null;
-  const isForwarded = proxy?.url.protocol === "http:" && tls === null;
+  const isForwarded = proxy !== null && proxy.url.protocol !== "socks5:" && tls === null;
   const connection =
     proxy === null
       ? await dial(addresses, port, context, tls)

@@ -22,6 +22,8 @@ export function normalizeValue(type: RecordType, value: string): string {
       return normalizeNameRecord(value);
     case "CAA":
       return normalizeCaa(value);
+    case "DNSKEY":
+      return normalizeKey(value);
     case "TXT":
       return value;
   }
@@ -45,6 +47,12 @@ function normalizeNameRecord(value: string): string {
 function normalizeStartOfAuthority(value: string): string {
   const [server = "", mailbox = "", ...numbers] = value.trim().split(/\s+/);
   return [toAsciiName(server), toAsciiName(mailbox), ...numbers].join(" ");
+}
+
+/** Normalizes a DNSKEY record, whose key can contain spaces (RFC 4034 §2.2). */
+function normalizeKey(value: string): string {
+  const [keyFlags = "", protocol = "", algorithm = "", ...key] = value.trim().split(/\s+/);
+  return `${keyFlags} ${protocol} ${algorithm} ${key.join("")}`;
 }
 
 /** Normalizes a CAA record: flags, lower-case tag, quoted value (RFC 8659 §4.1). */

@@ -5,30 +5,54 @@ import { canReachNameServers, silentNameServersError } from "../../../core/outgo
 import { parseResolver } from "../../monitors/rules.ts";
 import { LocalFailure, ResolverFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
+import { parseIpv6Groups } from "../../../core/security/client-network.ts";
 import { toAsciiName } from "../../../core/security/destinations.ts";
-import { excerptText } from "../../../core/text/formatting.ts";
+import { capitalize, excerptText } from "../../../core/text/formatting.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
+import { assertAllHold } from "../protocols/assertions.ts";
+import { queryResolver } from "../protocols/dns-transports.ts";
+import { findValue } from "../protocols/json-path.ts";
 import { normalizeValue, hasText } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
-/** Up when the name has records of the type, and they contain all expected values. */
+/** Up when the name has records of the type, and they satisfy all expectations. */
 export const checkDns: CheckKind<"dns"> = async (settings, context) => {
-  const { host, recordType, expected } = settings;
-  const resolver = await createResolver(settings, context);
-  // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.
-  context.step = settings.resolver === null ? "resolving the name" : "waiting for the response";
+  const { recordType } = settings;
   const startedAt = performance.now();
-  const found = await queryRecords(resolver, toAsciiName(host), recordType).catch(
-    async (error: unknown) => {
-      if (settings.resolver === null && isUnanswered(error) && !(await canReachNameServers()))
-        throw silentNameServersError();
-      throw toFailure(error, recordType);
-    },
+  const { values, ttl, dnssec } = await (needsOwnQuery(settings) ? queryAnswer : lookUp)(
+    settings,
+    context,
   );
   const latencyMs = measureElapsedMs(startedAt);
-  if (found.length === 0)
-    throw new TargetFailure(`There is no ${recordType} record for this name.`);
+  if (values.length === 0) throw noRecordError(recordType);
+  assertExpected(settings, values);
+  if (settings.requireDnssec && dnssec !== "secure")
+    throw new TargetFailure(
+      "The resolver has not verified DNSSEC: the name is not signed, or the resolver does not validate.",
+    );
+  // Sorted, because name servers rotate the records (RFC 1794).
+  const sorted = values.toSorted();
+  await assertAllHold(
+    settings.assertions,
+    ({ source, path }) => {
+      if (source === "latency") return { value: latencyMs };
+      if (source === "body") return { value: sorted.join("\n") };
+      return { value: findValue({ values: sorted, ttl, dnssec }, path ?? "$") };
+    },
+    "The records were read",
+    () => [],
+    context,
+  );
+  const count = values.length === 1 ? "1 record" : `${values.length} records`;
+  const details = {
+    records: excerptText(sorted.join(", "), 200),
+    dnssec: dnssec === null ? null : capitalize(dnssec),
+  };
+  return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
+};
+
+function assertExpected({ recordType, expected }: Settings, found: readonly string[]) {
   const values = new Set(found.map((value) => normalizeValue(recordType, value)));
   const missing = expected.filter((value) =>
     recordType === "TXT" ? !hasText(found, value) : !values.has(normalizeValue(recordType, value)),
@@ -37,11 +61,83 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
     throw new TargetFailure(
       `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
     );
-  const count = found.length === 1 ? "1 record" : `${found.length} records`;
-  // Sorted, because name servers rotate the records (RFC 1794).
-  const details = { records: excerptText(found.toSorted().join(", "), 200) };
-  return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
+}
+
+/** Records and, of an own query, their lowest TTL in seconds and their DNSSEC state. */
+type Answer = { values: string[]; ttl: number | null; dnssec: "secure" | "insecure" | null };
+
+/** Whether the system's library can't do the query: it lacks encryption, DNSKEY, TTLs and the AD bit. */
+const needsOwnQuery = ({ resolver, recordType, requireDnssec, assertions }: Settings) =>
+  recordType === "DNSKEY" ||
+  requireDnssec ||
+  assertions.length > 0 ||
+  resolver?.includes("://") === true;
+
+/**
+ * Queries the records with their TTL and DNSSEC state. A validating resolver responds SERVFAIL for invalid signatures;
+ * the same query without validation (CD bit, RFC 4035 §3.2.2) then succeeds.
+ */
+async function queryAnswer(settings: Settings, context: CheckContext): Promise<Answer> {
+  const { host, recordType } = settings;
+  const resolver = parseResolver(settings.resolver ?? "");
+  const isReverse = recordType === "PTR" && isIP(host) !== 0;
+  const name = isReverse ? buildReverseName(host) : toAsciiName(host);
+  context.step = "resolving the name";
+  // A copy, because a timeout of this machine's resolver must stay a failure of resolving.
+  const own = resolver === null ? { ...context } : context;
+  const query = (isUnchecked: boolean) =>
+    queryResolver(resolver, name, recordType, isUnchecked, own).catch(async (error: unknown) => {
+      throw resolver === null && !(await canReachNameServers()) ? silentNameServersError() : error;
+    });
+  const { rcode, records, isAuthentic } = await query(false);
+  if (rcode === servfail && (await query(true)).rcode !== servfail)
+    throw new TargetFailure(
+      "DNSSEC is bogus: the resolver found that the signatures of the name are not valid.",
+    );
+  if (rcode !== 0) throw toFailure({ code: `E${rcodes[rcode] ?? `RCODE${rcode}`}` }, recordType);
+  return {
+    values: records.map(({ value }) => value),
+    ttl: records.length === 0 ? null : Math.min(...records.map(({ ttl }) => ttl)),
+    dnssec: isAuthentic ? "secure" : "insecure",
+  };
+}
+
+const servfail = 2;
+/** Names of response codes in the errors of the system's library. */
+const rcodes: Readonly<Record<number, string>> = {
+  1: "FORMERR",
+  2: "SERVFAIL",
+  3: "NOTFOUND",
+  4: "NOTIMP",
+  5: "REFUSED",
 };
+
+/** Name of the PTR records of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
+function buildReverseName(address: string): string {
+  const groups = isIP(address) === 6 ? parseIpv6Groups(address) : null;
+  if (groups === null) return `${address.split(".").toReversed().join(".")}.in-addr.arpa`;
+  const digits = groups.map((group) => group.toString(16).padStart(4, "0")).join("");
+  return `${[...digits].toReversed().join(".")}.ip6.arpa`;
+}
+
+/** Queries the records with the system's library. */
+async function lookUp(settings: Settings, context: CheckContext): Promise<Answer> {
+  const { host, recordType } = settings;
+  const resolver = await createResolver(settings, context);
+  // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.
+  context.step = settings.resolver === null ? "resolving the name" : "waiting for the response";
+  const values = await queryRecords(resolver, toAsciiName(host), recordType).catch(
+    async (error: unknown) => {
+      if (settings.resolver === null && isUnanswered(error) && !(await canReachNameServers()))
+        throw silentNameServersError();
+      throw toFailure(error, recordType);
+    },
+  );
+  return { values, ttl: null, dnssec: null };
+}
+
+const noRecordError = (type: string) =>
+  new TargetFailure(`There is no ${type} record for this name.`);
 
 async function createResolver({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
   // The second attempt has a longer timeout. The timeout of the check limits both.
@@ -62,7 +158,11 @@ async function createResolver({ resolver }: Settings, context: CheckContext): Pr
 const rootDomain = ".";
 
 /** Queries the records and formats them in the notation of zone files (RFC 1035 §5, 2782, 8659). */
-async function queryRecords(resolver: Resolver, host: string, type: Settings["recordType"]) {
+async function queryRecords(
+  resolver: Resolver,
+  host: string,
+  type: Settings["recordType"],
+): Promise<string[]> {
   switch (type) {
     case "A":
       return await resolver.resolve4(host);
@@ -94,6 +194,8 @@ async function queryRecords(resolver: Resolver, host: string, type: Settings["re
         const [tag, value] = Object.entries(property).find(([name]) => name !== "type") ?? [];
         return `${critical} ${tag} ${JSON.stringify(value)}`;
       });
+    case "DNSKEY":
+      throw new Error("The library can't query DNSKEY.");
   }
 }
 
@@ -108,7 +210,7 @@ function toFailure(error: unknown, type: string): unknown {
     // Bun does not distinguish an unknown name from a name without such records.
     case "ENOTFOUND":
     case "ENODATA":
-      return new TargetFailure(`There is no ${type} record for this name.`);
+      return noRecordError(type);
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":

@@ -1,9 +1,9 @@
 /** The gRPC check: calls the standard health service of a server over HTTP/2. */
-import { Duplex } from "node:stream";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
+import { openHttp2 } from "../protocols/http2.ts";
 
 const servingStatus = 1;
 const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
@@ -35,32 +35,11 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
 type Settings = Parameters<CheckKind<"grpc">>[0];
 
 async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal: AbortSignal) {
-  const { connect, constants } = await import("node:http2");
+  const { constants } = await import("node:http2");
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const line = new Duplex({
-    read() {},
-    write(chunk: Buffer, _encoding, done) {
-      wire.write(chunk);
-      done();
-    },
-  });
-  line.on("error", () => {});
-  wire
-    .readRest((chunk) => void line.push(chunk))
-    .catch((error: unknown) => {
-      reject(error);
-      line.destroy();
-    });
   const name = host.includes(":") ? `[${host}]` : host;
-  const session = connect(`${tls ? "https" : "http"}://${name}`, {
-    createConnection: () => line,
-    settings: { enablePush: false },
-  });
-  signal.addEventListener("abort", () => session.destroy());
-  session.on("error", () => reject(notGrpcError()));
-  session.on("goaway", (code) => {
-    if (code !== constants.NGHTTP2_NO_ERROR) reject(notGrpcError());
-  });
+  const origin = `${tls ? "https" : "http"}://${name}`;
+  const session = await openHttp2(wire, origin, signal, reject, notGrpcError);
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: "POST",
     [constants.HTTP2_HEADER_PATH]: "/grpc.health.v1.Health/Check",

@@ -7,7 +7,11 @@ import {
   replyOnce,
   runUntilTimedOut,
 } from "../../../support/check-runs.ts";
-import { startMicrosocks, startTinyproxy } from "../../../support/real-proxies.ts";
+import {
+  startMicrosocks,
+  startSecureTinyproxy,
+  startTinyproxy,
+} from "../../../support/real-proxies.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 import { startSecureListener } from "../../../support/secure-listener.ts";
@@ -96,6 +100,41 @@ describe.each(real)("through %s", (program, running) => {
     },
   );
 });
+
+defineTestWith(
+  ["stunnel", "tinyproxy"],
+  "through an HTTPS proxy, targets with and without TLS get the request",
+  async () => {
+    await using proxy = await startSecureTinyproxy(canary);
+    await using site = await startTarget(replyWith(200, "x".repeat(300_000)));
+    await using secure = await startSecureListener("good", { greets: hello });
+    const proxied = { proxyUrl: proxy.url, ...login };
+    const own = { authorities: `${secure.authority}${proxy.authority}` };
+    const plain = await runCheckOfType(
+      "http",
+      { url: site.at("/"), keyword: "x", ...proxied },
+      own,
+    );
+    expect(plain).toMatchObject({ status: "up" });
+    expect(plain).not.toHaveProperty("certificateExpiresAt");
+    const at = { url: `https://localhost:${secure.port}/`, ...proxied };
+    expect(await runCheckOfType("http", at, own)).toMatchObject({
+      status: "up",
+      certificateExpiresAt: expect.any(String),
+    });
+    expect(await runCheckOfType("http", { ...at, proxyPassword: "x" }, own)).toMatchObject({
+      message: refused,
+    });
+    const untrusted = await runCheckOfType("http", at, { authorities: secure.authority });
+    expect(untrusted.message).toBe(
+      "The proxy can't be reached: the certificate's chain is incomplete, or its authority is not trusted.",
+    );
+    const nobody = { ...at, url: `https://127.0.0.1:${getFreePort()}/` };
+    expect((await runCheckOfType("http", nobody, own)).message).toMatch(
+      /^The proxy did not connect to the target: HTTP 50/,
+    );
+  },
+);
 
 const greets = Buffer.from([5, 0]);
 const replied = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);

@@ -161,7 +161,16 @@ const monitorLabels: Record<string, FieldLabels> = {
   expect: { label: "Expect", long: true, mono: true, hint: "Text that the response must contain." },
   packets: { label: "Packets", hint: "Degraded when some packets are lost." },
   recordType: { label: "Record type" },
-  resolver: { label: "Name server", mono: true, placeholder: "System default" },
+  resolver: {
+    label: "Name server",
+    mono: true,
+    placeholder: "System default",
+    hint: "An IP address, or tls://dns.example or https://dns.example/dns-query.",
+  },
+  requireDnssec: {
+    label: "Require DNSSEC",
+    hint: "Down unless the name server has verified the signatures.",
+  },
   expected: {
     label: "Expected values",
     hint: "Must be among the records. Leave empty to accept any.",
@@ -231,7 +240,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Proxy",
     mono: true,
     placeholder: "http://proxy.lan:3128",
-    hint: "HTTP or SOCKS5, such as socks5://proxy.lan:1080.",
+    hint: "HTTP, HTTPS or SOCKS5, such as socks5://proxy.lan:1080.",
   },
   proxyUsername: { label: "Proxy user name" },
   proxyPassword: { label: "Proxy password" },

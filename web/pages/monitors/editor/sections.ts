@@ -140,7 +140,7 @@ const purposes = [
     fields: ["username", "mechanism", "authDatabase", "authProtocol", "privProtocol"],
     none: "None",
   },
-  { title: "Assertions", fields: ["assertions", "expect"] },
+  { title: "Assertions", fields: ["requireDnssec", "assertions", "expect"] },
   {
     title: "TLS",
     fields: [
