@@ -93,15 +93,6 @@ const refused: Record<string, { noun: string; body: object }> = {
   "body.variables{name}": { noun: "monitors", body: { ...http, variables: { [long]: "v" } } },
   "body.steps[].headers{}": { noun: "monitors", body: step(fields(1_000, (n) => `X-${n}`)) },
   "body.steps[].headers{name}": { noun: "monitors", body: step({ [long]: "v" }) },
-  "body.resolver": {
-    noun: "monitors",
-    body: {
-      type: "dns",
-      name: "DNS",
-      host: "a.example",
-      resolver: `1.1.1.1:${"0".repeat(100_000)}1`,
-    },
-  },
   "body.hosts[]": {
     noun: "status-pages",
     body: { slug: "long", title: "Long", hosts: [`${"a.".repeat(50_000)}example`] },

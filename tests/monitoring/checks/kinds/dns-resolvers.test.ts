@@ -152,7 +152,7 @@ test.each([
 ])("the assertion %j makes the monitor %s", async (assertion, status) => {
   await using server = await startResolver(() => ({}));
   const fields = { host, resolver: server.resolver, assertions: [assertion] };
-  expect((await runCheckOfType("dns", fields)).status).toBe(status);
+  expect<string>((await runCheckOfType("dns", fields)).status).toBe(status);
 });
 
 test("a truncated response is requested again over TCP", async () => {
