@@ -34,6 +34,7 @@ export const newMonitors = {
   command: { command: "backup-age.sh" },
   systemd: { unit: "nginx.service" },
   composite: {},
+  statuspage: { url: "https://status.supplier.example" },
   manual: {},
   browser: { url: "https://shop.lan/login" },
 } as const;

@@ -33,6 +33,7 @@ export const kumaTypeNames: Record<MonitorType, string | null> = {
   command: null,
   systemd: "system-service",
   composite: null,
+  statuspage: null,
   manual: "manual",
   browser: "real-browser",
 };

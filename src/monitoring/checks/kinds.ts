@@ -27,6 +27,7 @@ import { checkSip } from "./kinds/sip.ts";
 import { checkSmtp } from "./kinds/smtp.ts";
 import { checkSnmp } from "./kinds/snmp.ts";
 import { checkSsh } from "./kinds/ssh.ts";
+import { checkStatuspage } from "./kinds/statuspage.ts";
 import { checkSystemd } from "./kinds/systemd.ts";
 import { checkWebsocket } from "./kinds/websocket.ts";
 import { checkTcp } from "./kinds/tcp.ts";
@@ -65,5 +66,6 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   systemd: checkSystemd,
   browser: checkBrowser,
   composite: checkComposite,
+  statuspage: checkStatuspage,
   manual: checkManual,
 };

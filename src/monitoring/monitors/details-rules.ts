@@ -47,6 +47,7 @@ export const detailsOfTypes = {
     unhealthy: { label: "Unhealthy" },
     ...secured,
   },
+  statuspage: { page: { label: "Page" }, incident: { label: "Incident" } },
   domain: { expiresAt: { label: "Registered until", ends: true } },
   kafka: { brokers: { label: "Brokers" }, ...secured },
   rabbitmq: {

@@ -462,6 +462,36 @@ export const monitorKinds = {
       }),
     },
   }),
+  statuspage: defineMonitorKind({
+    name: "Status page",
+    upWhen:
+      "another status page reports normal operation of the chosen `components`, or of everything on it. It is degraded during partial outages, and down during major ones. Supported are Statuspage, Instatus, incident.io, Better Stack, Uptime Kuma and Signalbox.",
+    fields: {
+      url: HttpUrl.meta({
+        description:
+          "Address of the page, such as `https://www.githubstatus.com` or `https://kuma.team.example/status/shop`.",
+      }),
+      format: z
+        .enum([
+          "auto",
+          "statuspage",
+          "instatus",
+          "incident-io",
+          "better-stack",
+          "uptime-kuma",
+          "signalbox",
+        ])
+        .default("auto")
+        .meta({ description: "Format of the page; `auto` detects it." }),
+      components: z.array(line(255)).max(50).default([]).meta({
+        description:
+          "Names or ids of components. Empty for the whole page, by its own overall status.",
+      }),
+      maintenanceAs: z.enum(["up", "degraded", "down"]).default("up").meta({
+        description: "State during maintenance that the page reports.",
+      }),
+    },
+  }),
   manual: defineMonitorKind({
     name: "Manual",
     upWhen:

@@ -146,6 +146,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   command: { arguments: [] },
   systemd: {},
   composite: { mode: "all", minimum: null },
+  statuspage: { format: "auto", components: [], maintenanceAs: "up" },
   manual: { manualStatus: "up", manualMessage: null, manualUntil: null },
   browser: { steps: [], keyword: null, username: null, verifyTls: true, screenshotAt: null },
 };
@@ -337,6 +338,12 @@ const set: Record<keyof typeof newMonitors, object> = {
   command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
   systemd: { unit: "getty@tty1.service" },
   composite: { mode: "percentage", minimum: 60 },
+  statuspage: {
+    url: "https://status.supplier.example/",
+    format: "instatus",
+    components: ["API"],
+    maintenanceAs: "degraded",
+  },
   manual: {
     manualStatus: "down",
     manualMessage: "Contract ended",
@@ -563,6 +570,13 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   composite: [
     ["mode", "most", null],
     ["minimum", 0, 101, 1.5],
+  ],
+  statuspage: [
+    ["url", undefined, "file:///etc/passwd", "javascript:alert(1)"],
+    ["format", "cachet", null],
+    ["components", null, "API", Array.from({ length: 51 }, () => "API")],
+    ["components[0]", [""], ["a\nb"], ["x".repeat(256)]],
+    ["maintenanceAs", "maintenance", null],
   ],
   manual: [
     ["manualStatus", "paused", null],

@@ -20,6 +20,7 @@ import { redis } from "./redis.ts";
 import { sip, sipOverTcp } from "./sip.ts";
 import { smtp } from "./smtp.ts";
 import { snmp } from "./snmp.ts";
+import { statuspage } from "./statuspage.ts";
 import { ssh } from "./ssh.ts";
 import { websocket } from "./websocket.ts";
 
@@ -60,6 +61,7 @@ export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
   radius,
   ntp,
   domain,
+  statuspage,
   game,
 };
 

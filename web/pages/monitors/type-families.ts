@@ -19,6 +19,7 @@ const familyByType: Record<MonitorType, (typeof families)[number]> = {
   grpc: "Web",
   tls: "Web",
   domain: "Web",
+  statuspage: "Web",
   ping: "Network",
   tcp: "Network",
   dns: "Network",

@@ -4,17 +4,15 @@ import { setRecent } from "../../../core/collections/recent-set.ts";
 import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
 import { BlockedTarget, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { type HttpAnswer, formatStatus } from "../../../core/outgoing/http/response.ts";
-import { parseLocation } from "../../../core/outgoing/http/head.ts";
 import { parseRetryAfterHeader } from "../../../core/outgoing/http/retry-after.ts";
-import { send } from "../../../core/outgoing/http/request.ts";
 import { parseHostName } from "../../../core/security/destinations.ts";
 
 import { type CheckContext, type CheckKind, countDaysUntil, measureElapsedMs } from "../check.ts";
 import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.ts";
+import { sendFollowing } from "../protocols/followed-request.ts";
 import { findRdapServer } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
-const maxRedirects = 5;
 const maxCached = 10_000;
 
 /** Expiry date and status values of a domain in its registry. */
@@ -101,35 +99,18 @@ async function fetchRegistration(
   context: CheckContext,
 ): Promise<Registration> {
   const base = (server ?? findRdapServer(name)).replace(/\/*$/, "/");
-  let url = new URL(`domain/${encodeURIComponent(name)}`, base);
-  let onlyPublic = false;
+  const url = new URL(`domain/${encodeURIComponent(name)}`, base);
   if (server === null) await assertServerKnown(url.hostname, context);
-  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const headers = { Accept: "application/rdap+json", "Accept-Encoding": "identity" };
-    const request = { url, method: "GET", headers, body: null, verifyTls: true, onlyPublic };
-    const { answer, connection, isPublic } = await send(request, context);
-    onlyPublic ||= isPublic;
-    const { status } = answer;
-    const next = status >= 300 && status < 400 ? answer.headers.get("location") : undefined;
-    if (next !== undefined) {
-      connection.close();
-      const to = parseLocation(next, url);
-      if (to === null || !/^https?:$/.test(to.protocol))
-        throw new TargetFailure("Redirected to something that is not an http or https address.");
-      url = to;
-      continue;
-    }
-    if (status === 404)
-      throw new TargetFailure(
-        "The registry does not know this domain: it is not registered, or not under this name.",
-      );
-    if (status !== 200) throw toFailure(answer, context.now());
-    context.step = "reading the response";
-    const body = await readWholeBody(answer, maxBytes, context);
-    connection.close();
-    return parseRegistration(parseJsonBody(body), name);
-  }
-  throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
+  const { answer, connection } = await sendFollowing(url, "application/rdap+json", context);
+  if (answer.status === 404)
+    throw new TargetFailure(
+      "The registry does not know this domain: it is not registered, or not under this name.",
+    );
+  if (answer.status !== 200) throw toFailure(answer, context.now());
+  context.step = "reading the response";
+  const body = await readWholeBody(answer, maxBytes, context);
+  connection.close();
+  return parseRegistration(parseJsonBody(body), name);
 }
 
 function toFailure({ status, headers }: HttpAnswer, now: number): TargetFailure {

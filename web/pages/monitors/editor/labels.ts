@@ -389,6 +389,25 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "Paused monitors and those in maintenance do not count.",
   },
   "composite.minimum": { label: "Minimum", hint: "Number or percentage that must be up." },
+  "statuspage.url": { label: "Address of the page", placeholder: "https://www.githubstatus.com" },
+  "statuspage.format": {
+    label: "Format",
+    options: {
+      auto: "Detect",
+      statuspage: "Statuspage",
+      instatus: "Instatus",
+      "incident-io": "incident.io",
+      "better-stack": "Better Stack",
+      "uptime-kuma": "Uptime Kuma",
+      signalbox: "Signalbox",
+    },
+  },
+  "statuspage.components": {
+    label: "Components",
+    item: "Component",
+    hint: "Names as on the page. Without any, the overall status of the page counts.",
+  },
+  maintenanceAs: { label: "Maintenance counts as" },
   manualStatus: { label: "Status", hint: "Nothing is checked: people set it." },
   manualMessage: { label: "Reason", hint: "Not shown on public pages." },
   manualUntil: {

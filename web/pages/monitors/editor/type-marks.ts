@@ -38,6 +38,7 @@ const marks: Partial<Record<MonitorType, string>> = {
   composite: "M4 4h6v6H4zM14 4h6v6h-6zM9 14h6v6H9zM7 10v2h10v-2M12 12v2",
   manual:
     "M9 11V5.5a1.5 1.5 0 0 1 3 0V11m0-1V4.5a1.5 1.5 0 0 1 3 0V11m0-3.5a1.5 1.5 0 0 1 3 0V14a7 7 0 0 1-7 7c-3 0-4.5-1.5-6-4l-2-4a1.5 1.5 0 0 1 2.6-1.5L9 14V7.5a1.5 1.5 0 0 0-3 0",
+  statuspage: "M4 4h16v16H4zM4 9h16M8 16v-3M12 16v-4M16 16v-2",
   browser: "M3 5h18v14H3zM3 9h18M6 7h.01M8.5 7h.01",
 };
 
