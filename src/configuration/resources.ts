@@ -74,8 +74,19 @@ import {
   type MonitorWithLinks,
 } from "../monitoring/monitors/store.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
-import { assertHostsFree, assertOpenable, hashPagePassword } from "../status-pages/service.ts";
-import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
+import {
+  assertHostsFree,
+  assertOpenable,
+  assertReadable,
+  hashPagePassword,
+} from "../status-pages/service.ts";
+import {
+  changePage,
+  findPages,
+  insertPage,
+  noFiles,
+  type StoredPage,
+} from "../status-pages/store.ts";
 import { buildPatch } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
@@ -337,6 +348,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     description: page.description,
     accentColor: page.accentColor,
     theme: page.theme,
+    look: page.look,
     visibility: page.visibility,
     allowedRoles: page.allowedRoles,
     visitorProviders: page.visitorProviders,
@@ -363,6 +375,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     const isSet =
       "password" in entry ? password !== null : row !== null && row.passwordHash !== null;
     assertOpenable(input, isSet);
+    assertReadable(input.look);
     assertHostsFree(scope, input.hosts);
     const passwordHash = row?.passwordHash ?? null;
     return { ...input, passwordHash, ...("password" in entry && { password }) };
@@ -379,8 +392,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
       id,
       isDefault: false,
       ...input,
-      logoType: null,
-      logoData: null,
+      ...noFiles,
       ...buildFirstVersion(at),
     }),
   change: (scope, row, { password: _password, ...input }, at) =>

@@ -20,7 +20,7 @@ export type IncidentDraft = z.output<typeof IncidentDraft>;
 /** `html` is null if the status page would not show the incident. */
 export const IncidentPreview = z.object({
   html: z.string().nullable(),
-  accent: z.string().nullable(),
+  style: z.record(z.string(), z.string()),
 });
 export type IncidentPreview = z.infer<typeof IncidentPreview>;
 

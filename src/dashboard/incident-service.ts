@@ -34,7 +34,7 @@ export async function previewIncident(
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
   // Limited callers can't see status pages.
-  if (scope.groupIds !== null) return { html: null, accent: null };
+  if (scope.groupIds !== null) return { html: null, style: {} };
   const now = scope.clock();
   const before = incidentId === null ? null : await getIncident(scope, incidentId);
   const { after, posted } =
@@ -44,7 +44,7 @@ export async function previewIncident(
   const updates = before === null ? [] : await readLatestUpdates(before.updates);
   if (posted !== null) updates.push(posted);
   const page = await previewIncidentPage(scope, { ...after, updates }, now, statusPageId);
-  return page ?? { html: null, accent: null };
+  return page ?? { html: null, style: {} };
 }
 
 /** Maximum updates in a preview. */

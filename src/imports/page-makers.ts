@@ -21,7 +21,13 @@ import {
 } from "../monitoring/maintenance/store.ts";
 import { assertLogo } from "../status-pages/rules.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
-import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
+import {
+  changePage,
+  findPages,
+  insertPage,
+  noFiles,
+  type StoredPage,
+} from "../status-pages/store.ts";
 import type { PlannedRecord } from "./plan.ts";
 import { type Maker, type MakingContext, linkedIds, findRefusal } from "./maker.ts";
 import type { Fields } from "../core/collections/objects.ts";
@@ -80,6 +86,7 @@ export const statusPageMaker: Maker = {
       isDefault: false,
       ...input,
       passwordHash: null,
+      ...noFiles,
       ...logo,
       ...buildFirstVersion(at),
     };

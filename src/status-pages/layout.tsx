@@ -4,10 +4,11 @@ import { renderToStaticMarkup } from "react-dom/server";
 import type { PageLanguage } from "../core/languages.ts";
 import { severities } from "../core/statuses.ts";
 import { resolvePublicAsset } from "../core/assets.ts";
-import { adjustAccent } from "./rendering/accent.ts";
+import { buildLookStyle, listLookClasses, logoHeights } from "./rendering/look.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Language, Part, TextKey } from "./languages/language.ts";
 import type { LinkTo } from "./links.ts";
+import type { Look } from "./look-schema.ts";
 import { getLanguage, listOffered } from "./languages/catalogue.ts";
 import type { Moment } from "./languages/times.ts";
 import type { StatusView, Tone } from "./rendering/view.ts";
@@ -40,12 +41,11 @@ export function renderDocument(
 ): string {
   const { view, words, language, to, isPreview = false } = document;
   const { page, headline } = view;
-  const accent =
-    page.accentColor === null
-      ? {}
-      : { style: { "--accent": adjustAccent(page.accentColor) } as CSSProperties };
+  // The frame of a preview blocks style attributes.
+  const style = isPreview ? {} : buildLookStyle(page);
+  const look = Object.keys(style).length > 0 && { style: style as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
-    <html lang={language.tag} dir={language.dir} data-theme={page.theme} {...accent}>
+    <html lang={language.tag} dir={language.dir} data-theme={page.theme} {...look}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -60,13 +60,15 @@ export function renderDocument(
         {!page.indexing && <meta name="robots" content="noindex" />}
         <title>{title}</title>
         {head}
-        <link
-          rel="preload"
-          href={resolvePublicAsset("inter-latin.woff2")}
-          as="font"
-          type="font/woff2"
-          crossOrigin="anonymous"
-        />
+        {page.look.font === "inter" && (
+          <link
+            rel="preload"
+            href={resolvePublicAsset("inter-latin.woff2")}
+            as="font"
+            type="font/woff2"
+            crossOrigin="anonymous"
+          />
+        )}
         <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
         <link rel="icon" href={renderFavicon(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={to("/feed.rss")} />
@@ -85,19 +87,20 @@ export function renderDocument(
         )}
       </head>
       <body>
-        <div className="wrap">
+        <div className={listLookClasses(page.look)}>
           <header className="top">
             <a className="name" href={to("")}>
               {page.logoUrl === null ? (
                 <Mark tone={headline.tone} />
               ) : (
-                <img src={page.logoUrl} alt="" height={32} />
+                <img src={page.logoUrl} alt="" height={logoHeights[page.look.logoSize]} />
               )}
               <b dir="auto">{page.title}</b>
             </a>
             <a className="updates" href={to("/subscribe")}>
               <Bell /> {language.say("getUpdates")}
             </a>
+            <Links links={page.look.headerLinks} />
           </header>
           <main id="status">{content}</main>
           <footer>
@@ -107,12 +110,29 @@ export function renderDocument(
               <a href={to("/maintenance.ics")}>{language.say("calendar")}</a>{" "}
               <a href={to(".json")}>JSON</a> <span>Signalbox</span>
             </span>
+            <Links links={page.look.footerLinks} />
             <Languages document={document} />
           </footer>
         </div>
       </body>
     </html>,
   )}`;
+}
+
+/** Links of the organization, such as to its website. */
+function Links({ links }: { links: Look["headerLinks"] }) {
+  if (links.length === 0) return null;
+  return (
+    <ul className="own-links">
+      {links.map(({ label, url }, index) => (
+        <li key={index}>
+          <a href={url} rel="noopener" dir="auto">
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** Returns the languages of the page, each with the address of this page in it; none if there is no choice. */

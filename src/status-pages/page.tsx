@@ -79,7 +79,7 @@ function Overview({ document }: { document: PageDocument }) {
         </div>
       )}
       <section className={`hero ${headline.tone}-soft`}>
-        <StateIcon tone={headline.tone} size={30} />
+        {page.look.showIcons && <StateIcon tone={headline.tone} size={30} />}
         <div>
           <h1>
             {headline.words.map((word, index) =>
@@ -271,7 +271,7 @@ function* renderSection(
   const { language } = document;
   const heading = `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   yield isFolded
-    ? `<summary>${heading} <span class="num">${renderIcon("up")} <span class="word up">${language.count("allCountUp", monitors.length)}</span></span>${renderWorstBars(name, monitors, language)}</summary>`
+    ? `<summary>${heading} <span class="num">${document.view.page.look.showIcons ? `${renderIcon("up")} ` : ""}<span class="word up">${language.count("allCountUp", monitors.length)}</span></span>${renderWorstBars(name, monitors, language)}</summary>`
     : heading;
   if (monitors.length === 0) return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
   yield "<ul>";
@@ -327,8 +327,9 @@ function renderIcon(tone: Tone): string {
 
 function* renderMonitor(
   monitor: MonitorView,
-  { words, to, language }: PageDocument,
+  { view, words, to, language }: PageDocument,
 ): Generator<string> {
+  const { showUptime, showIcons } = view.page.look;
   const { description, tone, word, stateSince, lastKnown, figures, latency } = monitor;
   const name = Bun.escapeHTML(monitor.name);
   const { daysBetween, settled, marks } = monitor;
@@ -339,6 +340,7 @@ function* renderMonitor(
   const since = renderByWidth("since", figures.since, recent.since);
   // In the reading order. The style sheet shows the uptime first.
   const measured = since === "" ? "" : `${since} `;
+  const percent = showUptime ? `${measured}${renderByWidth("uptime", uptime, recent.uptime)}` : "";
   const began = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
   const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: to(`/incidents/${id}`) }));
   const marked =
@@ -346,11 +348,12 @@ function* renderMonitor(
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  const label =
-    figures.since === null
+  const label = !showUptime
+    ? monitor.name
+    : figures.since === null
       ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
       : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
-  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${measured}${renderByWidth("uptime", uptime, recent.uptime)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
+  yield `<li class="comp"><div class="line"><h3 class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${percent}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
   yield renderSettledBars(monitor, language);
   yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;
 }

@@ -16,6 +16,7 @@ import { pageLanguages } from "../core/languages.ts";
 import { statusPageBounds } from "../core/limits.ts";
 import { Role } from "../core/roles.ts";
 import { audiences, visibilities } from "./access-rules.ts";
+import { defaultLook, Look, LookPatch } from "./look-schema.ts";
 
 const maxMonitors = statusPageBounds.monitorsInSections.value;
 
@@ -202,6 +203,9 @@ export const statusPageFields = {
     .default(null)
     .meta({ example: "#2563eb" }),
   theme: Theme.default("auto"),
+  look: Look.default(defaultLook).meta({
+    description: "Colors, font, shapes, header and lists of the page.",
+  }),
   visibility: Visibility.default("public"),
   password: secret()
     .nullable()
@@ -243,7 +247,7 @@ export type NewStatusPage = z.infer<typeof NewStatusPage>;
 export const StatusPagePatch = bodySchema(
   readOnly,
   z
-    .strictObject(toPatchShape(statusPageFields))
+    .strictObject({ ...toPatchShape(statusPageFields), look: LookPatch.optional() })
     .meta({ id: "StatusPagePatch", example: { hosts: ["status.team.example"] } }),
 );
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
@@ -257,11 +261,10 @@ export const VisitAddress = z.object({ url: z.string() });
 export const StatusPagePreview = z.object({
   html: z
     .string()
-    .meta({ description: "The HTML document, without scripts and without its accent." }),
-  accent: z
-    .string()
-    .nullable()
-    .meta({ description: "CSS value of the document's `--accent`; null for the default." }),
+    .meta({ description: "The HTML document, without scripts and without its look." }),
+  style: z
+    .record(z.string(), z.string())
+    .meta({ description: "CSS custom properties of the document's root element." }),
 });
 export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
 
@@ -307,6 +310,7 @@ export const StatusPage = z
     description: z.string(),
     accentColor: z.string().nullable(),
     theme: Theme,
+    look: Look,
     visibility: Visibility,
     allowedRoles: z.array(Role),
     visitorProviders: z.array(z.object({ providerId: Id, domains: z.array(z.string()) })),
@@ -338,6 +342,7 @@ export const StatusPage = z
       description: "",
       accentColor: "#2563eb",
       theme: "auto",
+      look: defaultLook,
       visibility: "public",
       allowedRoles: [],
       visitorProviders: [],

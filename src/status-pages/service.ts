@@ -14,9 +14,11 @@ import { guardFieldExists, buildNextVersion } from "../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
+import { findUnreadableText } from "./rendering/palette-rules.ts";
+import type { Look } from "./look-schema.ts";
 import { assertLogo, findMissingAccess, selectEffectiveHosts, buildLogoUrl } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
-import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
+import { changePage, findPages, insertPage, noFiles, type StoredPage } from "./store.ts";
 
 type StatusPageRecord = StatusPage & { version: number };
 
@@ -58,6 +60,19 @@ export function assertOpenable(
   if (missing !== null) throw invalidFieldError(missing.field, missing.issue);
 }
 
+/** Throws VALIDATION_ERROR if the colors make texts unreadable. */
+export function assertReadable(look: Look) {
+  const unreadable = findUnreadableText(look);
+  if (unreadable !== null) throw invalidFieldError(unreadable.field, unreadable.issue);
+}
+
+/** Applies a patch of a look, whose absent fields keep their value. Throws VALIDATION_ERROR for unreadable texts. */
+export function changeLook(before: Look, patch: StatusPagePatch["look"]): Look {
+  const look = { ...before, ...(patch as Partial<Look> | undefined) };
+  assertReadable(look);
+  return look;
+}
+
 export const hashPagePassword = ({ organizationId }: Scope, password: string) =>
   hashPassword(password, { lane: "page", client: organizationId });
 
@@ -81,6 +96,7 @@ export async function createStatusPage(
 ): Promise<StatusPageRecord> {
   const { organizationId } = scope;
   assertOpenable(fields, password !== null);
+  assertReadable(fields.look);
   assertHostsFree(scope, hosts);
   const passwordHash = password === null ? null : await hashPagePassword(scope, password);
   const now = scope.clock();
@@ -92,8 +108,7 @@ export async function createStatusPage(
     sections,
     hosts,
     passwordHash,
-    logoType: null,
-    logoData: null,
+    ...noFiles,
     version: 1,
     createdAt: formatTimestamp(now),
     updatedAt: formatTimestamp(now),
@@ -121,7 +136,8 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
     const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
     const { visibility = before.visibility, allowedAddresses = before.allowedAddresses } = patch;
     assertOpenable({ visibility, allowedAddresses }, hash !== null);
-    return { ...(fields as Partial<StoredPage>), passwordHash: hash };
+    const look = patch.look && { look: changeLook(before.look, patch.look) };
+    return { ...(fields as Partial<StoredPage>), ...look, passwordHash: hash };
   });
 }
 

@@ -15,15 +15,29 @@ import {
 } from "../database/tables/status-pages.ts";
 import { type Audience, audiences } from "./access-rules.ts";
 import { assembleSections, buildLogoUrl, hashLogo, selectSections } from "./rules.ts";
+import { defaultLook, type Look } from "./look-schema.ts";
 import type { StatusPageSection } from "./schema.ts";
 
-type PageRow = typeof statusPages.$inferSelect;
+type PageRow = Omit<typeof statusPages.$inferSelect, "look"> & { look: Look };
+
+/** Adds the defaults of fields that the stored look does not have. */
+const completeLook = (stored: object): Look => ({ ...defaultLook, ...stored });
 
 /** A page with its sections and hosts from other tables. */
 export type StoredPage = PageRow & { sections: StatusPageSection[]; hosts: string[] };
 
+/** Files of a new page. */
+export const noFiles = {
+  logoType: null,
+  logoData: null,
+  fontData: null,
+  faviconType: null,
+  faviconData: null,
+  stylesheet: null,
+} satisfies Partial<PageRow>;
+
 /** A page of any organization with the sections of one audience, as the public site reads it. */
-export type PublicPage = Omit<StoredPage, "logoType" | "logoData"> & {
+export type PublicPage = Omit<StoredPage, keyof typeof noFiles> & {
   logoUrl: string | null;
   audience: Audience;
   /** Sections that this audience does not see. */
@@ -82,6 +96,7 @@ export async function findPages({ store, organizationId }: Tenant, id?: string) 
   ];
   return pages.map((page) => ({
     ...page,
+    look: completeLook(page.look),
     sections: assembleSections(sectionsBy.get(page.id) ?? [], monitorsBy.get(page.id) ?? []),
     hosts: (hostsBy.get(page.id) ?? []).map(({ host }) => host),
   }));
@@ -101,7 +116,14 @@ export async function findPublicPageById(
 ): Promise<PublicPage | null> {
   const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
-  const { logoType: _type, logoData: _data, ...open } = page;
+  const { logoType: _type, logoData: _data, ...rest } = page;
+  const {
+    fontData: _font,
+    faviconType: _icon,
+    faviconData: _image,
+    stylesheet: _css,
+    ...open
+  } = rest;
   const shownTo = audience ?? (page.visibility === "signed-in" ? "signed-in" : "everyone");
   return { ...open, ...selectSections(page.sections, shownTo), logoUrl: buildLogoUrl(page) };
 }
@@ -164,7 +186,7 @@ export async function findLogo(
 }
 
 /** Appearance of a page, as far as its short pages use it. `logo` is the source of an image. */
-export type PageBranding = Pick<PageRow, "title" | "theme" | "accentColor"> & {
+export type PageBranding = Pick<PageRow, "title" | "theme" | "accentColor" | "look"> & {
   logo: string | null;
 };
 
@@ -173,9 +195,9 @@ export async function findBranding(
   store: Store,
   { organizationId, id, title }: PageHead,
 ): Promise<PageBranding> {
-  const { theme, accentColor, logoType, logoData } = statusPages;
+  const { theme, accentColor, look, logoType, logoData } = statusPages;
   const [row] = await store.db
-    .select({ theme, accentColor, logoType, logoData })
+    .select({ theme, accentColor, look, logoType, logoData })
     .from(statusPages)
     .where(matchValues(statusPages, { organizationId, id }));
   const hasLogo = row !== undefined && row.logoType !== null && row.logoData !== null;
@@ -183,6 +205,7 @@ export async function findBranding(
     title,
     theme: row?.theme ?? "auto",
     accentColor: row?.accentColor ?? null,
+    look: completeLook(row?.look ?? {}),
     logo: hasLogo ? `data:${row.logoType};base64,${row.logoData}` : null,
   };
 }

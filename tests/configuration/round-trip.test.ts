@@ -156,6 +156,7 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       description: paragraphs,
       accentColor: fc.constantFrom(null, "#2563eb"),
       theme: fc.constantFrom("auto", "dark"),
+      look: fc.constantFrom({}, { font: "serif", colors: { background: "#eef2ff" } }),
       showLatency: fc.boolean(),
       showPaused: fc.boolean(),
       historyDays: fc.integer({ min: 1, max: 365 }),

@@ -83,8 +83,8 @@ describe("the public preview", () => {
     const { page, api, pageId } = await setUp();
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { accentColor: "#aa3355" } });
     const { json } = await page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
-    const { html, accent } = json.data;
-    expect(accent).toStartWith("light-dark(#aa3355");
+    const { html, style } = json.data;
+    expect(style["--accent"]).toStartWith("light-dark(#aa3355");
     expect(html).not.toContain("style=");
   });
 

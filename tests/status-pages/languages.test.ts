@@ -1,5 +1,6 @@
 /** Languages of public pages: dictionaries, CLDR samples, the choice for a visitor, and everything that readers see. */
 import { describe, expect, test } from "bun:test";
+import { defaultLook } from "../../src/status-pages/look-schema.ts";
 import { Glob } from "bun";
 import { type PageLanguage, pageLanguages } from "../../src/core/languages.ts";
 import { dayMs } from "../../src/core/time/clock.ts";
@@ -314,6 +315,7 @@ test("a right-to-left page has its direction, arrows and no word of another lang
     title: "ض",
     description: "",
     accentColor: null,
+    look: defaultLook,
     theme: "auto" as const,
     logoUrl: null,
     showLatency: true,

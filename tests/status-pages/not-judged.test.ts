@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { defaultLook } from "../../src/status-pages/look-schema.ts";
 import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
 import type { LoadedPage } from "../../src/status-pages/load.ts";
 import { renderJson } from "../../src/status-pages/formats/json.ts";
@@ -34,6 +35,7 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
     title: "Ours",
     description: "",
     accentColor: null,
+    look: defaultLook,
     theme: "auto",
     logoUrl: null,
     showLatency: true,

@@ -44,13 +44,13 @@ test("a preview shows unsaved changes with the page's own text and markup, and s
 
 test("a preview has no script and no style of its own, and its links open a new tab", async () => {
   const { preview } = await editor();
-  const { html, accent } = (await preview({ accentColor: "#2563eb" })).json.data;
+  const { html, style } = (await preview({ accentColor: "#2563eb" })).json.data;
   expect(html).not.toContain("<script");
   expect(html).not.toContain("style=");
   expect(html).toContain('<base target="_blank"/>');
   expect(html).toMatch(/"\/assets\/public\/status[\w-]*\.css"/);
-  expect(accent).toStartWith("light-dark(#");
-  expect((await preview({ accentColor: null })).json.data.accent).toBeNull();
+  expect(style["--accent"]).toStartWith("light-dark(#");
+  expect((await preview({ accentColor: null })).json.data.style).toEqual({});
 });
 
 test("a page that is not public yet has a preview, including its logo", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { hostname } from "node:os";
+import { defaultLook } from "../../src/status-pages/look-schema.ts";
 import { findHead, findHeadByHost } from "../../src/status-pages/store.ts";
 import { dumpTables, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
@@ -31,6 +32,7 @@ const plain = {
   description: "",
   accentColor: null,
   theme: "auto",
+  look: defaultLook,
   visibility: "public",
   allowedRoles: [],
   visitorProviders: [],
@@ -68,6 +70,12 @@ describe("creating", () => {
       description: "Card and bank\npayments",
       accentColor: "#2563eb",
       theme: "dark",
+      look: {
+        ...defaultLook,
+        colors: { background: "#f0f4ff", surface: "#ffffff", text: null },
+        font: "serif",
+        headerLinks: [{ label: "Help", url: "https://team.example/help" }],
+      },
       visibility: "hidden",
       sections: [
         {
@@ -127,6 +135,10 @@ const wrong: [field: string, ...values: unknown[]][] = [
   ["description", null, "x".repeat(2001)],
   ["accentColor", "red", "#fff", "#12345g", "#1234567", "url(x)"],
   ["theme", null, "Dark"],
+  ["look", null, "serif"],
+  ["look.header", { header: "right" }],
+  ["look.colors.text", { colors: { text: "red" } }, { colors: { text: "#777777" } }],
+  ["look.headerLinks[0].url", { headerLinks: [{ label: "x", url: "javascript:alert(1)" }] }],
   ["visibility", null, "private"],
   ["password", "", "a\nb", "x".repeat(1001)],
   ["sections", null, {}, Array.from({ length: 101 }, () => free())],

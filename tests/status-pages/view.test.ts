@@ -1,5 +1,6 @@
 import { dayMs } from "../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
+import { defaultLook } from "../../src/status-pages/look-schema.ts";
 import fc from "fast-check";
 import type {
   Totals,
@@ -22,6 +23,7 @@ const page: PublicData["page"] = {
   title: "Ours",
   description: "",
   accentColor: null,
+  look: defaultLook,
   theme: "auto",
   logoUrl: null,
   showLatency: false,

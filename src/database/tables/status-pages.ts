@@ -32,6 +32,15 @@ export const statusPages = sqliteTable(
     /** Color as `#rrggbb`; null for the default color. */
     accentColor: text("accent_color"),
     theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
+    /** Chosen parts of the look. All others have their default. */
+    look: text("look", { mode: "json" }).$type<object>().notNull().default({}),
+    /** Base64 data of the font of the look (WOFF2); null without one. */
+    fontData: text("font_data"),
+    /** Media type and Base64 data of the icon of browser tabs; null for the default. */
+    faviconType: text("favicon_type"),
+    faviconData: text("favicon_data"),
+    /** CSS of the look as it is served; null without any. */
+    stylesheet: text("stylesheet"),
     visibility: text("visibility", {
       enum: ["public", "password", "signed-in", "addresses", "hidden"],
     }).notNull(),

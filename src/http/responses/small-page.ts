@@ -1,7 +1,7 @@
 /** Renders short pages for visitors, without scripts: questions, confirmations and errors. */
 import { resolvePublicAsset } from "../../core/assets.ts";
 
-/** Allows only our own scripts. Style attributes are allowed because one sets the accent colour. */
+/** Allows only our own scripts. Style attributes are allowed because one sets the colors. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,11 +49,11 @@ export type DocumentLanguage = { readonly tag: string; readonly dir: "ltr" | "rt
 
 const english: DocumentLanguage = { tag: "en", dir: "ltr" };
 
-/** Name, language and looks of the page. `accentColor` is readable on its background, and `logo` is a URL. */
+/** Name, language and looks of the page. `style` has CSS custom properties, and `logo` is a URL. */
 export type SmallPageBranding = {
   title: string;
   theme: string;
-  accentColor: string | null;
+  style: Readonly<Record<string, string>>;
   logo: string | null;
   language: DocumentLanguage;
 };
@@ -62,7 +62,7 @@ const unbranded: SmallPageBranding = {
   language: english,
   title: "Signalbox",
   theme: "auto",
-  accentColor: null,
+  style: {},
   logo: null,
 };
 
@@ -79,15 +79,16 @@ export function respondSmallPage(
   nextPath: string | null = null,
 ): Response {
   const branding = { ...unbranded, ...looks };
-  const { theme, accentColor, logo, language } = branding;
-  const accent = accentColor === null ? "" : ` style="--accent:${accentColor}"`;
+  const { theme, logo, language } = branding;
+  const properties = Object.entries(branding.style).map(([name, value]) => `${name}:${value}`);
+  const style = properties.length === 0 ? "" : ` style="${Bun.escapeHTML(properties.join(";"))}"`;
   const image = logo === null ? mark : `<img src="${Bun.escapeHTML(logo)}" alt="" height="32">`;
   const refresh =
     nextPath === null
       ? ""
       : `<meta http-equiv="refresh" content="0;url=${Bun.escapeHTML(nextPath)}">`;
   const header = `<header class="top"><span class="name">${image}<b dir="auto">${Bun.escapeHTML(branding.title)}</b></span></header>`;
-  const body = `<!doctype html><html lang="${language.tag}" dir="${language.dir}" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}">${refresh}<title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
+  const body = `<!doctype html><html lang="${language.tag}" dir="${language.dir}" data-theme="${theme}"${style}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}">${refresh}<title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
   return createUncachedResponse(toHtml(body, status), headers);
 }
 

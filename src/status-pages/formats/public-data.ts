@@ -7,6 +7,7 @@ import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.t
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
 import type { MessageSources } from "../languages/updates.ts";
+import type { Look } from "../look-schema.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 
 /** Published data of a page at one time. */
@@ -18,6 +19,7 @@ export type PublicData = {
     description: string;
     accentColor: string | null;
     theme: "auto" | "light" | "dark";
+    look: Look;
     logoUrl: string | null;
     showLatency: boolean;
     historyDays: number;

@@ -14,7 +14,7 @@ import { respondSmallPage } from "../../http/responses/small-page.ts";
 import { type Audience, isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { isTokenOfPage } from "../access-tokens/store.ts";
 import type { Language } from "../languages/language.ts";
-import { adjustAccent } from "../rendering/accent.ts";
+import { buildLookStyle } from "../rendering/look.ts";
 import {
   findBranding,
   findHeadByHost,
@@ -206,12 +206,11 @@ function respondClosed(
   heading: string,
   content: string,
 ): Response {
-  const { accentColor } = branding;
   return respondSmallPage(
     branding.title,
     `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${content}</div>`,
     403,
     {},
-    { ...branding, accentColor: accentColor === null ? null : adjustAccent(accentColor), language },
+    { ...branding, style: buildLookStyle(branding), language },
   );
 }

@@ -6,7 +6,7 @@ import { isPassword } from "../../core/security/passwords.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
-import { adjustAccent } from "../rendering/accent.ts";
+import { buildLookStyle } from "../rendering/look.ts";
 import type { Language } from "../languages/language.ts";
 import { readFormFields, sayTryAgain } from "./small-page.ts";
 import type { Store } from "../../database/store.ts";
@@ -128,7 +128,7 @@ function renderForm(
     {
       ...branding,
       language,
-      accentColor: branding.accentColor === null ? null : adjustAccent(branding.accentColor),
+      style: buildLookStyle(branding),
     },
   );
 }

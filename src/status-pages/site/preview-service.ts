@@ -5,7 +5,7 @@ import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
-import { adjustAccent } from "../rendering/accent.ts";
+import { buildLookStyle } from "../rendering/look.ts";
 import { translatePage } from "../languages/page-translation.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import type { PageDocument } from "../layout.tsx";
@@ -14,7 +14,7 @@ import { loaderOf } from "../load.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
 import type { Audience } from "../access-rules.ts";
 import { selectSections } from "../rules.ts";
-import { getStored } from "../service.ts";
+import { changeLook, getStored } from "../service.ts";
 import { findPages, findPublicPageById } from "../store.ts";
 import { buildView } from "../rendering/view.ts";
 import { renderWords, collectTexts } from "../rendering/words.ts";
@@ -40,7 +40,8 @@ export async function previewStatusPage(
   const now = scope.clock();
   const { sections } = patch.sections === undefined ? page : (patch as typeof page);
   const shown = selectSections(sections, audience);
-  const changed = { ...page, ...(fields as object), ...shown, logoUrl };
+  const look = changeLook(page.look, patch.look);
+  const changed = { ...page, ...(fields as object), ...shown, look, logoUrl };
   const language = getLanguage(changed.language);
   const loaded = translatePage(await loaderOf(scope.store)(changed, now), language);
   const view = buildView(loaded, now, language);
@@ -88,17 +89,15 @@ export async function previewIncidentPage(
   );
 }
 
-/** Renders a page for a frame of the admin page. The frame blocks style attributes, so the accent is separate. */
+/** Renders a page for a frame of the admin page. The frame blocks style attributes, so the look is separate. */
 async function renderPreview(
   { view, ...document }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
 ): Promise<StatusPagePreview> {
-  const { accentColor } = view.page;
-  const plain = { ...view, page: { ...view.page, accentColor: null } };
-  const pieces = render({ ...document, view: plain, isPreview: true });
+  const pieces = render({ ...document, view, isPreview: true });
   return {
     html: (await mapYielding(pieces, (piece) => piece)).join(""),
-    accent: accentColor === null ? null : adjustAccent(accentColor),
+    style: buildLookStyle(view.page),
   };
 }
 

@@ -1,17 +1,17 @@
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 
-type Page = { html: string; accent: string | null };
+type Page = { html: string; style: Readonly<Record<string, string>> };
 
 /** Shows HTML of a public page in a sandboxed frame, without scripts and forms. */
 export function PublicPreview({
   html,
-  accent,
-  title,
   style,
-}: Page & { title: string; style?: CSSProperties }) {
+  title,
+  frameStyle,
+}: Page & { title: string; frameStyle?: CSSProperties }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [first] = useState(html);
-  useEffect(() => showInFrame(frame.current, { html, accent }), [html, accent]);
+  useEffect(() => showInFrame(frame.current, { html, style }), [html, style]);
   return (
     <iframe
       ref={frame}
@@ -20,14 +20,14 @@ export function PublicPreview({
       srcDoc={first}
       // Fonts load only from the same origin. Links open in new tabs, outside the sandbox.
       sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-      onLoad={() => showInFrame(frame.current, { html, accent })}
-      {...(style && { style })}
+      onLoad={() => showInFrame(frame.current, { html, style })}
+      {...(frameStyle && { style: frameStyle })}
     />
   );
 }
 
 /** Replaces the body of the loaded page: reloading would flicker and lose the scroll position. */
-function showInFrame(frame: HTMLIFrameElement | null, { html, accent }: Page) {
+function showInFrame(frame: HTMLIFrameElement | null, { html, style }: Page) {
   const frameDocument = frame?.contentDocument;
   if (!frameDocument || frameDocument.querySelector("main") === null) return;
   const next = new DOMParser().parseFromString(html, "text/html");
@@ -37,7 +37,7 @@ function showInFrame(frame: HTMLIFrameElement | null, { html, accent }: Page) {
     ?.setAttribute("content", next.querySelector(scheme)?.getAttribute("content") ?? "");
   const root = frameDocument.documentElement;
   root.dataset["theme"] = next.documentElement.dataset["theme"] ?? "auto";
-  if (accent === null) root.style.removeProperty("--accent");
-  else root.style.setProperty("--accent", accent);
+  root.style.cssText = "";
+  for (const [name, value] of Object.entries(style)) root.style.setProperty(name, value);
   frameDocument.body.replaceWith(frameDocument.importNode(next.body, true));
 }

@@ -71,7 +71,7 @@ export function CustomerView({
         </p>
       )}
       {data?.html != null && (
-        <PublicPreview html={data.html} accent={data.accent} title="Preview of the status page" />
+        <PublicPreview html={data.html} style={data.style} title="Preview of the status page" />
       )}
       {data === undefined && error === null && <div className="public-preview" />}
     </>

@@ -26,6 +26,7 @@ import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { describeCorrection } from "./look-fields.tsx";
 import { isForSignedIn, visibilities } from "./labels.tsx";
 import { VisitorProviders } from "./visitor-providers.tsx";
 
@@ -103,6 +104,12 @@ export function AppearanceFields({ form }: { form: PageForm }) {
           swatches={swatches}
           swatchesPerRow={8}
           value={values.accentColor ?? ""}
+          description={
+            values.accentColor === null
+              ? undefined
+              : describeCorrection(values.look, values.accentColor)
+          }
+          inputWrapperOrder={["label", "input", "description", "error"]}
           onChange={(color) => set("accentColor", color === "" ? null : color)}
           error={errorOf("accentColor")}
         />

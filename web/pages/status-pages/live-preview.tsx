@@ -63,7 +63,7 @@ export function LivePreview({
           <PublicPreview
             {...preview}
             title="Preview of the page"
-            style={{
+            frameStyle={{
               width,
               height: size.height / scale,
               transform: `translateX(-50%) scale(${scale})`,

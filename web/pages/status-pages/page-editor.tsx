@@ -20,6 +20,7 @@ import {
   type PageValues,
   LogoField,
 } from "./fields.tsx";
+import { LookFields } from "./look-fields.tsx";
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
 
@@ -93,6 +94,11 @@ export function PageEditor({ page }: { page: StatusPage }) {
             <div className="form-section">
               <LogoField page={page} onChanged={setBase} />
               <AppearanceFields form={form} />
+            </div>
+          </Panel>
+          <Panel title="Look">
+            <div className="form-section">
+              <LookFields form={form} />
             </div>
           </Panel>
           <Panel title="Access">
