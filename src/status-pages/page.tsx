@@ -353,7 +353,7 @@ function* renderMonitor(
     : figures.since === null
       ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
       : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
-  yield `<li class="comp"><div class="line"><h3 class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${percent}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
+  yield `<li class="comp"><div class="line"><h3 class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
   yield renderSettledBars(monitor, language);
   yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;
 }

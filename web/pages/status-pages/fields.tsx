@@ -26,7 +26,7 @@ import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { describeCorrection } from "./look-fields.tsx";
+import { describeCorrection } from "./color-corrections.ts";
 import { isForSignedIn, visibilities } from "./labels.tsx";
 import { VisitorProviders } from "./visitor-providers.tsx";
 

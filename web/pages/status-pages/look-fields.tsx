@@ -2,15 +2,12 @@
 import { ColorInput } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type Look, lookFields } from "../../../src/status-pages/look-schema.ts";
-import {
-  adjustColor,
-  colorBlindStates,
-  stateNames,
-} from "../../../src/status-pages/rendering/palette-rules.ts";
+import { colorBlindStates, stateNames } from "../../../src/status-pages/rendering/palette-rules.ts";
 import { describeField } from "../../components/forms/field-kinds.ts";
 import { Fold } from "../../components/forms/form.tsx";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { noSecrets } from "../../components/forms/stored-secrets.ts";
+import { describeCorrection } from "./color-corrections.ts";
 import type { PageForm } from "./fields.tsx";
 
 type Name = keyof Look;
@@ -152,22 +149,6 @@ function StateColors({ form }: { form: PageForm }) {
     </div>
   );
 }
-
-/** Describes how the page shows a color that is hard to read; undefined if it is shown as chosen. */
-export function describeCorrection(look: Look, color: string): string | undefined {
-  if (!/^#[0-9a-f]{6}$/i.test(color) || !isValid(look)) return undefined;
-  const { light, dark } = adjustColor(look, color);
-  const corrected = [
-    ...(light === color.toLowerCase() ? [] : [`${light} in the light theme`]),
-    ...(dark === color.toLowerCase() ? [] : [`${dark} in the dark theme`]),
-  ];
-  return corrected.length === 0 ? undefined : `For readable text: ${corrected.join(", ")}.`;
-}
-
-const isValid = ({ colors, darkColors }: Look) =>
-  [colors, darkColors]
-    .flatMap((one) => Object.values(one))
-    .every((color) => color === null || /^#[0-9a-f]{6}$/i.test(color));
 
 function Color({
   label,
