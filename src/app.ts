@@ -381,7 +381,7 @@ async function createWeb(parts: Parts, folder: string) {
     },
     api: buildApiDependencies(parts, pageQueue),
     web,
-    assets: await createAssetRoutes(join(folder, "assets"), "/assets"),
+    assets: createAssetRoutes(join(folder, "assets"), "/assets"),
     addressOf,
     lackedNow: parts.checks.lackedNow,
     push: {
@@ -395,7 +395,7 @@ async function createWeb(parts: Parts, folder: string) {
   });
   const transfers = createTransferLimit();
   const { host } = config;
-  const answerPublic = await createPublicSite(parts, folder, { site, addressOf, secretAddresses });
+  const answerPublic = createPublicSite(parts, folder, { site, addressOf, secretAddresses });
   const getListenerOptions = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
   // Must not await from here on, so that our ports are blocked as targets before the first request.
   const main = listen(getListenerOptions(), config.port, (received) => {
@@ -417,7 +417,7 @@ async function createWeb(parts: Parts, folder: string) {
 }
 
 /** Creates the handler of the public port. Its links in alerts share the limits of the main port. */
-async function createPublicSite(
+function createPublicSite(
   services: Parts,
   folder: string,
   {
@@ -431,7 +431,7 @@ async function createPublicSite(
   },
 ) {
   const { log } = services;
-  const assets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
+  const assets = createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   const limits = secretAddresses.alertLinks;
   const links = createPublicLinkRoutes({ services, limits, addressOf, log });
   return createPublicHandler(log, site.answerAlone, assets, links);

@@ -418,11 +418,19 @@ function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/**
- * Collects the methods of each path (RFC 9110 §10.2.1). GET also allows HEAD, except for pushes. OPTIONS is always
- * allowed.
- */
+/** Returns a function that lists the methods of a path (RFC 9110 §10.2.1), or null for an unknown path. */
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
+  let table: ReturnType<typeof listMethodPatterns> | undefined;
+  return (path: string) => {
+    table ??= listMethodPatterns(routes);
+    // Collects all matches, because `/sessions/end-others` also matches `/sessions/:id`.
+    const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
+    return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
+  };
+}
+
+/** Lists the methods of each path pattern. GET also allows HEAD, except for pushes. OPTIONS is always allowed. */
+function listMethodPatterns(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
     const pattern = buildPathPattern(path);
@@ -431,12 +439,5 @@ function allowedMethods(routes: readonly { method: string; path: string }[]) {
     if (method === "GET" && !pushRoutes.some((route) => route.path === path)) methods.add("HEAD");
     byPattern.set(pattern, methods);
   }
-  const table = [...byPattern].map(
-    ([pattern, methods]) => [new RegExp(pattern), [...methods]] as const,
-  );
-  return (path: string) => {
-    // Collects all matches, because `/sessions/end-others` also matches `/sessions/:id`.
-    const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
-    return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
-  };
+  return [...byPattern].map(([pattern, methods]) => [new RegExp(pattern), [...methods]] as const);
 }

@@ -46,6 +46,7 @@ type Def = {
   catchall?: z.core.$ZodType;
   options?: z.core.$ZodType[];
   items?: z.core.$ZodType[];
+  getter?: () => z.core.$ZodType;
 } & Partial<
   Record<"element" | "keyType" | "valueType" | "innerType" | "in" | "out", z.core.$ZodType>
 >;
@@ -70,7 +71,8 @@ function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
   if (def.element) yield* unbounded(def.element, `${place}[]`);
   if (def.keyType) yield* unbounded(def.keyType, `${place}{name}`);
   if (def.valueType) yield* unbounded(def.valueType, `${place}{}`);
-  for (const inner of [def.innerType, def.in, def.out]) if (inner) yield* unbounded(inner, place);
+  for (const inner of [def.innerType, def.in, def.out, def.getter?.()])
+    if (inner) yield* unbounded(inner, place);
 }
 
 const long = "x".repeat(100_000);

@@ -12,6 +12,15 @@ import {
   validateParagraphs,
 } from "./text/formatting.ts";
 
+/**
+ * Makes a function return the same schema for the same arguments. Schemas never change, and each one costs start time
+ * and memory.
+ */
+function share<A extends readonly number[], S>(create: (...args: A) => S): (...args: A) => S {
+  const schemas = new Map<string, S>();
+  return (...args) => schemas.getOrInsertComputed(args.join(), () => create(...args));
+}
+
 type Issue = (text: string) => string | null;
 
 /** A text of `min` to `max` characters. Reports only the first issue, in the order of `issues`. */
@@ -36,10 +45,12 @@ const validateNotBlank: Issue = (text) =>
   text !== "" && isBlank(text) ? "must not be blank" : null;
 
 /** A required single line of 1 to `max` characters. It is not blank, and is stored exactly as sent. */
-export const line = (max: number) => text(1, max, validateLine, validateNotBlank);
+export const line = share((max: number) => text(1, max, validateLine, validateNotBlank));
 
 /** Required text of 1 to `max` characters, stored exactly as sent. Line breaks are LF or CRLF. */
-export const paragraphs = (max: number) => text(1, max, validateParagraphs, validateNotBlank);
+export const paragraphs = share((max: number) =>
+  text(1, max, validateParagraphs, validateNotBlank),
+);
 
 /** A text whose `{{name}}` placeholders must all be in `names`. */
 export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
@@ -54,7 +65,7 @@ export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: r
 export const searchText = () => line(searchBounds.text.value);
 
 /** Text of several lines, possibly empty. */
-export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);
+export const optionalParagraphs = share((max: number) => text(0, max, validateParagraphs));
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -70,11 +81,12 @@ export const Timestamp = z
   .meta({ format: "date-time", example: "2026-11-20T23:02:00.000Z" });
 
 /** A set of IDs. Removes duplicates and preserves the order. */
-export const idSet = (max: number) =>
+export const idSet = share((max: number) =>
   z
     .array(Id)
     .max(max)
-    .transform((ids) => [...new Set(ids)]);
+    .transform((ids) => [...new Set(ids)]),
+);
 
 /** Up to 10 labels of 1 to 50 characters each. Removes duplicates and preserves the order. */
 export const Tags = z
@@ -83,7 +95,7 @@ export const Tags = z
   .transform((tags) => [...new Set(tags)])
   .meta({ example: ["production", "eu"] });
 
-export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
+export const integer = share((min: number, max: number) => z.int().check(z.gte(min), z.lte(max)));
 
 /** A URL with one of these schemes and without credentials. LAN names and addresses are allowed. */
 const urlSchema = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
@@ -329,18 +341,24 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** A nullable field with the default null. */
-export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+const nullableSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+/** A nullable field with the default null. The same field gives the same schema. */
+export function nullable<T extends z.ZodType>(field: T) {
+  const create = () => field.nullable().default(null);
+  return nullableSchemas.getOrInsertComputed(field, create) as ReturnType<typeof create>;
+}
 
 /** A credential. It is encrypted at rest and never returned. */
-export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
+export const secret = share((max = 1000) => line(max).meta({ writeOnly: true }));
 
 const validateNotEmpty: Issue = (text) =>
   text === "" ? "must not be empty: null sends an empty one" : null;
 
 /** A secret that can't be an empty text; clients send null for an empty secret. */
-export const filledSecret = (max = 1000) =>
-  text(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({ writeOnly: true });
+export const filledSecret = share((max = 1000) =>
+  text(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({ writeOnly: true }),
+);
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -384,11 +402,13 @@ export type Patched<S extends Shape> = {
   [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;
 };
 
+const optionalSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
 /** Makes all fields optional for a PATCH, and removes their defaults, which zod's `.partial()` would apply. */
 export function toPatchShape<S extends Shape>(shape: S): Patched<S> {
   const entries = Object.entries(shape).map(([name, field]) => [
     name,
-    stripDefault(field).optional(),
+    optionalSchemas.getOrInsertComputed(field, () => stripDefault(field).optional()),
   ]);
   return Object.fromEntries(entries) as Patched<S>;
 }

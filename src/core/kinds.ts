@@ -96,6 +96,12 @@ type InputOf<F, N extends PropertyKey> = F extends Record<N, z.ZodType> ? z.inpu
 
 type Naming = { id: string; description?: string; example?: object };
 
+/** Creates a schema when it is first used, because the schemas of all types together cost start time and memory. */
+function createOnUse<T extends z.ZodType>(create: () => T) {
+  let schema: T | undefined;
+  return z.lazy(() => (schema ??= create()));
+}
+
 function createTypedUnion(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) {
   const [first, ...others] = Object.entries(kinds).map(([type, kind]) => member(type, kind));
   if (first === undefined) throw new Error("There must be at least one kind.");
@@ -113,15 +119,14 @@ export function createInputSchema<K extends Kinds, C extends Shape>(
   common: C,
   naming: Naming,
 ) {
-  return createTypedUnion(kinds, (type, { description, fields }) =>
-    z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
-      id: `${naming.id}${capitalize(type)}`,
-      ...(description !== undefined && { description }),
-    }),
-  ).register(z.globalRegistry, naming) as unknown as z.ZodType<
-    Common<C> & { type: string } & Fields,
-    NewOf<K, C>
-  >;
+  return createOnUse(() =>
+    createTypedUnion(kinds, (type, { description, fields }) =>
+      z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
+        id: `${naming.id}${capitalize(type)}`,
+        ...(description !== undefined && { description }),
+      }),
+    ).register(z.globalRegistry, naming),
+  ) as unknown as z.ZodType<Common<C> & { type: string } & Fields, NewOf<K, C>>;
 }
 
 /**
@@ -135,19 +140,22 @@ export function createPatchSchema<K extends Kinds, C extends Shape>(
   naming: Naming,
 ) {
   const names = new Set(Object.values(kinds).flatMap(({ fields }) => Object.keys(fields)));
-  const own = Object.fromEntries(
-    [...names].map((name) => [name, createAnySchema(listFieldVariants(kinds, name))]),
+  const createFields = () =>
+    Object.fromEntries(
+      [...names].map((name) => [name, createAnySchema(listFieldVariants(kinds, name))]),
+    );
+  const schema = createOnUse(() =>
+    z
+      .strictObject({
+        type: z
+          .enum(Object.keys(kinds) as [string])
+          .optional()
+          .meta({ description: "Fixed after creation; sending the same one back is fine." }),
+        ...createFields(),
+        ...toPatchShape(common),
+      })
+      .register(z.globalRegistry, naming),
   );
-  const schema = z
-    .strictObject({
-      type: z
-        .enum(Object.keys(kinds) as [string])
-        .optional()
-        .meta({ description: "Fixed after creation; sending the same one back is fine." }),
-      ...own,
-      ...toPatchShape(common),
-    })
-    .register(z.globalRegistry, naming);
   return bodySchema(readOnly, schema) as z.ZodType<
     Partial<Common<C>> & { type?: string } & Fields,
     PatchOf<K, C>
@@ -201,11 +209,13 @@ export function createReadSchema<R extends Shape>(kinds: Kinds, record: R, namin
   const secretsSet = z.array(z.string()).meta({
     description: "Paths of the secret fields that are set; their values are never shown.",
   });
-  return createTypedUnion(kinds, (type, { shown }) =>
-    z
-      .object({ id: Id, type: z.literal(type), ...record, ...shown, secretsSet })
-      .register(z.globalRegistry, { id: `${naming.id}${capitalize(type)}` }),
-  ).register(z.globalRegistry, naming) as unknown as z.ZodType<
+  return createOnUse(() =>
+    createTypedUnion(kinds, (type, { shown }) =>
+      z
+        .object({ id: Id, type: z.literal(type), ...record, ...shown, secretsSet })
+        .register(z.globalRegistry, { id: `${naming.id}${capitalize(type)}` }),
+    ).register(z.globalRegistry, naming),
+  ) as unknown as z.ZodType<
     z.output<z.ZodObject<R>> & { id: string; type: string; secretsSet: string[] } & Fields
   >;
 }

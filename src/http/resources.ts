@@ -5,7 +5,10 @@ type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endp
 
 /** Pattern for the paths of a route. Elysia also accepts a trailing slash. */
 export const buildPathPattern = (path: string) =>
-  `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
+  `^${path
+    .replace(/\/$/, "")
+    .replace("*", ".+")
+    .replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
 
 /**
  * Finds the path at which GET returns the record of a write; null if there is none. This is its Location, its path,

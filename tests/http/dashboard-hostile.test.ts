@@ -42,7 +42,8 @@ function fieldsOf({ hooks }: Route): string[] {
 
 function namesIn(schema: unknown): string[] {
   if (schema instanceof z.ZodPipe) return [schema.in, schema.out].flatMap(namesIn);
-  if (schema instanceof z.ZodPrefault) return namesIn(schema.unwrap());
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodLazy)
+    return namesIn(schema.unwrap());
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(namesIn);
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

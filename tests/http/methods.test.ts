@@ -9,7 +9,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
   const plain = (path: string) => path.replace(/(.)\/$/, "$1");
   const takes = (pattern: string, path: string) =>
-    new RegExp(`^${pattern.replace(/:\w+/, "[^/]+")}$`).test(path);
+    new RegExp(`^${pattern.replace("*", ".+").replace(/:\w+/, "[^/]+")}$`).test(path);
   return [...new Set(app.routes.map(({ path }) => plain(path)))].map((path) => {
     const routes = app.routes.filter((route) => takes(plain(route.path), path));
     return [path, new Set(routes.map(({ method }) => method))];
@@ -41,7 +41,7 @@ async function asked() {
 const optionsOf = (path: string) =>
   new Request(`http://localhost${path}`, { method: "OPTIONS", headers: { Host: "localhost" } });
 
-const someIn = (path: string) => fillIds(path, unknownId).replace(":file", "docs.css");
+const someIn = (path: string) => fillIds(path, unknownId).replace("*", "docs.css");
 
 test("OPTIONS lists the methods of every path, outside the admin page also for strangers", async () => {
   const appliance = await asked();
@@ -83,7 +83,7 @@ test("HEAD returns the same as GET, without the body", async () => {
     ([path, declared]) => declared.has("GET") && !path.endsWith("/push/:token"),
   );
   for (const [path, declared] of safe) {
-    const real = fillIds(path, ids[nounOf(path)] ?? unknownId).replace(":file", "docs.css");
+    const real = fillIds(path, ids[nounOf(path)] ?? unknownId).replace("*", "docs.css");
     const [get, head] = [await appliance.ask("GET", real), await appliance.ask("HEAD", real)];
     expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);
     if (path.startsWith("/api/v1/") && get.status === 200)

@@ -56,7 +56,7 @@ describe("the default page", () => {
     );
     expect(paths).toHaveLength(3);
     const folder = join(assets.web, "assets/public");
-    const files = await createAssetRoutes(folder, "/assets/public");
+    const files = createAssetRoutes(folder, "/assets/public");
     const read = async (path: string) => {
       const response = await files.handle(new Request(`http://localhost${path}`));
       return Bun.gunzipSync(await response.bytes());

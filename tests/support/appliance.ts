@@ -125,7 +125,7 @@ export function createAlertsEngine(appliance: TestedAppliance, random = 0.5) {
   return createAlertEngine({ ...appliance, subscribers, random: () => random });
 }
 
-const assetRoutes = await createAssetRoutes(join(assets.web, "assets"), "/assets");
+const assetRoutes = createAssetRoutes(join(assets.web, "assets"), "/assets");
 
 /** The token of `--metrics-token-file`. */
 export const metricsToken = "m".repeat(32);

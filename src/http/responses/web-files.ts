@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { selectEncoding, hasTag, addEncodingToTag } from "./encoding.ts";
-import { setRoute } from "../request-metrics.ts";
+import { unknownPathError } from "./error-response.ts";
 import { createBodyResponse, type Pieces, createSharedBody } from "./large-bodies.ts";
 
 const types: Record<string, string> = {
@@ -32,12 +32,23 @@ const securityHeaders = {
 };
 
 /**
- * Creates routes for the hashed files in `folder`, which clients cache for a year. The build gzipped them, and all
- * clients receive the same bytes, regardless of Accept-Encoding.
+ * Creates a route for the hashed files in `folder`, which clients cache for a year. The build gzipped them, and all
+ * clients receive the same bytes, regardless of Accept-Encoding. The first request reads the list of files, because
+ * a start has no use for it.
  */
-export async function createAssetRoutes(folder: string, prefix: `/${string}`): Promise<Elysia> {
-  if (!existsSync(folder)) return new Elysia();
-  const files = await staticPlugin({
+export function createAssetRoutes(folder: string, prefix: `/${string}`): Elysia {
+  let files: Promise<ReadonlyMap<string, Response>> | undefined;
+  return new Elysia().get(`${prefix}/*`, async ({ path }) => {
+    const file = (await (files ??= readAssets(folder, prefix))).get(path);
+    if (file === undefined) throw unknownPathError();
+    // A clone, because the body of a response can be read only once.
+    return file.clone();
+  }) as unknown as Elysia;
+}
+
+async function readAssets(folder: string, prefix: string): Promise<ReadonlyMap<string, Response>> {
+  if (!existsSync(folder)) return new Map();
+  const { routes } = await staticPlugin({
     assets: folder,
     prefix,
     alwaysStatic: true,
@@ -48,15 +59,7 @@ export async function createAssetRoutes(folder: string, prefix: `/${string}`): P
       ...securityHeaders,
     },
   });
-  // One label for all files, to avoid a hundred series of metrics.
-  const routes = new Elysia().onTransform(function ({ request }) {
-    setRoute(request, `${prefix}/:file`);
-  });
-  // Clones the response, because its body can be read only once. Elysia would send the same Response each time if a
-  // second app used these routes.
-  for (const { path, handler } of files.routes)
-    routes.get(path, () => (handler as unknown as Response).clone());
-  return routes;
+  return new Map(routes.map(({ path, handler }) => [path, handler as unknown as Response]));
 }
 
 export type WebFiles = ReturnType<typeof createWebFiles>;
