@@ -7,6 +7,7 @@ import { receiverKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { createSnsVerifier } from "./alerting/sources/aws-sns.ts";
+import type { MailListener } from "./alerting/sources/mail/listener.ts";
 import { SourceWriter } from "./alerting/sources/source-writer.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
@@ -26,6 +27,7 @@ import { codeMs } from "./alerting/contact-methods/rules.ts";
 import {
   alertBounds,
   contactBounds,
+  mailBounds,
   requestBounds,
   signUpBounds,
   sourceBounds,
@@ -94,6 +96,8 @@ type RunningApp = {
   /** URLs of the port for public pages; empty without this port. */
   publicUrls: string[];
   port: number;
+  /** Port for mails; null without one. */
+  mailPort: number | null;
   /** Token with which the first person claims the appliance; null after that. */
   setUpToken: string | null;
   /**
@@ -125,6 +129,7 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
   const jobs = createJobs({ ...core, ...accounts, ...engines, tls });
   const parts = { ...core, ...accounts, ...engines, ...files, ...jobs, tls, token };
   const web = await createWeb(parts, dependencies.web);
+  const mail = await openMailPort(parts, web);
   const configurations = createConfigurationFiles(core, getEnvironment());
   await startParts({ ...parts, ...web });
   configurations.apply(config.apply);
@@ -134,9 +139,10 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
     urls: listUrls(config, main.number),
     publicUrls: publicNumber === null ? [] : listUrls(config, publicNumber),
     port: main.number,
+    mailPort: mail?.number ?? null,
     setUpToken: accounts.firstRun?.token ?? null,
-    reload: createReload(config, { log, ports, token, tls, configurations }),
-    stop: () => stopParts({ ...parts, ...web, configurations }),
+    reload: createReload(config, { log, ports, token, tls, configurations, mail }),
+    stop: () => stopParts({ ...parts, ...web, mail, configurations }),
   };
 }
 
@@ -366,11 +372,9 @@ async function createWeb(parts: Parts, folder: string) {
   const { addressOf } = proxies;
   const trustedHeader = buildTrustedHeader(config, proxies.isFromTrusted);
   const secretAddresses = createSecretAddressLimits(parts);
-  const listCollectors = () => [
-    requests,
-    createPortCollector(ports, tls),
-    ...listPartCollectors(parts),
-  ];
+  const sources = createSourceContext(parts);
+  const portCollector = () => createPortCollector(ports, tls);
+  const listCollectors = () => [requests, portCollector(), ...listPartCollectors(parts)];
   const app = createServer({
     services: {
       ...parts,
@@ -390,7 +394,7 @@ async function createWeb(parts: Parts, folder: string) {
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
     ...secretAddresses,
-    sources: createSourceContext(parts),
+    sources,
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();
@@ -409,11 +413,34 @@ async function createWeb(parts: Parts, folder: string) {
   const ports = createPorts(
     main,
     (number) => listen(getListenerOptions(), number, answerPublic),
-    (open) => listeners.splice(0, Infinity, ...open.map(({ number: port }) => ({ host, port }))),
+    (open) => listeners.splice(0, Infinity, ...open.map((port) => ({ host, port }))),
   );
   ports.usePublic(config.publicPort);
   const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
-  return { main, ports, site, held };
+  return { main, ports, site, held, sources };
+}
+
+/** Opens the port of `--smtp-port`; null without it. Checks and alerts can't reach it. */
+async function openMailPort(
+  parts: Parts,
+  { sources, ports }: Pick<Awaited<ReturnType<typeof createWeb>>, "sources" | "ports">,
+): Promise<MailListener | null> {
+  const { config, store, clock, log, tls } = parts;
+  const { host, smtpPort } = config;
+  if (smtpPort === undefined) return null;
+  const { MailListener: Listener } = await import("./alerting/sources/mail/listener.ts");
+  const listener = new Listener({
+    log,
+    context: {
+      ...sources,
+      store,
+      mails: createRateLimit(sourceBounds.mails.value, clock),
+    },
+    connections: createNetworkLimit(mailBounds.connectionsPerMinute.value, clock),
+  });
+  await listener.open(host, smtpPort, tls.current);
+  ports.useOther(listener.number);
+  return listener;
 }
 
 /** Creates the handler of the public port. Its links in alerts share the limits of the main port. */
@@ -499,6 +526,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     backups: downloads,
     runScheduledBackup: () => scheduled.runNow(),
     databaseNodes: data.shared?.databaseNodes ?? (async () => []),
+    smtpPort: config.smtpPort ?? null,
     readRuntime: () => ({
       dataDirectory: data.path,
       memoryBytes: process.memoryUsage.rss(),
@@ -572,7 +600,10 @@ async function startParts(parts: RunningParts) {
 }
 
 async function stopParts(
-  parts: RunningParts & { configurations: Pick<ConfigurationFiles, "waitUntilApplied"> },
+  parts: RunningParts & {
+    mail: MailListener | null;
+    configurations: Pick<ConfigurationFiles, "waitUntilApplied">;
+  },
 ) {
   const { log, ports, live, checks, maintenance, cleaning, problems, alarm } = parts;
   /** Catches errors, because a full disk must not prevent the stop. Unstored work is repeated after the start. */
@@ -584,6 +615,7 @@ async function stopParts(
     }
   };
   void ports.stop();
+  await tryStop(() => parts.mail?.stop());
   parts.heartbeat.stop();
   await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm];

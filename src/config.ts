@@ -115,6 +115,8 @@ const Config = z.strictObject({
     parseTrustedProxy,
     "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
   ),
+  /** Port for mails to alert sources. */
+  smtpPort: port.optional(),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   /** URL under which people open this appliance, for links in alerts. */
@@ -236,12 +238,25 @@ export function parseConfig(
       ? invalidFieldError("--tls-cert", "must be given with --tls-key")
       : invalidFieldError("--tls-key", "must be given with --tls-cert");
   assertHeaderOptions(config, givenAs);
+  assertOwnPort(config, givenAs);
   if (config.publicPort === config.port && config.port !== 0)
     throw invalidFieldError(
       givenAs.get("publicPort") ?? "--public-port",
       `must be another port than --port, which is ${config.port}`,
     );
   return config;
+}
+
+/** Throws VALIDATION_ERROR if the mail port is that of another listener. */
+function assertOwnPort(
+  { port, publicPort, smtpPort = 0 }: Config,
+  givenAs: ReadonlyMap<string, string>,
+) {
+  if (smtpPort !== 0 && (smtpPort === port || smtpPort === publicPort))
+    throw invalidFieldError(
+      givenAs.get("smtpPort") ?? "--smtp-port",
+      `must be another port than ${smtpPort === port ? "--port" : "--public-port"}`,
+    );
 }
 
 /** Throws VALIDATION_ERROR for header options without a trusted proxy or the header with the user. */

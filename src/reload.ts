@@ -1,5 +1,6 @@
 /** Applies changed settings to the running appliance, if they need no restart. */
 import { X509Certificate } from "node:crypto";
+import type { MailListener } from "./alerting/sources/mail/listener.ts";
 import { type Config, flagOf } from "./config.ts";
 import type { ConfigurationFiles } from "./configuration/files/apply.ts";
 import { AppError } from "./core/errors.ts";
@@ -28,6 +29,7 @@ type Dependencies = {
   /** Certificate for ports that are opened later. */
   tls: { current: Tls | null };
   configurations: Pick<ConfigurationFiles, "apply">;
+  mail: Pick<MailListener, "useTls"> | null;
 };
 
 /** Creates a function that applies new settings. It also reloads the certificate and the metrics token. */
@@ -44,7 +46,7 @@ export function createReload(config: Config, dependencies: Dependencies) {
 
 /** Applies settings that need no restart, and logs all others. Returns the settings in use. */
 function applySettings(used: Config, wanted: Config, dependencies: Dependencies): Config {
-  const { log, ports, token, tls, configurations } = dependencies;
+  const { log, ports, token, tls, configurations, mail } = dependencies;
   const isTls = wanted.tlsCert !== undefined;
   // TLS can't be enabled or disabled during operation, because cookies and links depend on the scheme.
   const turnsTls = isTls !== (used.tlsCert !== undefined);
@@ -76,6 +78,7 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
     const read = readTls(wanted);
     if (read === null) return;
     ports.useTls(read);
+    mail?.useTls(read);
     tls.current = read;
     const { validTo } = new X509Certificate(read.cert);
     log.info("new connections get the certificate as it is now", { validTo });

@@ -40,6 +40,7 @@ export function serveOptions(command: Command): Command {
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
     .option("--public-port <number>", "a second port, only for public pages and links in alerts")
+    .option("--smtp-port <number>", "a port for mails to alert sources (default: none)")
     .option(
       "--rate-limit <number>",
       "requests per API key and minute (default: 6000, 0 = unlimited)",
@@ -147,6 +148,7 @@ async function serveAppliance(config: Config, readAgain: () => Config) {
     `  On this machine  ${here}`,
     ...others.map((url) => `  On the network   ${url}`),
     ...app.publicUrls.map((url) => `  Public pages     ${url}`),
+    ...(app.mailPort === null ? [] : [`  Mail             port ${app.mailPort}`]),
     `  API reference    ${here}/docs`,
     `  Data             ${resolve(config.dataDir)}`,
     ...links.map((link, index) => `  ${index === 0 ? "Set it up" : "or       "}        ${link}`),

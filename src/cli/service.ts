@@ -136,8 +136,12 @@ function parseServiceOptions(
   const isForElsewhere = config === undefined || parsed["config"] === undefined;
   const isMissing = isForElsewhere && !existsSync(flags.config ?? "");
   const { config: _, ...withoutFile } = flags;
-  const { port, publicPort = port } = parseConfig(isMissing ? withoutFile : flags, {});
-  const isLow = Math.min(port, publicPort) < 1024;
+  const {
+    port,
+    publicPort = port,
+    smtpPort = port,
+  } = parseConfig(isMissing ? withoutFile : flags, {});
+  const isLow = Math.min(port, publicPort, smtpPort) < 1024;
   const service = {
     executable,
     dataDir: resolve(dataDir),

@@ -29,6 +29,7 @@ import {
 } from "../alerting/schedules/store.ts";
 import { type NewAlertSource, WholeSource } from "../alerting/sources/schema.ts";
 import {
+  assertMailRulesValid,
   createSourceAddress,
   guardSourceReferences,
   inputOf,
@@ -193,7 +194,11 @@ const scheduleResource = defineResource<StoredSchedule, NewSchedule>({
 const sourceResource = defineResource<StoredSource, NewAlertSource>({
   list: (scope) => listStoredSources(scope),
   fieldsOf: (_scope, row) => ({ ...inputOf(row) }),
-  read: async (_scope, _row, entry) => parse(WholeSource, entry),
+  async read(_scope, _row, entry) {
+    const input = parse(WholeSource, entry);
+    await assertMailRulesValid(input);
+    return input;
+  },
   create: (scope, id, input, at) => {
     const source: StoredSource = {
       organizationId: scope.organizationId,

@@ -14,6 +14,7 @@ type Section = Readonly<Record<string, Bound>>;
 export const units = {
   bytes: ["byte", "bytes"],
   characters: ["character", "characters"],
+  connections: ["connection", "connections"],
   entries: ["entry", "entries"],
   hours: ["hour", "hours"],
   levels: ["level", "levels"],
@@ -748,6 +749,12 @@ export const sourceBounds = {
     per: "alert source",
     beyond: "Bodies of requests. The oldest are removed from the log.",
   },
+  mails: {
+    value: 600,
+    unit: "requests",
+    per: "alert source and minute",
+    beyond: "Further mails are rejected, and their senders repeat them: 451.",
+  },
   sample: {
     value: 200_000,
     unit: "characters",
@@ -759,6 +766,58 @@ export const sourceBounds = {
     unit: "requests",
     per: "organization and minute",
     beyond: rateLimitText,
+  },
+} satisfies Section;
+
+/** The SMTP listener. */
+export const mailBounds = {
+  size: {
+    value: 20 * MiB,
+    unit: "bytes",
+    per: "mail",
+    beyond: "The mail is rejected: 552. The first 128 KiB and 4,000 lines are read.",
+  },
+  recipients: {
+    value: 10,
+    unit: "entries",
+    per: "mail",
+    beyond: "Further recipients are rejected for now: 452. The sender sends them another mail.",
+  },
+  mails: {
+    value: 100,
+    unit: "requests",
+    per: "mail connection",
+    beyond: "The sender repeats further mails on another connection: 452.",
+  },
+  commands: {
+    value: 64 * 1024,
+    unit: "bytes",
+    per: "mail connection",
+    beyond: "Commands of a connection, without its mails. It is closed: 421.",
+  },
+  time: {
+    value: 300,
+    unit: "seconds",
+    per: "mail connection",
+    beyond: "It is closed: 421. So is one that sends nothing for a minute.",
+  },
+  connections: {
+    value: 100,
+    unit: "connections",
+    per: "appliance",
+    beyond: "Connections of mail senders at a time. Further ones are rejected: 421.",
+  },
+  connectionsPerNetwork: {
+    value: 10,
+    unit: "connections",
+    per: "network",
+    beyond: "Further connections of mail senders are rejected: 421.",
+  },
+  connectionsPerMinute: {
+    value: 120,
+    unit: "connections",
+    per: "network and minute",
+    beyond: "Further connections of mail senders are rejected: 421.",
   },
 } satisfies Section;
 
@@ -1166,6 +1225,7 @@ export const bounds = {
   Alerts: alertBounds,
   "Text messages and calls": smsBounds,
   "Alert sources": sourceBounds,
+  "Alerts by mail": mailBounds,
   Schedules: scheduleBounds,
   "Single sign-on": singleSignOnBounds,
   "Escalation policies": escalationBounds,

@@ -3,18 +3,21 @@ import type { Port, Tls } from "./listener.ts";
 export type Ports = ReturnType<typeof createPorts>;
 
 /**
- * Manages the main port, and the optional second port that serves only public pages. `onChange` receives the open
- * ports.
+ * Manages the main port, and the optional second port that serves only public pages. `onChange` receives the numbers
+ * of the open ports.
  */
 export function createPorts(
   main: Port,
   openPublic: (number: number) => Port,
-  onChange: (listOpen: readonly Port[]) => void,
+  onChange: (numbers: readonly number[]) => void,
 ) {
   let publicPort: Port | null = null;
   /** Closed ports that still have pending requests. */
   const closing = new Set<Port>();
   const open = () => (publicPort === null ? [main] : [main, publicPort]);
+  /** Ports of other protocols. */
+  const others: number[] = [];
+  const report = () => onChange([...open().map(({ number }) => number), ...others]);
   const listAll = () => [...open(), ...closing];
 
   return {
@@ -25,10 +28,15 @@ export function createPorts(
     usePublic(number: number | undefined) {
       const before = publicPort;
       publicPort = number === undefined ? null : openPublic(number);
-      onChange(open());
+      report();
       if (before === null) return;
       closing.add(before);
       void before.stop().then(() => closing.delete(before));
+    },
+    /** Adds a port that another part has opened. */
+    useOther(number: number) {
+      others.push(number);
+      report();
     },
     useTls(tls: Tls) {
       for (const port of open()) port.useTls(tls);

@@ -233,6 +233,7 @@ export function createAppliance(
     targets,
     ownHosts,
     databaseNodes: async () => [],
+    smtpPort: 2525,
     readRuntime: () => ({
       dataDirectory: "/var/lib/signalbox",
       memoryBytes: 100_000_000,

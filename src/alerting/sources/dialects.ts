@@ -12,7 +12,7 @@ import { readZabbix } from "./dialects/zabbix.ts";
 import type { ReadReports, Report, SourceRequest } from "./report-rules.ts";
 import type { SourceMapping, SourceType } from "./schema.ts";
 
-const dialects: Readonly<Record<Exclude<SourceType, "json">, ReadReports>> = {
+const dialects: Readonly<Record<Exclude<SourceType, "json" | "email">, ReadReports>> = {
   alertmanager: readAlertmanager,
   grafana: readGrafana,
   pagerduty: readPagerDuty,
@@ -26,7 +26,7 @@ const dialects: Readonly<Record<Exclude<SourceType, "json">, ReadReports>> = {
 
 /** Reads the reports in a request. Throws VALIDATION_ERROR with the field that is missing or wrong. */
 export function readReports(
-  { type, mapping }: { type: SourceType; mapping: SourceMapping | null },
+  { type, mapping }: { type: Exclude<SourceType, "email">; mapping: SourceMapping | null },
   request: SourceRequest,
 ): Report[] {
   if (type !== "json") return dialects[type](request);

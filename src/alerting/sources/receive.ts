@@ -10,6 +10,8 @@ import { pathOf } from "../../http/request.ts";
 import { httpStatuses, unknownPathError } from "../../http/responses/error-response.ts";
 import type { SnsVerifier } from "./aws-sns.ts";
 import { readReports } from "./dialects.ts";
+import { readMailBody } from "./mail/message.ts";
+import { readMailReports } from "./mail/reports.ts";
 import { asObject, asText, type Report, type SourceRequest } from "./report-rules.ts";
 import { decodeSent, parseSent } from "./request-body.ts";
 import type { SourceType } from "./schema.ts";
@@ -202,13 +204,16 @@ async function store(source: SourceRow, sent: Sent, context: SourceContext): Pro
 
 /** Reads the reports of a request, or confirms a subscription. `verify` is null for a replay. */
 export async function readRequest(
-  source: Pick<SourceRow, "type" | "mapping">,
+  source: Pick<SourceRow, "type" | "mapping" | "mailRules">,
   { path, headers }: Pick<ReceivedRequest, "path" | "headers">,
   text: string,
   verify: SnsVerifier | null,
 ): Promise<{ reports: Report[]; message?: string }> {
+  const { type, mapping, mailRules } = source;
+  if (type === "email")
+    return { reports: await readMailReports(await readMailBody(text), mailRules) };
   const body = parseSent(text);
-  if (source.type === "aws-sns" && verify !== null) {
+  if (type === "aws-sns" && verify !== null) {
     const message = await verify(body);
     if (message !== null) return { reports: [], message };
   }
@@ -219,7 +224,7 @@ export async function readRequest(
     headers,
     body,
   };
-  const reports = readReports(source, request);
+  const reports = readReports({ type, mapping }, request);
   if (reports.length > sourceBounds.alertsPerRequest.value)
     throw invalidFieldError(
       "body",

@@ -15,6 +15,7 @@ import { sourceBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import { priorities } from "../../core/statuses.ts";
 import { JsonPath } from "../../monitoring/monitors/assertions-schema.ts";
+import { MailRules } from "./mail-schema.ts";
 
 export const sourceTypes = [
   "alertmanager",
@@ -26,6 +27,7 @@ export const sourceTypes = [
   "checkmk",
   "sentry",
   "aws-sns",
+  "email",
   "json",
 ] as const;
 export type SourceType = (typeof sourceTypes)[number];
@@ -96,16 +98,22 @@ export const sourceFields = {
   mapping: nullable(SourceMapping).meta({
     description: "Paths that find an alert in a request. Only for the type `json`.",
   }),
+  mailRules: nullable(MailRules).meta({
+    description:
+      "What mails report. Only for the type `email`. Null for the usual words in their subjects.",
+  }),
 };
 
-type Sourced = { type: SourceType; mapping: SourceMapping | null };
+type Sourced = { type: SourceType; mapping: SourceMapping | null; mailRules: MailRules | null };
 
 /** Finds issues that involve several fields of a source. */
-export function listSourceIssues({ type, mapping }: Sourced) {
+export function listSourceIssues({ type, mapping, mailRules }: Sourced) {
   if (type === "json" && mapping === null)
     return [{ path: "mapping", message: "is required for the type json" }];
   if (type !== "json" && mapping !== null)
     return [{ path: "mapping", message: `must be null for the type ${type}` }];
+  if (type !== "email" && mailRules !== null)
+    return [{ path: "mailRules", message: `must be null for the type ${type}` }];
   return [];
 }
 
@@ -141,6 +149,7 @@ const sourceExample = {
   incidentSeverity: null,
   resolveAfterMinutes: null,
   mapping: null,
+  mailRules: null,
   address: "https://signalbox.example/in/Q0…",
   openAlerts: 1,
   lastRequestAt: "2026-11-20T23:02:00.000Z",
@@ -160,9 +169,10 @@ export const AlertSource = z
     incidentSeverity: Severity.nullable(),
     resolveAfterMinutes: z.int().nullable(),
     mapping: SourceMapping.nullable(),
+    mailRules: MailRules.nullable(),
     address: z.string().nullable().meta({
       description:
-        "Where the tool sends its alerts. The token in it is the credential. Null for callers that can't write.",
+        "Where the tool sends its alerts: a URL, or a mail address for the type `email`. The token in it is the credential. Null for callers that can't write.",
     }),
     openAlerts: z.int(),
     lastRequestAt: Timestamp.nullable().meta({ description: "Of the log, which has 7 days." }),
@@ -183,7 +193,10 @@ export const LoggedSourceRequest = z
   .object({
     id: Id,
     at: Timestamp,
-    path: z.string().meta({ description: "The path after the address, with its query." }),
+    path: z.string().meta({
+      description:
+        "The path after the address, with its query. `mail` and the Message-ID of a mail.",
+    }),
     body: z.string().nullable().meta({ description: "Null if it was no text, or too long." }),
     bytes: z.int(),
     status: z.int().meta({ description: "HTTP status of the response." }),
@@ -209,11 +222,10 @@ export const NewSourcePreview = z
   .strictObject({
     type: sourceFields.type,
     mapping: sourceFields.mapping,
-    body: z
-      .string()
-      .min(1)
-      .max(sourceBounds.sample.value)
-      .meta({ description: "The body of a request: JSON, or a form." }),
+    mailRules: sourceFields.mailRules,
+    body: z.string().min(1).max(sourceBounds.sample.value).meta({
+      description: "The body of a request: JSON, or a form. For `email`, a mail with its headers.",
+    }),
     path: z.string().max(1_000).default("").meta({
       description: "The path after the address, such as `/v2/alerts/ALIAS/close`.",
     }),

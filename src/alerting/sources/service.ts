@@ -1,11 +1,13 @@
 /** Use cases of alert sources: records, their address, the log of their requests, replay and preview. */
+import { isIP } from "node:net";
 import { AppError } from "../../core/errors.ts";
 import { listChangedFields } from "../../core/field-changes.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { buildPage, deletedBody } from "../../core/paging.ts";
 import { openAll, sealAll } from "../../core/security/secrets.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { parse } from "../../core/validation.ts";
+import { findExpressionIssue } from "../../core/text/expressions.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
 import { guardLimit } from "../../database/references.ts";
 import {
@@ -21,6 +23,7 @@ import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import { buildSourceResolution } from "../../incidents/by-source.ts";
+import { readPattern } from "./mail-schema.ts";
 import { readRequest, sourcePath } from "./receive.ts";
 import { boundReport } from "./rules.ts";
 import {
@@ -73,8 +76,36 @@ function toRecord(scope: Scope, source: StoredSource, counts: Counts = noCounts)
   const token = scope.mayWrite
     ? openAll(scope.vault, buildVaultPath(scope, source.id), secrets)["token"]
     : undefined;
-  const address = token === undefined ? null : `${scope.origin}${sourcePath}${token}`;
+  const address = token === undefined ? null : buildAddress(scope, source, token);
   return { ...record, ...counts, address };
+}
+
+/** A mail address of any host works, because the token is unique. So a host that mail programs reject is replaced. */
+function buildAddress({ origin }: Scope, { type, name }: StoredSource, token: string): string {
+  if (type !== "email") return `${origin}${sourcePath}${token}`;
+  const host = URL.parse(origin)?.hostname ?? "";
+  const label = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 20)
+    .replace(/^-+|-+$/g, "");
+  const isName = host.includes(".") && isIP(host) === 0;
+  return `${label || "alerts"}+${token}@${isName ? host : "signalbox.internal"}`;
+}
+
+/** Throws VALIDATION_ERROR for an invalid expression of mail rules. Schemas can't check it: see `assertExpressionsValid`. */
+export async function assertMailRulesValid({ mailRules }: Pick<NewAlertSource, "mailRules">) {
+  if (mailRules === null) return;
+  for (const name of ["resolvedWhen", "openWhen", "ignoredWhen"] as const)
+    for (const [index, pattern] of mailRules[name].entries())
+      await assertExpression(`mailRules.${name}[${index}]`, readPattern(pattern).expression);
+  await assertExpression("mailRules.key", mailRules.key ?? "");
+}
+
+async function assertExpression(path: string, expression: string) {
+  const issue = expression === "" ? null : await findExpressionIssue(expression);
+  if (issue !== null) throw invalidFieldError(path, issue);
 }
 
 /** Lists all sources by name. */
@@ -114,7 +145,8 @@ export const guardSourceReferences = (
 export const guardSourceLimit = (scope: Scope) => guardLimit(scope, "alert-sources", alertSources);
 
 /** Creates a source. Throws NOT_FOUND for an unknown channel or policy, and CONFLICT beyond the limit. */
-export function createSource(scope: Scope, input: NewAlertSource): Promise<SourceRecord> {
+export async function createSource(scope: Scope, input: NewAlertSource): Promise<SourceRecord> {
+  await assertMailRulesValid(input);
   const now = scope.clock();
   const id = createId(now);
   const source: StoredSource = {
@@ -144,6 +176,7 @@ export function updateSource(scope: Scope, id: string, patch: AlertSourcePatch) 
   return retryOnStaleRead(async () => {
     const before = await getStored(scope, id);
     const input = parse(WholeSource, { ...inputOf(before), ...patch });
+    await assertMailRulesValid(input);
     const after: StoredSource = {
       ...before,
       ...input,
@@ -172,7 +205,7 @@ export function updateSource(scope: Scope, id: string, patch: AlertSourcePatch) 
 /** Returns the fields of a source as a client sends them. */
 export function inputOf(source: StoredSource): NewAlertSource {
   const { name, type, enabled, alertChannelIds, escalationPolicyId } = source;
-  const { priority, incidentSeverity, resolveAfterMinutes, mapping } = source;
+  const { priority, incidentSeverity, resolveAfterMinutes, mapping, mailRules } = source;
   return {
     name,
     type,
@@ -183,6 +216,7 @@ export function inputOf(source: StoredSource): NewAlertSource {
     incidentSeverity,
     resolveAfterMinutes,
     mapping,
+    mailRules,
   };
 }
 
@@ -297,7 +331,13 @@ export async function replayRequest(
 }
 
 /** Returns the alerts that a sample would report. Throws VALIDATION_ERROR with the path that finds nothing. */
-export async function previewSample({ type, mapping, body, path }: NewSourcePreview) {
-  const { reports } = await readRequest({ type, mapping }, { path, headers: {} }, body, null);
+export async function previewSample({ type, mapping, mailRules, body, path }: NewSourcePreview) {
+  await assertMailRulesValid({ mailRules });
+  const { reports } = await readRequest(
+    { type, mapping, mailRules },
+    { path, headers: {} },
+    body,
+    null,
+  );
   return { alerts: reports.map(boundReport) };
 }

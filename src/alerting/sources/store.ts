@@ -19,26 +19,32 @@ import {
   alertSources,
 } from "../../database/tables/alert-sources.ts";
 import type { SourceAlert, SourceChange, SourceContent } from "./rules.ts";
+import type { MailRules } from "./mail-schema.ts";
 import type { SourceMapping, SourceRequestQuery, SourceType } from "./schema.ts";
 
 type Row = typeof alertSources.$inferSelect;
 
 /** A source without its channels, as requests find it. */
-export type SourceRow = Omit<Row, "mapping" | "type" | "priority" | "incidentSeverity"> & {
+export type SourceRow = Omit<
+  Row,
+  "mapping" | "mailRules" | "type" | "priority" | "incidentSeverity"
+> & {
   type: SourceType;
   priority: Priority | null;
   incidentSeverity: Severity | null;
   mapping: SourceMapping | null;
+  mailRules: MailRules | null;
 };
 
 export type StoredSource = SourceRow & { alertChannelIds: string[] };
 
-export const parseSource = ({ mapping, ...row }: Row): SourceRow => ({
+export const parseSource = ({ mapping, mailRules, ...row }: Row): SourceRow => ({
   ...row,
   type: row.type as SourceType,
   priority: row.priority as Priority | null,
   incidentSeverity: row.incidentSeverity as Severity | null,
   mapping: mapping === null ? null : (JSON.parse(mapping) as SourceMapping),
+  mailRules: mailRules === null ? null : (JSON.parse(mailRules) as MailRules),
 });
 
 const sourceColumns = prepareColumns(alertSources, "s");
@@ -89,9 +95,10 @@ export async function countSourceAlerts({ store, organizationId }: Tenant) {
   return new Map(rows.map(({ id, ...counts }) => [id, counts]));
 }
 
-const columnsOf = ({ alertChannelIds: _ids, mapping, ...row }: StoredSource): Row => ({
+const columnsOf = ({ alertChannelIds: _ids, mapping, mailRules, ...row }: StoredSource): Row => ({
   ...row,
   mapping: mapping && JSON.stringify(mapping),
+  mailRules: mailRules && JSON.stringify(mailRules),
 });
 
 const replaceChannels = ({ store, organizationId }: Tenant, source: StoredSource): Statement[] =>
@@ -309,6 +316,20 @@ export async function findRequestPage(
       .offset(computeOffset(query)),
   ]);
   return buildPage(query, rows, total);
+}
+
+/** Whether a request with this path was stored, which for a mail contains its Message-ID. */
+export async function hasStoredMail(
+  store: Store,
+  { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
+  path: string,
+): Promise<boolean> {
+  const rows = await store.query(
+    `select 1 as found from alert_source_requests
+     where organization_id = ? and source_id = ? and path = ? and status = 200 limit 1`,
+    [organizationId, id, path],
+  );
+  return rows.length > 0;
 }
 
 /** Finds a logged request of a source. */

@@ -29,6 +29,8 @@ export const alertSources = sqliteTable(
     resolveAfterMinutes: integer("resolve_after_minutes"),
     /** JSON of the paths that find an alert in a request; null for a format that needs none. */
     mapping: text("mapping"),
+    /** JSON of what mails report; null for the usual words, and for all other formats. */
+    mailRules: text("mail_rules"),
     /** JSON of the sealed token of its address, as in the secrets of other records. */
     secrets: text("secrets").notNull(),
     /** SHA-256 of the same token, hexadecimal, by which a request is looked up. */

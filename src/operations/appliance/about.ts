@@ -10,7 +10,10 @@ import { statusPages } from "../../database/tables/status-pages.ts";
 import type { About } from "./schema.ts";
 
 /** Counts the organization's records for the About page. */
-export async function getAbout({ store, organizationId }: Scope): Promise<About> {
+export async function getAbout(
+  { store, organizationId }: Scope,
+  smtpPort: number | null,
+): Promise<About> {
   const countRows = (
     table:
       | typeof alertChannels
@@ -27,6 +30,7 @@ export async function getAbout({ store, organizationId }: Scope): Promise<About>
   return {
     version,
     startedAt: formatTimestamp(Math.round(performance.timeOrigin)),
+    smtpPort,
     counts: {
       monitors: await countRows(monitors),
       monitorGroups: await countRows(monitorGroups),

@@ -26,7 +26,9 @@ import {
 } from "./service.ts";
 
 /** Routes about the appliance as a whole. All except `/about` require an administrator. */
-export const createApplianceRoutes = (dependencies: FigureDependencies) =>
+export const createApplianceRoutes = (
+  dependencies: FigureDependencies & { smtpPort: number | null },
+) =>
   createRouter("")
     .get(
       ...defineEndpoint("/about", {
@@ -35,7 +37,7 @@ export const createApplianceRoutes = (dependencies: FigureDependencies) =>
         limited: "denied",
         summary: "Get the version, how long it has been running, and what the organization has",
         data: About,
-        handle: ({ scope }) => getAbout(scope),
+        handle: ({ scope }) => getAbout(scope, dependencies.smtpPort),
       }),
     )
     .get(

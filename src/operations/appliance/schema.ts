@@ -62,6 +62,10 @@ export type ApplianceFigures = z.infer<typeof ApplianceFigures>;
 export const About = z.object({
   version: z.string(),
   startedAt: Timestamp,
+  smtpPort: z
+    .int()
+    .nullable()
+    .meta({ description: "Port for mails to alert sources. Null without `serve --smtp-port`." }),
   counts: z.object({
     monitors: z.int(),
     monitorGroups: z.int(),

@@ -134,8 +134,9 @@ async function createContext(
   settings: DoctorSettings,
   { ntp, backups }: Options,
 ): Promise<DataContext> {
-  const { host, port, publicPort = port, allowTarget: allowed, denyTarget: denied } = settings;
-  const listeners = [port, publicPort].map((one) => ({ host, port: one }));
+  const { host, port, publicPort = port, smtpPort = port } = settings;
+  const { allowTarget: allowed, denyTarget: denied } = settings;
+  const listeners = [port, publicPort, smtpPort].map((one) => ({ host, port: one }));
   const destinations = await findDestinations(store, vault);
   const bucket = openPlan(vault, await findSchedule(store)).s3;
   return {

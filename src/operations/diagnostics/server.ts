@@ -19,17 +19,27 @@ import { buildProblemKey, listOpenProblems } from "../../events/problems.ts";
 import { isExpired } from "./momentary-problems.ts";
 import { findListener } from "./machine.ts";
 
-type Settings = { host: string; port: number; publicPort?: number | undefined };
+type Settings = {
+  host: string;
+  port: number;
+  publicPort?: number | undefined;
+  smtpPort?: number | undefined;
+};
 
 /** Examines whether the ports are free, or used by the server that runs on this data. */
 export async function examinePorts(settings: Settings, path: string): Promise<Finding[]> {
-  const { host, port, publicPort } = settings;
+  const { host, port, publicPort, smtpPort } = settings;
   const running = isDirectoryLocked(path) ? readRunningAddress(path) : null;
   const findings = [await examinePort("port", { host, port, running, option: "--port" })];
   if (publicPort !== undefined) {
     const option = "--public-port";
     findings.push(await examinePort("public port", { host, port: publicPort, running, option }));
   }
+  // A port of mail does not show whose it is, so only a free one can be judged.
+  if (smtpPort !== undefined && running === null)
+    findings.push(
+      await examinePort("mail port", { host, port: smtpPort, running, option: "--smtp-port" }),
+    );
   return running === null ? findings : [await examineServer(running), ...findings];
 }
 

@@ -22,6 +22,7 @@ export type Settings = Paths & {
   host: string;
   port: number;
   publicPort?: number | undefined;
+  smtpPort?: number | undefined;
   database?: string | undefined;
   keepResults: number;
   keepHours: number;

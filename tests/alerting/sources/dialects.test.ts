@@ -9,9 +9,12 @@ import {
   type SourceType,
 } from "../../../src/alerting/sources/schema.ts";
 
+/** Mails have tests of their own. */
+const requestTypes = sourceTypes.filter((type) => type !== "email");
+
 type Case = {
   name: string;
-  type: SourceType;
+  type: Exclude<SourceType, "email">;
   /** JSON, or the text of a form. */
   body: object | string;
   path?: string;
@@ -522,7 +525,7 @@ describe("a request of", () => {
     });
 
   test("every tool is covered", () => {
-    expect(new Set(cases.map(({ type }) => type))).toEqual(new Set(sourceTypes));
+    expect(new Set(cases.map(({ type }) => type))).toEqual(new Set(requestTypes));
   });
 
   test("an event of PagerDuty without a key has the same key again", () => {
@@ -534,7 +537,7 @@ describe("a request of", () => {
 
   test("bodies that are odd, empty or hostile are rejected by name, and never crash", () => {
     const bodies: unknown[] = [null, [], 1, "x", {}, { alerts: [null, 1] }, { data: { event: 1 } }];
-    for (const type of sourceTypes)
+    for (const type of requestTypes)
       for (const body of bodies) {
         const paths = type === "json" ? SourceMapping.parse({ key: "$.a", title: "$.b" }) : null;
         try {
@@ -546,7 +549,7 @@ describe("a request of", () => {
           expect(error).toBeInstanceOf(AppError);
         }
       }
-    expect(sourceTypes.length).toBe(10);
+    expect(requestTypes.length).toBe(10);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The page of one alert source: what to enter in the tool, and the log of its requests. */
 import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
@@ -14,6 +15,7 @@ import { type AlertSource, getSourceRoutes, useAlertSource } from "../../data/al
 import { useEscalationPolicies } from "../../data/escalation-policies.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useSignedInPerson } from "../../data/session.ts";
+import { aboutQuery } from "../settings/data.ts";
 import { deleteSource, rotateAddress, setEnabled } from "./actions.ts";
 import { SourceFacts, SourceStateIcon } from "./alert-sources-page.tsx";
 import { RequestLog } from "./request-log.tsx";
@@ -115,10 +117,14 @@ function Address({ source }: { source: AlertSource }) {
       {lines.map(({ label, text }) => (
         <CopyLine key={label} label={label} text={text} />
       ))}
-      <p className="field-note">
-        If the tool reaches this appliance under another name, replace the host. Anyone who knows
-        the token can open alerts.
-      </p>
+      {type === "email" ? (
+        <MailServer />
+      ) : (
+        <p className="field-note">
+          If the tool reaches this appliance under another name, replace the host. Anyone who knows
+          the token can open alerts.
+        </p>
+      )}
       {asks && (
         <Confirm
           title="Create a new address?"
@@ -130,6 +136,27 @@ function Address({ source }: { source: AlertSource }) {
         </Confirm>
       )}
     </Panel>
+  );
+}
+
+/** The mail server to enter in the tool. */
+function MailServer() {
+  const { data: about } = useQuery(aboutQuery);
+  if (about === undefined) return null;
+  if (about.smtpPort === null)
+    return (
+      <p className="field-note degraded">
+        This appliance accepts no mail yet. Start it with <code>serve --smtp-port 2525</code>.
+      </p>
+    );
+  return (
+    <>
+      <CopyLine label="Mail server (SMTP)" text={`${location.hostname}:${about.smtpPort}`} />
+      <p className="field-note">
+        The host after the @ does not matter if the tool sends to this mail server. Anyone who knows
+        the address can open alerts.
+      </p>
+    </>
   );
 }
 

@@ -3,6 +3,8 @@ import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { z } from "zod";
+import { MailRules } from "../../../src/alerting/sources/mail-schema.ts";
 import {
   type AlertSource,
   type NewAlertSource,
@@ -17,7 +19,7 @@ import { dot } from "../../components/display/format.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
-import { describeField } from "../../components/forms/field-kinds.ts";
+import { describeField, type FieldKind } from "../../components/forms/field-kinds.ts";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
@@ -74,6 +76,7 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
     incidentSeverity: source?.incidentSeverity ?? null,
     resolveAfterMinutes: source?.resolveAfterMinutes ?? null,
     mapping: source?.mapping ?? null,
+    mailRules: source?.mailRules ?? null,
   };
   return useForm<Values>(
     start,
@@ -105,6 +108,7 @@ function Fields(props: FieldsProps) {
     if (source === undefined && isUsual) set("name", sourceTypeInfos[type].name);
     set("type", type);
     set("mapping", type === "json" ? (values.mapping ?? emptyMapping()) : null);
+    set("mailRules", type === "email" ? (values.mailRules ?? MailRules.parse({})) : null);
   };
   return (
     <FormFrame
@@ -133,13 +137,7 @@ function Fields(props: FieldsProps) {
         error={form.errorOf("type")}
       />
       <TextInput label="Name" placeholder="Prometheus" autoComplete="off" {...form.input("name")} />
-      {values.mapping !== null && (
-        <MappingFields
-          mapping={values.mapping}
-          onChange={(mapping) => set("mapping", mapping)}
-          errorOf={(name) => form.errorOf(`mapping.${name}`)}
-        />
-      )}
+      <FormatFields form={form} />
       <RecipientFields form={form} />
       <AlertFields form={form} />
       {source !== undefined && (
@@ -149,8 +147,39 @@ function Fields(props: FieldsProps) {
           {...form.toggle("enabled")}
         />
       )}
-      <Sample type={values.type} mapping={values.mapping} />
+      <Sample type={values.type} mapping={values.mapping} mailRules={values.mailRules} />
     </FormFrame>
+  );
+}
+
+/** How its requests are read, for formats that need it. */
+function FormatFields({ form }: { form: Form<Values> }) {
+  const { values, set } = form;
+  return (
+    <>
+      {values.mapping !== null && (
+        <PartFields
+          legend="Paths in a request, such as $.alert.title"
+          kinds={mappingKinds}
+          labels={mappingLabels}
+          names={names.filter((name) => values.mapping?.status != null || !statusFields.has(name))}
+          value={values.mapping}
+          onChange={(mapping) => set("mapping", mapping)}
+          errorOf={(name) => form.errorOf(`mapping.${name}`)}
+        />
+      )}
+      {values.type === "email" && (
+        <PartFields
+          legend="What a mail reports: words, or expressions such as /^disk .* full/"
+          kinds={mailKinds}
+          labels={mailLabels}
+          names={Object.keys(mailLabels) as (keyof MailRules)[]}
+          value={values.mailRules ?? usualMailRules}
+          onChange={(mailRules) => set("mailRules", mailRules)}
+          errorOf={(name) => form.errorOf(`mailRules.${name}`)}
+        />
+      )}
+    </>
   );
 }
 
@@ -246,9 +275,10 @@ const mappingLabels: Readonly<Record<keyof SourceMapping, FieldLabels>> = {
   priority: { label: "Severity", hint: "Path of a word such as critical or warning.", ...mono },
   link: { label: "Link", hint: "Path of an address with details.", ...mono },
 };
-const mappingKinds = Object.fromEntries(
-  Object.entries(SourceMapping.shape).map(([name, field]) => [name, describeField(field)]),
-);
+const describeFields = (shape: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, describeField(field)]));
+const mappingKinds = describeFields(SourceMapping.shape);
+const names = Object.keys(mappingLabels) as (keyof SourceMapping)[];
 /** Fields that only matter with a path of the status. */
 const statusFields: ReadonlySet<string> = new Set([
   "resolvedValues",
@@ -256,51 +286,72 @@ const statusFields: ReadonlySet<string> = new Set([
   "openValues",
 ]);
 
-type MappingProps = {
-  mapping: SourceMapping;
-  onChange: (mapping: SourceMapping) => void;
+const mailLabels: Readonly<Record<keyof MailRules, FieldLabels>> = {
+  searchIn: { label: "Search in", options: { subject: "Subject", all: "Subject and text" } },
+  ignoredWhen: { label: "Ignored with", hint: "Searched first.", ...mono },
+  resolvedWhen: { label: "End of a problem with", hint: "Searched next.", ...mono },
+  openWhen: { label: "Problem with", hint: "Any other mail, if you list none.", ...mono },
+  key: {
+    label: "Key",
+    hint: "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
+    ...mono,
+  },
+};
+const mailKinds = describeFields(MailRules.shape);
+const usualMailRules = MailRules.parse({});
+
+type PartProps<T> = {
+  legend: string;
+  kinds: Readonly<Record<string, FieldKind>>;
+  labels: Readonly<Record<keyof T, FieldLabels>>;
+  names: readonly (keyof T & string)[];
+  value: T;
+  onChange: (value: T) => void;
   errorOf: (name: string) => string | undefined;
 };
 
-function MappingFields({ mapping, onChange, errorOf }: MappingProps) {
-  const names = Object.keys(mappingLabels) as (keyof SourceMapping)[];
+/** The fields of an object, in a frame. */
+function PartFields<T extends object>(props: PartProps<T>) {
+  const { legend, kinds, labels, names, value, onChange, errorOf } = props;
   return (
     <fieldset className="source-mapping">
-      <legend>Paths in a request, such as $.alert.title</legend>
-      {names
-        .filter((name) => mapping.status !== null || !statusFields.has(name))
-        .map((name) => {
-          const kind = mappingKinds[name];
-          return (
-            kind && (
-              <SchemaField
-                key={name}
-                name={name}
-                kind={kind}
-                labels={mappingLabels[name]}
-                value={mapping[name]}
-                onChange={(value) => onChange({ ...mapping, [name]: value })}
-                error={errorOf(name)}
-              />
-            )
-          );
-        })}
+      <legend>{legend}</legend>
+      {names.map((name) => {
+        const kind = kinds[name];
+        return (
+          kind && (
+            <SchemaField
+              key={name}
+              name={name}
+              kind={kind}
+              labels={labels[name]}
+              value={value[name]}
+              onChange={(next) => onChange({ ...value, [name]: next })}
+              error={errorOf(name)}
+            />
+          )
+        );
+      })}
     </fieldset>
   );
 }
 
 /** Shows which alerts a pasted request would report. */
-function Sample({ type, mapping }: { type: SourceType; mapping: SourceMapping | null }) {
+function Sample({
+  type,
+  mapping,
+  mailRules,
+}: Pick<NewAlertSource, "type" | "mapping" | "mailRules">) {
   const [body, setBody] = useState("");
   const preview = useMutation({
-    mutationFn: () => unwrapData(sources.preview.post({ type, mapping, body })),
+    mutationFn: () => unwrapData(sources.preview.post({ type, mapping, mailRules, body })),
   });
   const error = preview.error instanceof Error ? preview.error.message : undefined;
   return (
     <div className="flex flex-col gap-10">
       <Textarea
         label="Try a sample"
-        description="Paste the body of a request. Nothing is sent."
+        description={`Paste ${type === "email" ? "a mail with its headers" : "the body of a request"}. Nothing is sent.`}
         autosize
         minRows={2}
         maxRows={10}

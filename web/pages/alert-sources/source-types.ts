@@ -90,6 +90,13 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       lines: url(address).map(({ text }) => ({ label: "Endpoint", text })),
     }),
   },
+  email: {
+    name: "Any tool that sends mail",
+    setUp: ({ address }) => ({
+      where: "Send the tool’s notifications to this address, without a user name and a password.",
+      lines: [{ label: "Recipient", text: address }],
+    }),
+  },
   json: {
     name: "Any other tool, as JSON",
     setUp: (address) => ({
@@ -101,6 +108,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
 
 /** Returns what to enter in the tool of a source. */
 export function describeSetUp(type: SourceType, address: string): SetUp {
+  if (type === "email") return sourceTypeInfos.email.setUp({ address, origin: "", token: "" });
   const { origin, pathname } = new URL(address);
   const token = pathname.split("/").at(-1) ?? "";
   return sourceTypeInfos[type].setUp({ address, origin, token });

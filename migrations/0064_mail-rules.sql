@@ -1,0 +1,1 @@
+ALTER TABLE `alert_sources` ADD `mail_rules` text;

@@ -1,0 +1,224 @@
+/** The SMTP listener of `serve --smtp-port`. It accepts mails for alert sources, and relays nothing. */
+import type { AddressInfo } from "node:net";
+import {
+  SMTPServer,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from "smtp-server";
+import { AppError } from "../../../core/errors.ts";
+import { mailBounds } from "../../../core/limits.ts";
+import type { Log } from "../../../core/log.ts";
+import { networkOf } from "../../../core/security/client-network.ts";
+import type { NetworkLimit } from "../../../http/access/rate-limit.ts";
+import type { Tls } from "../../../http/listener.ts";
+import type { SourceRow } from "../store.ts";
+import { mailStart } from "./message.ts";
+import { findMailSource, type MailContext, receiveMail } from "./receive.ts";
+
+type Dependencies = {
+  log: Log;
+  context: MailContext;
+  /** Limit of connections per client network and minute. */
+  connections: NetworkLimit;
+};
+
+/** An open connection. */
+type Session = {
+  network: string;
+  closesAt: number;
+  /** Sources of the recipients, by their addresses. */
+  sources: Map<string, SourceRow>;
+  mails: number;
+  /** Bytes of its mails; all other bytes are commands. */
+  mailBytes: number;
+  isReceiving: boolean;
+};
+
+/** Milliseconds between two examinations of all connections. */
+const watchMs = 1_000;
+/** Port on which connections start with TLS (RFC 8314). */
+const implicitTlsPort = 465;
+
+/** An error that the library sends to the client, with an enhanced status (RFC 3463). */
+const createReply = (responseCode: number, status: string, message: string) =>
+  Object.assign(new Error(`${status} ${message}`), { responseCode });
+
+export class MailListener {
+  readonly #dependencies: Dependencies;
+  readonly #sessions = new Map<string, Session>();
+  #server: SMTPServer | null = null;
+  #watch: ReturnType<typeof setInterval> | null = null;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Opens the port. Throws an Error with the next step if it is unusable. */
+  async open(host: string, port: number, tls: Tls | null): Promise<void> {
+    const server = new SMTPServer(this.#buildOptions(tls, port === implicitTlsPort));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Error(
+        `Can't listen on ${host}, port ${port}, for mail: ${code ?? message}. Choose another --smtp-port.`,
+        { cause: error },
+      );
+    }
+    server.off("error", reject);
+    // Errors of single connections, such as failed TLS handshakes.
+    server.on("error", ({ message }) =>
+      this.#dependencies.log.debug?.("a mail connection failed", { cause: message }),
+    );
+    this.#server = server;
+    this.#watch = setInterval(() => this.#closeExcessive(), watchMs);
+  }
+
+  get number(): number {
+    const address = this.#server?.server.address() as AddressInfo | null | undefined;
+    return address?.port ?? 0;
+  }
+
+  /** Uses this certificate for new connections. */
+  useTls(tls: Tls) {
+    this.#server?.updateSecureContext(tls);
+  }
+
+  /** Stops accepting connections, and waits for mails under way. */
+  async stop(): Promise<void> {
+    clearInterval(this.#watch ?? undefined);
+    const server = this.#server;
+    if (server === null) return;
+    for (const connection of server.connections)
+      if (this.#sessions.get(connection.id)?.isReceiving !== true) {
+        connection.send(421, "4.3.2 Signalbox stops");
+        connection.close();
+      }
+    await new Promise<void>((resolve) => server.close(resolve));
+  }
+
+  #buildOptions(tls: Tls | null, isImplicit: boolean): SMTPServerOptions {
+    return {
+      name: "signalbox",
+      banner: "Signalbox",
+      disableReverseLookup: true,
+      logger: false,
+      authOptional: true,
+      disabledCommands: tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"],
+      secure: tls !== null && isImplicit,
+      ...tls,
+      size: mailBounds.size.value,
+      maxRecipients: mailBounds.recipients.value,
+      maxClients: mailBounds.connections.value,
+      socketTimeout: 60_000,
+      closeTimeout: 5_000,
+      onConnect: (session, done) => done(this.#admit(session)),
+      onClose: ({ id }) => this.#sessions.delete(id),
+      onMailFrom: (_address, { id }, done) => {
+        this.#sessions.get(id)?.sources.clear();
+        done();
+      },
+      onRcptTo: ({ address }, session, done) =>
+        void this.#acceptRecipient(address, session).then(done),
+      onData: (stream, session, done) =>
+        void this.#acceptMail(stream, session).then((error) =>
+          error === null ? done(null, "2.0.0 Stored") : done(error),
+        ),
+    };
+  }
+
+  /** Registers a connection. Returns the reply that closes it, if its network has too many. */
+  #admit({ id, remoteAddress }: SMTPServerSession): Error | null {
+    const network = networkOf(remoteAddress);
+    const open = [...this.#sessions.values()].filter((one) => one.network === network).length;
+    const isFull = open >= mailBounds.connectionsPerNetwork.value;
+    if (isFull || this.#dependencies.connections.take(remoteAddress) > 0)
+      return createReply(421, "4.7.0", "Too many connections from this network, try again later");
+    this.#sessions.set(id, {
+      network,
+      closesAt: performance.now() + mailBounds.time.value * 1_000,
+      sources: new Map(),
+      mails: 0,
+      mailBytes: 0,
+      isReceiving: false,
+    });
+    return null;
+  }
+
+  /** Closes connections that last too long, or send too many commands. */
+  #closeExcessive() {
+    for (const connection of this.#server?.connections ?? []) {
+      const session = this.#sessions.get(connection.id);
+      if (session === undefined) continue;
+      const commandBytes = connection._socket.bytesRead - session.mailBytes;
+      const isFlood = !session.isReceiving && commandBytes > mailBounds.commands.value;
+      if (performance.now() < session.closesAt && !isFlood) continue;
+      connection.send(421, "4.7.0 Too long or too many commands");
+      connection.close();
+    }
+  }
+
+  async #acceptRecipient(address: string, { id, remoteAddress }: SMTPServerSession) {
+    try {
+      const source = await findMailSource(address, remoteAddress, this.#dependencies.context);
+      this.#sessions.get(id)?.sources.set(address, source);
+      return null;
+    } catch (error) {
+      return toReply(error, this.#dependencies.log);
+    }
+  }
+
+  /** Stores a mail. Returns the reply that rejects it; null if it is stored. */
+  async #acceptMail(stream: SMTPServerDataStream, { id, envelope }: SMTPServerSession) {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return createReply(421, "4.3.2", "The connection is closed");
+    const countBytes = () =>
+      [...(this.#server?.connections ?? [])].find((one) => one.id === id)?._socket.bytesRead ?? 0;
+    const before = countBytes();
+    session.isReceiving = true;
+    session.mails += 1;
+    try {
+      const start = await readStart(stream);
+      if (session.mails > mailBounds.mails.value)
+        return createReply(452, "4.5.3", "Too many mails on this connection");
+      const sources = envelope.rcptTo.flatMap(({ address }) => session.sources.get(address) ?? []);
+      const unique = new Map(sources.map((source) => [source.id, source]));
+      await receiveMail(start, [...unique.values()], this.#dependencies.context);
+      return null;
+    } catch (error) {
+      return toReply(error, this.#dependencies.log);
+    } finally {
+      session.isReceiving = false;
+      session.mailBytes += countBytes() - before;
+    }
+  }
+}
+
+/** Reads a mail to its end, and returns the start of it. */
+async function readStart(stream: SMTPServerDataStream): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    if (size < mailStart) chunks.push(chunk);
+    size += chunk.length;
+  }
+  if (stream.sizeExceeded) throw createReply(552, "5.3.4", "This mail is too large");
+  return Buffer.concat(chunks);
+}
+
+/** A rejection is final only if a repeated mail would be rejected, too. */
+function toReply(error: unknown, log: Log): Error {
+  if (error instanceof Error && "responseCode" in error) return error;
+  if (!(error instanceof AppError)) {
+    log.error("a mail could not be stored", { cause: String(error) });
+    return createReply(451, "4.3.0", "The mail could not be stored, try again later");
+  }
+  const { code, message } = error;
+  if (code === "NOT_FOUND") return createReply(550, "5.1.1", message);
+  if (code === "VALIDATION_ERROR") return createReply(554, "5.6.0", message);
+  return createReply(451, "4.3.0", message);
+}

@@ -1,0 +1,78 @@
+/** Reads mails: as they are sent by SMTP, and as the JSON in which they are logged. */
+import { sha256 } from "../../../core/ids.ts";
+import { toLine } from "../../../core/text/formatting.ts";
+import { invalidFieldError } from "../../../core/validation.ts";
+import { asObject, asText } from "../report-rules.ts";
+import { parseSent } from "../request-body.ts";
+import { convertHtml } from "./html-rules.ts";
+
+/** A decoded mail, without attachments and recipients. */
+export type MailMessage = {
+  /** Identity of the mail, by which a repeated one is recognized. */
+  id: string;
+  from: string;
+  subject: string;
+  text: string;
+  /** Importance as the sender names it; empty for a normal one. */
+  importance: string;
+  /** The delivery of a Signalbox that sent the mail; empty for all others. */
+  delivery: string;
+};
+
+/** Only the start of a mail is decoded, because the parser takes 10 µs per line. Attachments follow the text. */
+const decodedBytes = 128 * 1024;
+const decodedLines = 4_000;
+/** Characters of the text that rules search and that the log stores. */
+export const maxMailText = 16_000;
+
+/** Bytes of a mail that `parseMail` needs. */
+export const mailStart = decodedBytes;
+
+/** Decodes a mail by RFC 5322 and MIME. Throws VALIDATION_ERROR. */
+export async function parseMail(bytes: Uint8Array): Promise<MailMessage> {
+  const { default: PostalMime } = await import("postal-mime");
+  const parsed = await PostalMime.parse(cutLines(bytes.subarray(0, decodedBytes)), {
+    forceRfc822Attachments: true,
+    maxNestingDepth: 20,
+    maxHeadersSize: 64 * 1024,
+  }).catch(() => {
+    throw invalidFieldError("body", "must be a mail with at most 64 KiB of headers in 20 levels");
+  });
+  const readHeader = (name: string) =>
+    parsed.headers.find(({ key }) => key === name)?.value.trim() ?? "";
+  const { text = "", html = "" } = parsed;
+  return {
+    id: parsed.messageId?.trim() || `sha256 ${sha256(Buffer.from(bytes).toString("latin1"))}`,
+    from: toLine(parsed.from?.address ?? "", 254),
+    subject: toLine(parsed.subject ?? "", 1_000),
+    text: (text.trim() === "" ? convertHtml(html) : text).trim().slice(0, maxMailText),
+    importance: toLine(
+      readHeader("importance") || readHeader("x-priority") || readHeader("priority"),
+      100,
+    ),
+    delivery: toLine(readHeader("x-signalbox-delivery"), 100),
+  };
+}
+
+function cutLines(bytes: Uint8Array): Uint8Array {
+  let end = -1;
+  for (let lines = 0; lines < decodedLines; lines++) {
+    end = bytes.indexOf(10, end + 1);
+    if (end === -1) return bytes;
+  }
+  return bytes.subarray(0, end + 1);
+}
+
+/** Reads the JSON of a logged mail, or a mail itself. Throws INVALID_JSON, VALIDATION_ERROR. */
+export async function readMailBody(text: string): Promise<MailMessage> {
+  if (!text.trimStart().startsWith("{")) return parseMail(Buffer.from(text));
+  const sent = asObject(parseSent(text));
+  return {
+    id: asText(sent["id"]),
+    from: asText(sent["from"]),
+    subject: toLine(asText(sent["subject"]), 1_000),
+    text: asText(sent["text"]).slice(0, maxMailText),
+    importance: asText(sent["importance"]),
+    delivery: asText(sent["delivery"]),
+  };
+}

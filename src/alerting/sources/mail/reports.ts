@@ -1,0 +1,106 @@
+/** Decides what a mail reports: a problem, its end, or nothing, by words and expressions in its subject and text. */
+import { captureGroup, isFound } from "../../../core/text/expressions.ts";
+import type { Priority } from "../../../core/statuses.ts";
+import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
+import { invalidFieldError } from "../../../core/validation.ts";
+import type { Report } from "../report-rules.ts";
+import { type MailRules, type MailPattern, readPattern, usualEndings } from "../mail-schema.ts";
+import type { MailMessage } from "./message.ts";
+
+/** Words of a problem that the key omits, so that the mail about the end has the same key. */
+const problemWords =
+  "problem failed failure fail unsuccessful error errors critical warning alert alarm firing down offline degraded unreachable".split(
+    " ",
+  );
+
+/** Returns the report of a mail; none for an ignored one. Throws VALIDATION_ERROR if it has neither subject nor text. */
+export async function readMailReports(
+  mail: MailMessage,
+  rules: MailRules | null,
+): Promise<Report[]> {
+  // An alert by mail of a Signalbox to its own source would open another alert, without end.
+  if (mail.delivery !== "") return [];
+  const { searchIn = "subject", key: keyPattern = null } = rules ?? {};
+  const endings = rules?.resolvedWhen ?? usualEndings;
+  const searched = searchIn === "subject" ? mail.subject : `${mail.subject}\n${mail.text}`;
+  const title = mail.subject === "" ? (mail.text.split("\n")[0] ?? "").trim() : mail.subject;
+  if (title === "") throw invalidFieldError("subject", "is required");
+  if (await matchesOne(rules?.ignoredWhen ?? [], searched)) return [];
+  const isEnd = await matchesOne(endings, searched);
+  const problems = rules?.openWhen ?? [];
+  if (!isEnd && problems.length > 0 && !(await matchesOne(problems, searched))) return [];
+  const key =
+    keyPattern === null
+      ? await findUsualKey(mail, [...endings, ...problems, ...problemWords, ...usualEndings])
+      : await capture(keyPattern, `${mail.subject}\n${mail.text}`);
+  if (key === "")
+    throw invalidFieldError("mailRules.key", "finds nothing in the subject and the text");
+  return [
+    {
+      key,
+      status: isEnd ? "resolved" : "open",
+      title,
+      text: mail.text,
+      priority: priorityFor(mail.importance),
+      link: null,
+      episode: null,
+    },
+  ];
+}
+
+/** Importance (RFC 2156), X-Priority (1 to 5) and Priority (RFC 2156). */
+function priorityFor(importance: string): Priority | null {
+  const first = importance.toLowerCase();
+  if (/^(?:high|urgent|[12]\b)/.test(first)) return "critical";
+  return /^(?:low|non-urgent|[45]\b)/.test(first) ? "low" : null;
+}
+
+/** A search that exceeds its limit matches nothing. */
+async function matchesOne(patterns: readonly MailPattern[], text: string): Promise<boolean> {
+  for (const pattern of patterns) {
+    const { word, expression } = readPattern(pattern);
+    if (word !== null ? buildWordPattern(word).test(text) : await search(expression, text))
+      return true;
+  }
+  return false;
+}
+
+const afterYield = <T>(rest: () => Promise<T>): Promise<T> => yieldToEventLoop().then(rest);
+
+const search = async (expression: string, text: string): Promise<boolean> =>
+  (await isFound(expression, text, afterYield)) === true;
+
+async function capture(expression: string, text: string): Promise<string> {
+  const found = await captureGroup(expression, text, afterYield);
+  return found === null || found === "too much work" ? "" : found.text.trim();
+}
+
+/** Finds whole words, without regard to case. */
+const buildWordPattern = (word: string, flags = "iu") =>
+  new RegExp(
+    `(?<![\\p{L}\\p{N}])${word
+      .trim()
+      .replace(/[^\p{L}\p{N}\s]/gu, "\\$&")
+      .replace(/\s+/g, "\\s+")}(?![\\p{L}\\p{N}])`,
+    flags,
+  );
+
+/** The subject without the words that describe the state. A subject that has only such words is replaced by the sender. */
+async function findUsualKey(mail: MailMessage, patterns: readonly MailPattern[]): Promise<string> {
+  let rest = mail.subject;
+  for (const pattern of new Set(patterns)) {
+    const { word, expression } = readPattern(pattern);
+    if (word !== null) rest = rest.replace(buildWordPattern(word, "giu"), " ");
+    else {
+      const found = await captureGroup(expression, rest, afterYield);
+      if (found !== null && found !== "too much work" && found.text !== "")
+        rest = rest.replace(found.text, () => " ");
+    }
+  }
+  const key = rest
+    .toLowerCase()
+    .replace(/^(?:\s*(?:re|fwd?|aw|wg)\s*:)+/u, "")
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+  return key === "" ? mail.from || "mail" : key;
+}

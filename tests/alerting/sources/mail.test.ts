@@ -1,0 +1,345 @@
+/** Mails to alert sources over SMTP: from the first command of a sender to the message about the alert. */
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { createTransport } from "nodemailer";
+import { MailListener } from "../../../src/alerting/sources/mail/listener.ts";
+import { mailBounds } from "../../../src/core/limits.ts";
+import { createNetworkLimit, createRateLimit } from "../../../src/http/access/rate-limit.ts";
+import type { Tls } from "../../../src/http/listener.ts";
+import { writeCertificates } from "../../support/certificates.ts";
+import type { Json } from "../../support/json.ts";
+import { createPager } from "../../support/pager.ts";
+import { dialPort } from "../../support/raw-connection.ts";
+
+const path = "/api/v1/alert-sources";
+
+async function createWorld({
+  tls = null,
+  perMinute = 1_000,
+}: { tls?: Tls | null; perMinute?: number } = {}) {
+  const pager = await createPager();
+  const { api, appliance } = pager;
+  const inbox = await pager.inbox({ name: "Ops" });
+  const { clock, store, log, sourceWriter: writer } = appliance;
+  const listener = new MailListener({
+    log,
+    context: {
+      store,
+      writer,
+      wrongTokens: createNetworkLimit(3, clock),
+      mails: createRateLimit(100, clock),
+    },
+    connections: createNetworkLimit(perMinute, clock),
+  });
+  await listener.open("127.0.0.1", 0, tls);
+  async function createSource(fields: object = {}) {
+    const body = { name: "NAS im Keller", type: "email", alertChannelIds: [inbox.id], ...fields };
+    const { status, json, text } = await api("POST", path, { body });
+    if (status !== 201) throw new Error(text);
+    return json.data as { id: string; address: string };
+  }
+  const transport = createTransport({
+    host: "127.0.0.1",
+    port: listener.number,
+    tls: { rejectUnauthorized: false },
+    pool: false,
+  });
+  let sent = 0;
+  /** Sends a mail with nodemailer. Returns the response of the server. */
+  const send = async (to: string | string[], fields: object = {}) => {
+    const mail = {
+      from: "nas@lan.example",
+      to,
+      subject: "Backup failed",
+      text: "Disk 2 is broken.",
+    };
+    return transport.sendMail({ messageId: `<${++sent}@nas>`, ...mail, ...fields });
+  };
+  const listLog = async (id: string): Promise<Json[]> =>
+    (await api("GET", `${path}/${id}/requests`)).json.data;
+  return {
+    ...pager,
+    inbox,
+    createSource,
+    send,
+    listLog,
+    listener,
+    [Symbol.asyncDispose]: () => listener.stop(),
+  };
+}
+
+/** A conversation in which each line is sent after the previous reply. Returns all replies. */
+async function converse(port: number, lines: readonly string[]) {
+  const connection = await dialPort(port);
+  await connection.waitForText(/^220 .*\r\n/);
+  let received = "";
+  for (const [index, line] of lines.entries()) {
+    connection.send(`${line}\r\n`);
+    const replies = `^((\\d{3}-[^\n]*\n)*\\d{3} [^\n]*\n){${index + 2}}$`;
+    received = await connection.waitForText(new RegExp(replies));
+  }
+  connection.hangUp();
+  return received;
+}
+
+const mailTo = (recipient: string) => [
+  "EHLO nas",
+  "MAIL FROM:<nas@lan.example>",
+  `RCPT TO:<${recipient}>`,
+];
+
+describe("a mail", () => {
+  test("opens an alert, the mail about the end resolves it, and channels hear of both", async () => {
+    await using world = await createWorld();
+    const { createSource, send, later, inbox, readAlerts } = world;
+    const { address } = await createSource();
+    expect(address).toMatch(/^nas-im-keller\+[0-9A-Za-z]{32}@signalbox\.internal$/);
+    await send(address, { subject: "[nas] Backup failed", priority: "high" });
+    await later();
+    const [alert] = await readAlerts("&status=open");
+    expect(alert).toMatchObject({ title: "[nas] Backup failed", priority: "critical" });
+    await send(address, { subject: "Re: [nas] Backup successful" });
+    await later();
+    expect(await readAlerts("&status=open")).toEqual([]);
+    expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.resolved"]);
+    expect(inbox.alerts()[0]?.data.report).toMatchObject({ key: "nas backup" });
+  });
+
+  test("that its sender repeats changes nothing, even after the end of the problem", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog, readAlerts, later } = world;
+    const { address, id } = await createSource();
+    const first = { messageId: "<first@nas>" };
+    await send(address, first);
+    await send(address, { subject: "Backup OK" });
+    await send(address, first);
+    await later();
+    expect(await readAlerts("&status=open")).toEqual([]);
+    expect((await listLog(id)).map(({ path }) => path)).toEqual([
+      "mail <2@nas>",
+      "mail <first@nas>",
+    ]);
+  });
+
+  test("to several sources is stored for each, and is replayed from the log", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog, api } = world;
+    const [one, two] = [await createSource(), await createSource({ name: "Two" })];
+    await send([one.address, two.address]);
+    const [logged] = await listLog(two.id);
+    expect(logged).toMatchObject({ status: 200, outcome: "Opened 1 alert." });
+    expect(JSON.stringify(await listLog(one.id))).not.toContain(one.address);
+    const { json } = await api("POST", `${path}/${two.id}/requests/${logged?.["id"]}/replay`);
+    expect(json.data.outcome).toBe("It changed no alert.");
+  });
+
+  test("is decoded: charsets, encodings, HTML without text", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog } = world;
+    const { address, id } = await createSource();
+    const html = "<style>p{}</style><p>Datentr&auml;ger&nbsp;2<br>ist <b>kaputt</b> &#8364;</p>";
+    await send(address, { subject: "Festplatte größer", text: undefined, html });
+    const raw = [
+      "Message-ID: <latin@nas>",
+      "Subject: =?iso-8859-1?Q?St=F6rung?=",
+      "Content-Type: text/plain; charset=windows-1252",
+      "Content-Transfer-Encoding: base64",
+      "",
+      Buffer.from("K\xfchlung \x80", "latin1").toString("base64"),
+    ];
+    await send(address, { raw: raw.join("\r\n"), envelope: { from: "a@b.c", to: address } });
+    expect((await listLog(id)).map(({ body }) => JSON.parse(body as string))).toMatchObject([
+      { subject: "Störung", text: "Kühlung €" },
+      { subject: "Festplatte größer", text: "Datenträger 2\nist kaputt €" },
+    ]);
+  });
+
+  test("of a Signalbox to its own source opens nothing, so that no alert repeats itself", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog } = world;
+    const { address, id } = await createSource();
+    await send(address, { headers: { "X-Signalbox-Delivery": "1" } });
+    expect(await listLog(id)).toMatchObject([{ outcome: "It reports no alert." }]);
+  });
+});
+
+describe("rules", () => {
+  test("say what is down, what is up and what is ignored, by words and expressions", async () => {
+    await using world = await createWorld();
+    const { createSource, send, readAlerts, later } = world;
+    const { address } = await createSource({
+      mailRules: {
+        searchIn: "all",
+        ignoredWhen: ["/^info:/"],
+        resolvedWhen: ["wieder da"],
+        openWhen: ["/ausfall|fehler/"],
+        key: "Host: (\\S+)",
+      },
+    });
+    for (const [subject, text] of [
+      ["Info: Fehler behoben", "Host: a"],
+      ["Ausfall", "Host: b"],
+      ["Ausfall", "Host: c"],
+      ["Werbung", "Host: d"],
+      ["Host C", "Host: c ist wieder da"],
+      ["Zwischenausfallzeit", "Host: e"],
+    ])
+      await send(address, { subject, text });
+    await later();
+    const open = await readAlerts("&status=open");
+    expect(open.map(({ title }) => title)).toEqual(["Ausfall", "Zwischenausfallzeit"]);
+  });
+
+  test("that are no expressions are rejected by name, and so are rules of other types", async () => {
+    await using world = await createWorld();
+    const { api } = world;
+    const create = async (fields: object) =>
+      (await api("POST", path, { body: { name: "x", type: "email", ...fields } })).json.error;
+    expect(await create({ mailRules: { openWhen: ["ok", "/(/"] } })).toMatchObject({
+      details: [{ path: "mailRules.openWhen[1]" }],
+    });
+    expect(await create({ mailRules: { key: "(" } })).toMatchObject({
+      details: [{ path: "mailRules.key" }],
+    });
+    expect(await create({ type: "grafana", mailRules: {} })).toMatchObject({
+      details: [{ path: "mailRules" }],
+    });
+  });
+
+  test("are tried on a pasted mail", async () => {
+    await using world = await createWorld();
+    const { api } = world;
+    const body =
+      "Subject: vzdump backup status (pve1): backup failed\n\nVM 100 ERROR: no space left";
+    const { json } = await api("POST", `${path}/preview`, { body: { type: "email", body } });
+    expect(json.data.alerts).toEqual([
+      {
+        key: "vzdump backup status pve1 backup",
+        status: "open",
+        title: "vzdump backup status (pve1): backup failed",
+        text: "VM 100 ERROR: no space left",
+        priority: null,
+        link: null,
+      },
+    ]);
+  });
+});
+
+describe("the SMTP listener", () => {
+  test("relays nothing: any other recipient gets 550, and too many of them are slowed down", async () => {
+    await using world = await createWorld();
+    const { createSource, listener } = world;
+    const { address } = await createSource();
+    const other = await createSource({ type: "grafana", name: "Grafana" });
+    const token = new URL(other.address).pathname.split("/").at(-1);
+    const replies = await converse(listener.number, [
+      ...mailTo("someone@example.com"),
+      `RCPT TO:<x+${token}@signalbox.internal>`,
+      `RCPT TO:<${address.replace(/\+./, "+!")}>`,
+      "RCPT TO:<fourth@example.com>",
+      `RCPT TO:<${address}>`,
+      "VRFY root",
+    ]);
+    expect(replies.match(/^\d{3} [^\r]*/gm)?.slice(3)).toEqual([
+      "550 5.1.1 This address belongs to no alert source.",
+      "550 5.1.1 This address belongs to no alert source.",
+      "550 5.1.1 This address belongs to no alert source.",
+      "451 4.3.0 Too many wrong addresses from this network. Try again in 60 s.",
+      "250 Accepted",
+      "252 Try to send something. No promises though",
+    ]);
+  });
+
+  test("the token alone is an address, too, at any host", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog } = world;
+    const { address, id } = await createSource();
+    const token = address.split("+")[1]?.split("@")[0];
+    await send(`${token}@any.example`);
+    expect(await listLog(id)).toHaveLength(1);
+  });
+
+  test("a mail that can't be stored gets a temporary error, so that its sender repeats it", async () => {
+    await using world = await createWorld();
+    const { createSource, listener, store, listLog, appliance, readAlerts, later } = world;
+    const { address, id } = await createSource();
+    const lines = [
+      ...mailTo(address),
+      "DATA",
+      "Subject: Backup failed\r\nMessage-ID: <x@nas>\r\n\r\nx\r\n.",
+    ];
+    const { atomic } = store;
+    appliance.store.atomic = () => Promise.reject(new Error("disk full"));
+    expect(await converse(listener.number, lines)).toMatch(
+      /\n451 4\.3\.0 The request could not be stored\.\r\n$/,
+    );
+    appliance.store.atomic = atomic;
+    expect(await listLog(id)).toEqual([]);
+    expect(await converse(listener.number, lines)).toMatch(/\n250 2\.0\.0 Stored\r\n$/);
+    await later();
+    expect(await readAlerts("&status=open")).toHaveLength(1);
+  });
+
+  test("a mail without subject and text is rejected for good, and is in the log", async () => {
+    await using world = await createWorld();
+    const { createSource, listener, listLog } = world;
+    const { address, id } = await createSource();
+    const lines = [...mailTo(address), "DATA", "From: a@b.c\r\n\r\n."];
+    expect(await converse(listener.number, lines)).toMatch(
+      /\n554 5\.6\.0 subject is required\.\r\n$/,
+    );
+    expect(await listLog(id)).toMatchObject([{ status: 422, outcome: "subject is required." }]);
+  });
+
+  test("a large attachment is discarded, and a mail beyond the limit is rejected", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog } = world;
+    const { address, id } = await createSource();
+    const attach = (bytes: number) => ({
+      attachments: [{ filename: "log", content: Buffer.alloc(bytes) }],
+    });
+    await send(address, attach(2_000_000));
+    expect((await listLog(id))[0]?.["bytes"]).toBeLessThan(500);
+    await expect(send(address, attach(mailBounds.size.value))).rejects.toThrow("552");
+  });
+
+  test("a network has ten connections, and a flood of commands ends one", async () => {
+    await using world = await createWorld();
+    const { listener } = world;
+    const connections = [];
+    for (let i = 0; i < mailBounds.connectionsPerNetwork.value; i++) {
+      const one = await dialPort(listener.number);
+      await one.waitForText(/^220 /);
+      connections.push(one);
+    }
+    const eleventh = await dialPort(listener.number);
+    expect(await eleventh.waitUntilClosed()).toMatch(/^421 /);
+    connections[0]?.send("NOOP\r\n".repeat(mailBounds.commands.value / 5));
+    expect(await connections[0]?.waitUntilClosed()).toContain(
+      "421 4.7.0 Too long or too many commands",
+    );
+    for (const one of connections) one.hangUp();
+  });
+
+  test("mails travel encrypted with the certificate of the appliance", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mail-"));
+    writeCertificates(folder);
+    const read = (name: string) => readFileSync(join(folder, name), "utf8");
+    await using world = await createWorld({
+      tls: { cert: read("good.pem"), key: read("good.key") },
+    });
+    const { createSource, listener, listLog } = world;
+    const { address, id } = await createSource();
+    const { port, host } = { port: listener.number, host: "127.0.0.1" };
+    const transport = createTransport({
+      host,
+      port,
+      requireTLS: true,
+      tls: { ca: read("authority.pem") },
+    });
+    await transport.sendMail({ from: "a@b.c", to: address, subject: "Backup failed", text: "x" });
+    expect(await listLog(id)).toHaveLength(1);
+  });
+});
