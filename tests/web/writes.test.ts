@@ -62,12 +62,12 @@ test("every edit and deletion in the page names the version that the person saw"
 const withoutKey: Record<string, string[]> = {
   "stores nothing": [
     "dashboard.monitors.try.post(body)",
-    "sources.preview.post({ type, mapping, body })",
+    "sources.preview.post({ type, mapping, mailRules, body })",
     'dashboard["alert-channels"].try.post(buildNewChannelBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
     'dashboard["identity-providers"].test.post(body)',
-    "sources.preview.post({ type, mapping, body })",
+    "sources.preview.post({ type, mapping, mailRules, body })",
     "dashboard.passkeys.options.post(body)",
   ],
   "sends one message": ["route({ id }).test.post()", "route({ id }).code.post()"],

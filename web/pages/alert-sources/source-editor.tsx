@@ -287,10 +287,14 @@ const statusFields: ReadonlySet<string> = new Set([
 ]);
 
 const mailLabels: Readonly<Record<keyof MailRules, FieldLabels>> = {
-  searchIn: { label: "Search in", options: { subject: "Subject", all: "Subject and text" } },
-  ignoredWhen: { label: "Ignored with", hint: "Searched first.", ...mono },
-  resolvedWhen: { label: "End of a problem with", hint: "Searched next.", ...mono },
-  openWhen: { label: "Problem with", hint: "Any other mail, if you list none.", ...mono },
+  searchIn: {
+    label: "Search in",
+    hint: "",
+    options: { subject: "Subject", all: "Subject and text" },
+  },
+  ignoredWhen: { label: "Ignored with", hint: "Searched first." },
+  resolvedWhen: { label: "End of a problem with", hint: "Searched next." },
+  openWhen: { label: "Problem with", hint: "Any other mail, if you list none." },
   key: {
     label: "Key",
     hint: "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
