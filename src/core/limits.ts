@@ -980,6 +980,7 @@ export const statusPageBounds = {
   accessTokens: { value: 50, unit: "rows", per: "page", beyond: conflictText },
   visitorProviders: { value: 5, unit: "entries", per: "page", beyond: validationText },
   links: { value: 10, unit: "entries", per: "header or footer", beyond: validationText },
+  embedOrigins: { value: 20, unit: "entries", per: "page", beyond: validationText },
   visitorDomains: { value: 50, unit: "entries", per: "provider of a page", beyond: validationText },
   shownIncidents: {
     value: 200,

@@ -41,15 +41,10 @@ export function renderDocument(
 ): string {
   const { view, words, language, to, isPreview = false } = document;
   const { page, headline } = view;
-  // The frame of a preview blocks style attributes.
-  const style = isPreview ? {} : buildLookStyle(page);
-  const look = Object.keys(style).length > 0 && { style: style as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
-    <html lang={language.tag} dir={language.dir} data-theme={page.theme} {...look}>
+    <html {...writeRoot(document)}>
       <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width,initial-scale=1" />
-        <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
+        <DocumentHead document={document} title={title} />
         <meta
           name="description"
           content={
@@ -58,18 +53,7 @@ export function renderDocument(
           }
         />
         {!page.indexing && <meta name="robots" content="noindex" />}
-        <title>{title}</title>
         {head}
-        {page.look.font === "inter" && (
-          <link
-            rel="preload"
-            href={resolvePublicAsset("inter-latin.woff2")}
-            as="font"
-            type="font/woff2"
-            crossOrigin="anonymous"
-          />
-        )}
-        <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
         <link rel="icon" href={renderFavicon(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={to("/feed.rss")} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={to("/feed.atom")} />
@@ -117,6 +101,41 @@ export function renderDocument(
       </body>
     </html>,
   )}`;
+}
+
+/** Returns the attributes of the root element. */
+export function writeRoot({ view: { page }, language, isPreview = false }: PageDocument) {
+  // The frame of a preview blocks style attributes.
+  const style = isPreview ? {} : buildLookStyle(page);
+  return {
+    lang: language.tag,
+    dir: language.dir,
+    "data-theme": page.theme,
+    ...(Object.keys(style).length > 0 && { style: style as CSSProperties }),
+  };
+}
+
+/** The title, font and styles of a document. */
+export function DocumentHead({ document, title }: { document: PageDocument; title: string }) {
+  const { page } = document.view;
+  return (
+    <>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
+      <title>{title}</title>
+      {page.look.font === "inter" && (
+        <link
+          rel="preload"
+          href={resolvePublicAsset("inter-latin.woff2")}
+          as="font"
+          type="font/woff2"
+          crossOrigin="anonymous"
+        />
+      )}
+      <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
+    </>
+  );
 }
 
 /** Links of the organization, such as to its website. */

@@ -25,6 +25,9 @@ const links = z
   .max(statusPageBounds.links.value)
   .meta({ example: [{ label: "Help", url: "https://team.example/help" }] });
 
+/** Characters with a meaning in a Content-Security-Policy are no part of it. */
+const origin = /^https?:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/i;
+
 /** Fields of a look. A patch replaces only the named ones. */
 export const lookFields = {
   colors: Grounds.default(noGrounds).meta({
@@ -58,6 +61,16 @@ export const lookFields = {
   }),
   headerLinks: links.default([]),
   footerLinks: links.default([]),
+  embedOrigins: z
+    .array(z.string().max(300).regex(origin, "must be an origin, such as https://team.example"))
+    .max(statusPageBounds.embedOrigins.value)
+    .overwrite((all) => [...new Set(all.map((one) => one.toLowerCase()))])
+    .default([])
+    .meta({
+      example: ["https://team.example"],
+      description:
+        "Origins whose pages can show the page, or its widget at `/embed`, in an `<iframe>` (CSP `frame-ancestors`).",
+    }),
 };
 
 export const Look = z.strictObject(lookFields).meta({ id: "StatusPageLook" });

@@ -68,6 +68,7 @@ const approved = {
     "/status/:slug.json",
     "/status/:slug/:verb/:token",
     "/status/:slug/api/v2/:name.json",
+    "/status/:slug/embed",
     "/status/:slug/feed.atom",
     "/status/:slug/feed.rss",
     "/status/:slug/history",

@@ -1,7 +1,7 @@
 /** Renders short pages for visitors, without scripts: questions, confirmations and errors. */
 import { resolvePublicAsset } from "../../core/assets.ts";
 
-/** Allows only our own scripts. Style attributes are allowed because one sets the colors. */
+/** Allows only our own scripts. Its last directive lists the origins that can show the page in a frame. Style attributes are allowed because one sets the colors. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,14 +15,16 @@ const contentSecurityPolicy = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-/** Creates an HTML response of a public page, without caching headers. */
-export function toHtml<Body>(body: Body, status = 200) {
+/**
+ * Creates an HTML response of a public page, without caching headers. Pages of `embedOrigins` can show it in a frame.
+ */
+export function toHtml<Body>(body: Body, status = 200, embedOrigins: readonly string[] = []) {
   return {
     status,
     type: "text/html; charset=utf-8",
     body,
     headers: {
-      "Content-Security-Policy": contentSecurityPolicy,
+      "Content-Security-Policy": [contentSecurityPolicy, ...embedOrigins].join(" "),
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
     },

@@ -60,7 +60,15 @@ export async function renderPart(
   const to = linksOf(loaded, target);
   switch (name) {
     case "page":
-      return toHtml((await loadPages()).renderStatusPage({ view, to, words, language }));
+      return toPageHtml(
+        loaded,
+        (await loadPages()).renderStatusPage({ view, to, words, language }),
+      );
+    case "embed":
+      return toPageHtml(
+        loaded,
+        (await import("../embed-page.tsx")).renderEmbed({ view, to, words, language }),
+      );
     case "json":
       return toJson(renderJson(loaded, view, now));
     case "rss":
@@ -80,7 +88,10 @@ export async function renderPart(
       if (history === null) return null;
       const { renderHistoryPage: historyPage } = await loadPages();
       const query = parameter === "" ? "" : `month=${parameter}`;
-      return toHtml(historyPage({ view, to, query, words: history.words, language }, history));
+      return toPageHtml(
+        loaded,
+        historyPage({ view, to, query, words: history.words, language }, history),
+      );
     }
     case "robots":
       return toRobots(loaded.page.indexing);
@@ -88,6 +99,10 @@ export async function renderPart(
       throw new Error("A logo is not rendered.");
   }
 }
+
+/** Creates the response of a page, which its named origins can show in a frame. */
+const toPageHtml = <Body>({ page }: LoadedPage, body: Body, status?: number) =>
+  toHtml(body, status, page.look.embedOrigins);
 
 /** Renders the page of one incident; null if the status page does not show the incident. */
 async function renderIncident(
@@ -110,12 +125,12 @@ async function renderIncident(
   const shared = isPublic && !isContinued ? url : null;
   const query = before === undefined ? "" : `before=${before}`;
   const document = { view, to: linksOf(all, target), query, words, language };
-  return toHtml(incidentPage(document, incident, { url: shared, isContinued }));
+  return toPageHtml(all, incidentPage(document, incident, { url: shared, isContinued }));
 }
 
 const feedParts: readonly string[] = ["rss", "atom"];
 /** Parts that show one or more incidents. */
-const partsWithIncidents: readonly string[] = ["page", "incident", ...feedParts];
+const partsWithIncidents: readonly string[] = ["page", "embed", "incident", ...feedParts];
 
 /** Renders the texts of a part and omits texts beyond the size limit. Feeds also get completed maintenance. */
 async function renderTexts(name: PartName, loaded: LoadedPage) {
@@ -147,7 +162,7 @@ export async function renderSignUp(
   const words = await renderWords(collectTexts({ page: loaded.page }));
   const view = buildView(loaded, now, language);
   const document = { view, to: linksOf(loaded, target), words, language };
-  return toHtml(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
+  return toPageHtml(loaded, subscribePage(document, loaded.takesMail, result), result?.status);
 }
 
 /** Headers of public JSON, feeds and badges: web pages of any origin can read them. */

@@ -4,7 +4,7 @@ import { type LanguageChoice, listOffered, negotiateLanguage } from "../language
 import type { PartName } from "./public-paths.ts";
 
 /** Parts that people open in a browser. Programs get the others in the default language. */
-const partsForPeople: readonly PartName[] = ["page", "history", "incident", "subscribe"];
+const partsForPeople: readonly PartName[] = ["page", "history", "incident", "subscribe", "embed"];
 
 /** Whether the part follows the header `Accept-Language`. */
 export const isNegotiated = (name: PartName) => partsForPeople.includes(name);

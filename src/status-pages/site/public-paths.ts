@@ -12,6 +12,7 @@ const partPaths = {
   atom: `${page}/feed.atom`,
   ics: `${page}/maintenance.ics`,
   subscribe: `${page}/subscribe`,
+  embed: `${page}/embed`,
   logo: `${page}/logo`,
   history: `${page}/history`,
   incident: `${page}/incidents/:id`,
@@ -42,7 +43,7 @@ export const isPublicPath = (path: string) => prefixes.test(path);
 
 /** Paths at the root of a page's own host. All other paths are the same at every host. */
 const hostedPath =
-  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
+  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|embed|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
 /** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
 export function resolveHostedPath(slug: string, path: string): string | null {

@@ -205,6 +205,7 @@ function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDepende
     ["/history.atom", "atom"],
     ["/maintenance.ics", "ics"],
     ["/subscribe", "subscribe"],
+    ["/embed", "embed"],
     ["/robots.txt", "robots"],
   ] as const)
     read(publicPaths[name], `/status/:slug${path}`, (request, { slug }) =>

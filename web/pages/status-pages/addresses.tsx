@@ -29,6 +29,7 @@ export function Addresses({ page }: { page: StatusPage }) {
     ["RSS", `${base}/feed.rss`],
     ["Atom", `${base}/feed.atom`],
     ["Calendar", `${base}/maintenance.ics`],
+    ["Widget", `${base}/embed`],
     ["Statuspage API", `${base}/api/v2/summary.json`],
   ];
   return (
@@ -45,6 +46,12 @@ export function Addresses({ page }: { page: StatusPage }) {
         {lines.map(([label, address]) => (
           <CopyLine key={address} label={label} text={address} href={address} />
         ))}
+        {page.look.embedOrigins.length > 0 && (
+          <CopyLine
+            label="HTML of the widget"
+            text={`<iframe src="${base}/embed" title="${escapeAttribute(page.title)}" width="400" height="90" style="border:0"></iframe>`}
+          />
+        )}
       </div>
     </Panel>
   );

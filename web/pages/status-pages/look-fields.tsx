@@ -29,6 +29,10 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   showIcons: { label: "Show state icons", hint: "Next to the word of each state." },
   headerLinks: { label: "Links in the header", item: "link", hint: "" },
   footerLinks: { label: "Links at the end of the page", item: "link", hint: "" },
+  embedOrigins: {
+    label: "Websites that can embed the page",
+    hint: "Their origins, such as https://team.example. See “Addresses and badges” for the HTML.",
+  },
 };
 
 const kinds = Object.fromEntries(
@@ -90,6 +94,7 @@ export function LookFields({ form }: { form: PageForm }) {
       </Fold>
       <Field form={form} name="headerLinks" />
       <Field form={form} name="footerLinks" />
+      <Field form={form} name="embedOrigins" />
     </>
   );
 }
