@@ -13,6 +13,7 @@ type Section = Readonly<Record<string, Bound>>;
 /** Singular and plural of each unit. */
 export const units = {
   bytes: ["byte", "bytes"],
+  changes: ["change", "changes"],
   characters: ["character", "characters"],
   connections: ["connection", "connections"],
   entries: ["entry", "entries"],
@@ -401,6 +402,13 @@ export const jobBounds = {
     beyond:
       "The rest is neither stored nor searched for keywords. `Ping-Body-Limit` names this limit.",
   },
+  stateChanges: {
+    value: 60,
+    unit: "changes",
+    per: "push monitor and minute",
+    beyond:
+      "Further reports are stored with their results. The state follows the last report within a minute.",
+  },
   openRuns: {
     value: 20,
     unit: "entries",
@@ -736,6 +744,13 @@ export const sourceBounds = {
     unit: "characters",
     per: "text of an alert",
     beyond: "The rest is cut.",
+  },
+  changes: {
+    value: 60,
+    unit: "changes",
+    per: "alert and minute",
+    beyond:
+      "Further requests are logged. The alert stays open until its end is a minute old, and only a more urgent report changes its text.",
   },
   loggedRequests: {
     value: 1_000,

@@ -148,6 +148,32 @@ function refresh(
   return { after, change: isSame ? null : "changed" };
 }
 
+type Applied = ReturnType<typeof applyReport>;
+
+/** Whether the number of such changes of a problem is limited. Its openings follow from its ends. */
+export const isLimitedChange = (change: SourceChange | null): boolean =>
+  change === "resolved" || change === "changed";
+
+/** How long a flapping problem must be over before it ends. */
+const settlingMs = 60_000;
+
+/**
+ * Returns the state of a problem whose change exceeds its limit. It stays open, and ends when nothing opened it again
+ * for a minute. Only a more urgent report still changes what it shows.
+ */
+export function postponeChange(before: SourceAlert | null, applied: Applied, now: number): Applied {
+  const { after, change } = applied;
+  if (before === null || after === null) return applied;
+  if (change === "resolved")
+    return {
+      after: { ...before, dueAt: now + settlingMs, version: before.version + 1 },
+      change: null,
+    };
+  return isWorse(before.content.priority, after.content.priority)
+    ? applied
+    : { after: { ...before, dueAt: after.dueAt, version: before.version + 1 }, change: null };
+}
+
 const contentOf = (
   { title, text, link, priority }: Report,
   settings: SourceSettings,

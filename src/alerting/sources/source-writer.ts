@@ -1,23 +1,33 @@
 /** Stores the requests to alert sources: many requests per write, each with its log entry, its changes and their events. */
 import { AppError, rateLimitError } from "../../core/errors.ts";
+import { type Entry, Turns } from "../../core/collections/turns.ts";
 import { createId } from "../../core/ids.ts";
 import { sourceBounds } from "../../core/limits.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { createCommitPace } from "../../core/time/pace.ts";
 import { guardVersion } from "../../database/references.ts";
 import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { alertSources } from "../../database/tables/alert-sources.ts";
+import { createRateLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { httpStatuses, unknownPathError } from "../../http/responses/error-response.ts";
 import { buildSourceIncident, buildSourceResolution } from "../../incidents/by-source.ts";
 import type { Report } from "./report-rules.ts";
-import { applyReport, boundReport, describeOutcome } from "./rules.ts";
+import {
+  applyReport,
+  boundReport,
+  describeOutcome,
+  isLimitedChange,
+  postponeChange,
+} from "./rules.ts";
 import type { SourceAlert, SourceChange } from "./rules.ts";
 import {
   appendSourceEvents,
+  countOpenAlerts,
+  findSourceById,
   findSourceAlerts,
   guardSourceAlerts,
   insertSourceRequest,
   listSilentAlerts,
-  listStoredSources,
   pruneSource,
   putSourceAlerts,
   type SourceEvent,
@@ -46,10 +56,11 @@ export type Incoming = {
   replayOf?: string;
 };
 
-type Waiting = Incoming & { resolve: (outcome: SourceOutcome | AppError) => void };
+/** A waiting request. Organizations take turns, and each source is a lane. */
+type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError) => void };
 
-/** Maximum requests of one source per write, so that sources alternate. */
-const requestsAtOnce = 200;
+/** Maximum requests per write, of all sources and of one, so that sources alternate. */
+const atOnce = { all: 1_000, ofSource: 200 };
 /** Problems that are ended at once because they are no longer reported. */
 const silentAtOnce = 500;
 const silence = { status: "resolved", title: "", text: "", priority: null, link: null } as const;
@@ -66,20 +77,29 @@ type Applying = {
 export class SourceWriter {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #turns = new Turns<Waiting>({
+    rank: () => 0,
+    admits: (_rank, { running }) => running < atOnce.all,
+    perLane: atOnce.ofSource,
+  });
   readonly #bytesOf = new Map<string, number>();
   readonly #unpruned = new Map<string, { requests: number; bytes: number }>();
+  readonly #pace = createCommitPace();
+  /** Limit of the changes of one problem. */
+  readonly #changeLimit: RateLimit;
+  #added = 0;
   #bytes = 0;
   #isWriting = false;
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
     this.#store = store;
     this.#clock = clock;
+    this.#changeLimit = createRateLimit(sourceBounds.changes.value, clock);
   }
 
   /** Stores a request. Resolves when it is durable. Throws the error of the request, and RATE_LIMITED if too much waits. */
   async add(incoming: Incoming): Promise<SourceOutcome> {
-    const { id } = incoming.source;
+    const { id, organizationId } = incoming.source;
     const { bytes } = incoming.request ?? { bytes: 0 };
     const ofSource = this.#bytesOf.get(id) ?? 0;
     if (
@@ -90,9 +110,7 @@ export class SourceWriter {
     this.#bytes += bytes;
     this.#bytesOf.set(id, ofSource + bytes);
     const { promise, resolve } = Promise.withResolvers<SourceOutcome | AppError>();
-    const queue = this.#waiting.get(id) ?? [];
-    queue.push({ ...incoming, resolve });
-    this.#waiting.set(id, queue);
+    this.#turns.add({ ...incoming, client: organizationId, lane: id, at: this.#added++, resolve });
     void this.#run();
     try {
       const outcome = await promise;
@@ -132,22 +150,24 @@ export class SourceWriter {
     this.#isWriting = true;
     // Requests of the same turn of the event loop share the first write.
     await Promise.resolve();
-    while (this.#waiting.size > 0) {
-      const batch = this.#takeBatch();
+    for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) {
       const outcomes = await this.#writeEach(batch);
-      for (const [index, one] of batch.flat().entries())
+      for (const [index, one] of batch.flat().entries()) {
+        this.#turns.end(one);
         one.resolve(outcomes[index] ?? unknownPathError());
+      }
+      const waitMs = this.#pace();
+      if (waitMs > 0) await Bun.sleep(waitMs);
     }
     this.#isWriting = false;
   }
 
-  /** Takes some requests of each source. */
+  /** Takes some requests of each source, in their order. */
   #takeBatch(): Waiting[][] {
-    return [...this.#waiting].map(([id, all]) => {
-      const some = all.splice(0, requestsAtOnce);
-      if (all.length === 0) this.#waiting.delete(id);
-      return some;
-    });
+    const taken: Waiting[] = [];
+    for (let next = this.#turns.beginNext(); next !== null; next = this.#turns.beginNext())
+      taken.push(next);
+    return [...Map.groupBy(taken, ({ lane }) => lane).values()];
   }
 
   /** Writes a batch. If that fails, each source is written alone, so that none prevents the others. */
@@ -188,18 +208,15 @@ export class SourceWriter {
   ): Promise<{ statements: Statement[]; outcomes: (SourceOutcome | AppError)[] }> {
     const [{ source: wanted }] = some as [Incoming];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
-    const [source] = await listStoredSources(tenant, wanted.id);
+    const source = await findSourceById(tenant, wanted.id);
     // It was deleted in the meantime.
-    if (source === undefined) return { statements: [], outcomes: some.map(unknownPathError) };
-    const keys = some.flatMap(({ reports }) => reports.map((one) => boundReport(one).key));
-    const known = await findSourceAlerts(this.#store, source, keys);
-    const applying = { alerts: new Map(known.alerts), open: known.open, events: [] };
+    if (source === null) return { statements: [], outcomes: some.map(unknownPathError) };
+    const { known, open, openIncidents } = await this.#readAlerts(source, some);
+    const applying = { alerts: new Map(known), open, events: [] };
     const now = this.#clock();
-    const outcomes = some.map((one) => apply(source, applying, one, now));
-    const changed = [...applying.alerts.values()].filter(
-      (one) => one !== known.alerts.get(one.key),
-    );
-    const incidents = await this.#planIncidents(source, known, changed, now);
+    const outcomes = some.map((one) => apply(source, applying, one, now, this.#changeLimit));
+    const changed = [...applying.alerts.values()].filter((one) => one !== known.get(one.key));
+    const incidents = await this.#planIncidents(source, { known, openIncidents }, changed, now);
     const stored = changed.map((one) => incidents.alerts.get(one.id) ?? one);
     const at = formatTimestamp(now);
     return {
@@ -210,7 +227,7 @@ export class SourceWriter {
           : [
               guardSourceAlerts(
                 source,
-                changed.map(({ key }) => [key, known.alerts.get(key)?.version ?? 0]),
+                changed.map(({ key }) => [key, known.get(key)?.version ?? 0]),
               ),
               putSourceAlerts(source, stored),
             ]),
@@ -225,18 +242,35 @@ export class SourceWriter {
     };
   }
 
+  /** Reads the problems that requests report. Counts the open ones only if another can open. */
+  async #readAlerts(source: SourceRow, some: readonly Incoming[]) {
+    const reports = some.flatMap((one) => one.reports.map(boundReport));
+    const known = await findSourceAlerts(
+      this.#store,
+      source,
+      reports.map(({ key }) => key),
+    );
+    const isOpen = (key: string) => (known.get(key)?.status ?? "resolved") !== "resolved";
+    const hasEnd = reports.some(({ status }) => status === "resolved");
+    const canOpen = reports.some(
+      ({ key, status }) => status === "open" && (hasEnd || !isOpen(key)),
+    );
+    const counts = canOpen ? await countOpenAlerts(this.#store, source) : { open: 0, incidents: 0 };
+    return { known, open: counts.open, openIncidents: counts.incidents };
+  }
+
   /** Opens the incidents of new problems, and resolves those of problems that are over. */
   async #planIncidents(
     source: SourceRow,
-    known: Awaited<ReturnType<typeof findSourceAlerts>>,
+    { known, openIncidents }: { known: ReadonlyMap<string, SourceAlert>; openIncidents: number },
     changed: readonly SourceAlert[],
     now: number,
   ) {
     const statements: Statement[] = [];
     const alerts = new Map<string, SourceAlert>();
-    let left = sourceBounds.openIncidents.value - known.incidents;
+    let left = sourceBounds.openIncidents.value - openIncidents;
     for (const alert of changed) {
-      const before = known.alerts.get(alert.key);
+      const before = known.get(alert.key);
       const isOpen = alert.status !== "resolved";
       const openedBefore = before?.status === "resolved" ? null : (before?.incidentId ?? null);
       if (openedBefore !== null && (!isOpen || alert.incidentId === null))
@@ -281,6 +315,7 @@ function apply(
   applying: Applying,
   { request, reports, error, message }: Incoming,
   now: number,
+  changeLimit: RateLimit,
 ): SourceOutcome | AppError {
   const id = createId(now);
   if (error !== undefined) return error;
@@ -295,7 +330,13 @@ function apply(
     const before = draft.get(report.key) ?? applying.alerts.get(report.key) ?? null;
     // A report that arrived in the meantime postpones the end.
     if (request === null && (before?.dueAt == null || before.dueAt > now)) continue;
-    const { after, change } = applyReport(before, report, source, { id: createId(now), at, now });
+    const applied = applyReport(before, report, source, { id: createId(now), at, now });
+    // The end of a problem that was postponed needs no second permission.
+    const isFree = request === null || !isLimitedChange(applied.change);
+    const { after, change } =
+      isFree || changeLimit.take(`${source.id} ${report.key}`) === 0
+        ? applied
+        : postponeChange(before, applied, now);
     if (after !== null) draft.set(report.key, after);
     if (change === null || after === null) continue;
     open += change === "opened" ? 1 : change === "resolved" ? -1 : 0;

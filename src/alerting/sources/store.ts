@@ -5,6 +5,7 @@ import { sourceBounds } from "../../core/limits.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { matchValues, prepareColumns, replaceLinks, type Tenant } from "../../database/rows.ts";
+import { cacheLookup } from "../../database/cached-lookup.ts";
 import {
   createInsert,
   guardText,
@@ -50,15 +51,24 @@ export const parseSource = ({ mapping, mailRules, ...row }: Row): SourceRow => (
 const sourceColumns = prepareColumns(alertSources, "s");
 
 /** Finds the source of a token, in any organization; null also if its organization was deleted. */
-export async function findSourceByToken(
-  store: Store,
-  tokenHash: string,
-): Promise<SourceRow | null> {
+export const findSourceByToken = cacheLookup(
+  ["alert_sources", "organizations"],
+  async (store, tokenHash): Promise<SourceRow | null> => {
+    const [found] = await store.query<object>(
+      `select ${sourceColumns.text} from alert_sources s
+         join organizations o on o.id = s.organization_id and o.deleted_at is null
+       where s.token_hash = ?`,
+      [tokenHash],
+    );
+    return found === undefined ? null : parseSource(sourceColumns.read(found));
+  },
+);
+
+/** Finds a source without its channels, as writes of its requests need it. */
+export async function findSourceById({ store, organizationId }: Tenant, id: string) {
   const [found] = await store.query<object>(
-    `select ${sourceColumns.text} from alert_sources s
-       join organizations o on o.id = s.organization_id and o.deleted_at is null
-     where s.token_hash = ?`,
-    [tokenHash],
+    `select ${sourceColumns.text} from alert_sources s where s.organization_id = ? and s.id = ?`,
+    [organizationId, id],
   );
   return found === undefined ? null : parseSource(sourceColumns.read(found));
 }
@@ -157,29 +167,31 @@ const parseAlert = (row: AlertRow): SourceAlert => ({
   content: JSON.parse(row.content) as SourceContent,
 });
 
-/** Returns what is known of these problems of a source, by key, and the number of its open alerts and incidents. */
+/** Returns what is known of these problems of a source, by key. */
 export async function findSourceAlerts(
   store: Store,
   { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
   keys: readonly string[],
 ) {
-  const [rows, [counts]] = await Promise.all([
-    store.query<AlertRow>(
-      `select ${alertColumns} from json_each(?) w cross join source_alerts a
-         on a.organization_id = ? and a.source_id = ? and a.key = w.value`,
-      [JSON.stringify([...new Set(keys)]), organizationId, id],
-    ),
-    store.query<{ open: number; incidents: number }>(
-      `select count(*) as open, count(incident_id) as incidents from source_alerts
-       where organization_id = ? and source_id = ? and status in ('open', 'acknowledged')`,
-      [organizationId, id],
-    ),
-  ]);
-  return {
-    alerts: new Map(rows.map((row) => [row.key, parseAlert(row)])),
-    open: counts?.open ?? 0,
-    incidents: counts?.incidents ?? 0,
-  };
+  const rows = await store.query<AlertRow>(
+    `select ${alertColumns} from json_each(?) w cross join source_alerts a
+       on a.organization_id = ? and a.source_id = ? and a.key = w.value`,
+    [JSON.stringify([...new Set(keys)]), organizationId, id],
+  );
+  return new Map(rows.map((row) => [row.key, parseAlert(row)]));
+}
+
+/** Returns the number of open alerts and incidents of a source. */
+export async function countOpenAlerts(
+  store: Store,
+  { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
+) {
+  const [counts] = await store.query<{ open: number; incidents: number }>(
+    `select count(*) as open, count(incident_id) as incidents from source_alerts
+     where organization_id = ? and source_id = ? and status in ('open', 'acknowledged')`,
+    [organizationId, id],
+  );
+  return counts ?? { open: 0, incidents: 0 };
 }
 
 /** Guards that these problems have not changed since they were read. Version 0 stands for an unknown one. */

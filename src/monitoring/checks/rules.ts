@@ -65,6 +65,27 @@ function judgeStatus(
   return found.final === true || failures > retries ? "down" : unmaintained;
 }
 
+/** Returns the state while its change must wait: the same status, with the results in a row that call for another. */
+export const postponeChange = (
+  before: MonitorState,
+  after: MonitorState,
+  { retries, successThreshold }: Patience,
+): MonitorState => ({
+  status: before.status,
+  since: before.since,
+  failures: after.status === "down" ? Math.max(after.failures, retries + 1) : 0,
+  successes: before.status === "down" ? successThreshold : 0,
+});
+
+/** Whether the results in a row call for another status, because its change was postponed. */
+export function isChangePostponed(
+  { status, failures, successes }: MonitorState,
+  { retries, successThreshold }: Patience,
+): boolean {
+  if (status === "maintenance") return false;
+  return status === "down" ? successes >= successThreshold : failures > retries;
+}
+
 /** Whether a result changes the monitor to down. */
 export const goesDown = (
   before: MonitorState,

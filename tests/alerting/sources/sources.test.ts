@@ -95,6 +95,29 @@ describe("an alert of another tool", () => {
     ]);
   });
 
+  test("that flaps is notified a bounded number of times, and ends when its end is a minute old", async () => {
+    const { createSource, later, inbox, readAlerts, listLog, time, appliance } =
+      await createWorld();
+    const { send, id } = await createSource();
+    const rounds = sourceBounds.changes.value + 5;
+    const startOf = (round: number) => ({
+      startsAt: `2026-11-20T09:${10 + (round % 50)}:${10 + (round % 7)}Z`,
+    });
+    for (let round = 0; round < rounds; round++) {
+      await send(group(firing("a", startOf(round))));
+      expect((await send(group(resolved("a", startOf(round))))).status).toBe(200);
+    }
+    expect(await listLog(id)).toHaveLength(100);
+    await later();
+    expect(await readAlerts("&status=open")).toHaveLength(1);
+    time.now += 61_000;
+    await appliance.sourceWriter.resolveSilent();
+    await later();
+    expect(await readAlerts("&status=open")).toEqual([]);
+    const opened = inbox.alerts().filter(({ type }) => type === "source.opened");
+    expect(opened.length).toBeLessThanOrEqual(sourceBounds.changes.value + 1);
+  });
+
   test("an end without a start changes nothing, and a start that arrives after its end stays over", async () => {
     const { createSource, later, inbox, readAlerts } = await createWorld();
     const { send } = await createSource();

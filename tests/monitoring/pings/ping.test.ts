@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createApiKey } from "../../../src/accounts/api-keys/service.ts";
+import { sha256 } from "../../../src/core/ids.ts";
+import { jobBounds } from "../../../src/core/limits.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import type { TestAppliance } from "../../support/appliance.ts";
 import { createWatch } from "../../support/check-board.ts";
 
@@ -163,6 +166,72 @@ describe("a ping", () => {
     await send("resolved");
     expect(await readStatus(id)).toBe("down");
   });
+});
+
+describe("a flapping job", () => {
+  const changes = jobBounds.stateChanges.value;
+
+  test("has all its reports stored, and a bounded number of state changes, of which the last is right", async () => {
+    const { ping, readStateChanges, readBeats, readStatus, readMonitor, pass, id } =
+      await createPinged();
+    for (let round = 0; round < changes; round++) {
+      expect((await ping("")).status).toBe(200);
+      expect((await ping("/fail")).status).toBe(200);
+    }
+    await ping("/0");
+    await ping("/7");
+    await ping("/0");
+    expect(await readBeats(id)).toHaveLength(2 * changes + 3);
+    expect(await readStateChanges()).toHaveLength(changes);
+    expect(await readStatus(id)).toBe("down");
+    await pass(61);
+    expect(await readStatus(id)).toBe("up");
+    expect(await readStateChanges()).toHaveLength(changes + 1);
+    await ping("/7");
+    expect(await readMonitor(id)).toMatchObject({
+      status: "down",
+      lastMessage: "Reported exit status 7.",
+    });
+  });
+
+  test("gets its right state also after a restart", async () => {
+    const { ping, readStatus, id, appliance } = await createPinged();
+    for (let round = 0; round < changes / 2; round++) {
+      await ping("/fail");
+      await ping("");
+    }
+    await ping("/fail");
+    expect(await readStatus(id)).toBe("up");
+    const restarted = new CheckEngine({ ...appliance, monotonic: appliance.clock });
+    await restarted.runOnce();
+    expect(await readStatus(id)).toBe("down");
+  });
+});
+
+test("a token is found by its hash, which no stored or queried text reveals", async () => {
+  const { ping, uuid, store } = await createPinged();
+  const queried: unknown[] = [];
+  const { query } = store;
+  store.query = (text, parameters) => {
+    queried.push(text, ...parameters);
+    return query(text, parameters);
+  };
+  await ping("");
+  await ping("/start");
+  store.query = query;
+  expect(JSON.stringify(queried)).not.toContain(uuid);
+  const [found] = await store.query<{ hash: string }>(
+    "select push_token_hash as hash from monitors where push_token_hash = ?",
+    [sha256(uuid)],
+  );
+  expect(found?.hash).toHaveLength(64);
+});
+
+test("a deleted job is not found any more", async () => {
+  const { ping, api, id } = await createPinged();
+  expect((await ping("")).status).toBe(200);
+  await api("DELETE", `/api/v1/monitors/${id}`);
+  expect((await ping("")).status).toBe(404);
 });
 
 describe("a ping with a ping key", () => {

@@ -302,6 +302,8 @@ export class CheckEngine {
     const isUnscheduled = this.unscheduled.delete(key);
     const monitor = this.monitors.get(key);
     if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
+    if (monitor.type === "push" && this.outcomes.settle(monitor))
+      return this.schedule(monitor, this.due.computeSilence(monitor, monitor.waitsSince));
     const postponed = monitor.type === "push" ? this.due.computePostponed(monitor) : null;
     if (postponed !== null) return this.schedule(monitor, postponed);
     const startedAt = this.monotonic();
@@ -396,7 +398,9 @@ export class CheckEngine {
   /** Starts to check a new or changed monitor. */
   private startMonitor(monitor: Watched, firstCheck: FirstCheck) {
     this.running.get(monitor.key)?.abort();
-    this.schedule(monitor, this.due.computeFirst(monitor, firstCheck));
+    const first = this.due.computeFirst(monitor, firstCheck);
+    const settling = monitor.type === "push" ? this.computeSettling(monitor) : Infinity;
+    this.schedule(monitor, Math.min(first, settling));
     this.armTimer();
   }
 
@@ -484,8 +488,15 @@ export class CheckEngine {
     }
     // The start of a failing job does not stop the repetition of its failure.
     const isWaiting = kind === "log" || (kind === "start" && monitor.state.failures > 0);
-    if (!isWaiting)
-      this.schedule(monitor, this.due.computeSilence(monitor, runs.current?.at ?? at));
+    if (isWaiting) return;
+    const silence = this.due.computeSilence(monitor, runs.current?.at ?? at);
+    this.schedule(monitor, Math.min(silence, this.computeSettling(monitor)));
+  }
+
+  /** Returns when a postponed change of state follows, in monotonic milliseconds; Infinity if none is postponed. */
+  private computeSettling(monitor: Watched): number {
+    const waitMs = this.outcomes.computeSettlingMs(monitor);
+    return waitMs === null ? Infinity : this.monotonic() + waitMs;
   }
 
   private assertRunning() {

@@ -3,16 +3,21 @@ import type { CheckResult } from "../check.ts";
 import { type Leases, assignProblemToNode } from "../../../cluster/leases.ts";
 import { type Clock, formatTimestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
+import { jobBounds } from "../../../core/limits.ts";
 import { capitalize, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { recordProblem } from "../../../events/problems.ts";
-import { computeAllowedSeconds } from "../kinds/push.ts";
+import { createRateLimit, type RateLimit } from "../../../http/access/rate-limit.ts";
+import { computeAllowedSeconds, stillFailingResult, stillReportingResult } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";
 import type { ReportRow } from "../../jobs/store.ts";
 import {
+  isChangePostponed,
   isEarly,
   computeNextMoment,
   computeSecondsSince,
   computeSecondsToNext,
+  type MonitorState,
+  postponeChange,
   stateAfter,
 } from "../rules.ts";
 import type { Watched } from "./watched-monitors.ts";
@@ -40,6 +45,10 @@ type Count = (type: string, status: CheckResult["status"]) => void;
 export class OutcomeRecorder {
   /** Unix milliseconds of the last event about unknown results, by organization. */
   private readonly troubled = new Map<string, number>();
+  /** Limit of the state changes that the reports of a monitor cause. */
+  private readonly changes: RateLimit;
+  /** Outcomes of reports that exceed this limit, by monitor key. */
+  private readonly postponed = new Map<number, { outcome: CheckResult; until: number }>();
   private readonly dependencies: Dependencies;
   private readonly writer: ResultWriter;
   private readonly count: Count;
@@ -48,6 +57,7 @@ export class OutcomeRecorder {
     this.dependencies = dependencies;
     this.writer = writer;
     this.count = count;
+    this.changes = createRateLimit(jobBounds.stateChanges.value, dependencies.clock);
   }
 
   /** Sets the state after an outcome and passes both to the writer. Returns the seconds until the next check. */
@@ -63,7 +73,8 @@ export class OutcomeRecorder {
     const { retries, successThreshold, state: before, lastAt, standsUntil } = monitor;
     const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
     const checkedAt = formatTimestamp(at);
-    const after = stateAfter(before, outcome, patience, checkedAt);
+    const judged = stateAfter(before, outcome, patience, checkedAt);
+    const after = this.limitChange(monitor, judged, outcome, report !== null);
     const toNext = computeSecondsToNext(after, outcome, monitor);
     const coversPast = typeof period !== "number" && (period !== "turn" || lastAt === null);
     const since = lastAt === null ? null : standsUntil;
@@ -95,6 +106,42 @@ export class OutcomeRecorder {
     return toNext;
   }
 
+  /** Returns the milliseconds until a postponed change of state follows; null if none is postponed. */
+  computeSettlingMs(monitor: Watched): number | null {
+    const known = this.postponed.get(monitor.key);
+    if (known !== undefined) return known.until - this.dependencies.clock();
+    return isChangePostponed(monitor.state, monitor) ? 0 : null;
+  }
+
+  /** Records the last report again, so that its postponed change of state follows. Returns false if none is postponed. */
+  settle(monitor: Watched): boolean {
+    if (this.computeSettlingMs(monitor) === null) return false;
+    const isDown = monitor.state.status === "down";
+    const known = this.postponed.get(monitor.key)?.outcome;
+    this.record(
+      monitor,
+      known ?? (isDown ? stillReportingResult : stillFailingResult),
+      "since the last",
+    );
+    return true;
+  }
+
+  /** A job can report a thousand changes per second. Decisions and messages only need the last one of each minute. */
+  private limitChange(
+    monitor: Watched,
+    after: MonitorState,
+    outcome: CheckResult,
+    isReport: boolean,
+  ): MonitorState {
+    const { key, state: before } = monitor;
+    this.postponed.delete(key);
+    if (!isReport || after.status === before.status) return after;
+    const waitSeconds = this.changes.take(String(key));
+    if (waitSeconds === 0) return after;
+    this.postponed.set(key, { outcome, until: this.dependencies.clock() + waitSeconds * 1000 });
+    return postponeChange(before, after, monitor);
+  }
+
   /** Passes a report without an outcome to the writer. */
   recordNote(monitor: Watched, report: ReportRow) {
     const { state, certificateExpiresAt } = monitor;
@@ -114,10 +161,10 @@ export class OutcomeRecorder {
     });
   }
 
-  /** Writes immediately. Throws UNAVAILABLE if the write fails; the writer retries it later. */
+  /** Writes soon. Throws UNAVAILABLE if the write fails; the writer retries it later. */
   async storeNow({ key }: Watched) {
     const stored = this.writer.waitUntilStored(key);
-    void this.writer.flush();
+    this.writer.flushInPace();
     await stored;
   }
 

@@ -3,6 +3,7 @@ import { LeaseLost, type Leases, guardLeases } from "../../../cluster/leases.ts"
 import { AppError } from "../../../core/errors.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
+import { createCommitPace } from "../../../core/time/pace.ts";
 import {
   guardText,
   type Prepared,
@@ -82,6 +83,8 @@ export class ResultWriter {
   private flushAt = Infinity;
   private retryAt = -Infinity;
   private writing: Promise<boolean> | null = null;
+  private isPaced = false;
+  private readonly pace = createCommitPace();
   private isStopping = false;
   private droppedCount = 0;
   /** Whether the last write failed and results are waiting. */
@@ -146,8 +149,18 @@ export class ResultWriter {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.flushAt = Infinity;
+    this.isPaced = false;
     this.writing ??= this.write().finally(() => (this.writing = null));
     return this.writing;
+  }
+
+  /** Writes soon, together with the results of other callers. A running write includes what is added meanwhile. */
+  flushInPace() {
+    if (this.isPaced || this.writing !== null) return;
+    const waitMs = this.isStopping ? 0 : this.pace();
+    if (waitMs === 0) return void this.flush();
+    this.isPaced = true;
+    this.flushWithin(waitMs);
   }
 
   /** Writes all waiting results in at most two attempts. */
@@ -169,13 +182,14 @@ export class ResultWriter {
     const { writes } = this.dependencies.store;
     while (this.queue.length > 0 || this.events.length > 0) {
       const portion = this.queue.splice(0, computePortion(this.queue));
+      const isCut = this.queue.length > 0;
       const pending = this.events.splice(0);
       writes.recordStart("results");
       try {
         await this.writePortion(portion, pending);
         if (!this.isBehind) writes.recordSuccess("results");
-        // Yield to other work between two writes.
-        if (this.queue.length > 0) await Bun.sleep(0);
+        // Yield to other work between two writes, and let later results gather.
+        if (this.queue.length > 0) await Bun.sleep(isCut || this.isStopping ? 0 : this.pace());
       } catch (error) {
         this.requeue(portion, pending, error);
         return false;

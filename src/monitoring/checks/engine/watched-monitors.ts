@@ -3,6 +3,7 @@ import { type Lease, type Leases, soleNode } from "../../../cluster/leases.ts";
 import type { Log } from "../../../core/log.ts";
 import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
+import { cacheLookup } from "../../../database/cached-lookup.ts";
 import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
 import { findLastSeq } from "../../../events/log.ts";
@@ -163,15 +164,16 @@ async function findWatchedEpochs({ store, leases }: Reading, organizationId: str
 }
 
 /** Finds a monitor by the hash of its push token; null for an unknown token. */
-export async function findByPushToken(store: Store, tokenHash: string) {
-  const [row] = await store.query<Pick<Watched, "key" | "organizationId" | "id">>(
-    `select s.key, m.organization_id as organizationId, m.id from monitors m
-     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-     where m.push_token_hash = ?`,
-    [tokenHash],
-  );
-  return row ?? null;
-}
+export const findByPushToken = cacheLookup(
+  ["monitors", "organizations"],
+  async (store, tokenHash): Promise<Pick<Watched, "organizationId" | "id"> | null> => {
+    const [row] = await store.query<Pick<Watched, "organizationId" | "id">>(
+      "select organization_id as organizationId, id from monitors where push_token_hash = ?",
+      [tokenHash],
+    );
+    return row ?? null;
+  },
+);
 
 /** Reads the stored states and epochs of monitors, by monitor key. */
 export async function findBegunStates(store: Store, keys: readonly number[]) {
