@@ -205,6 +205,7 @@ async function buildWeb({ isQuick = false } = {}) {
   await buildApplication(icon, maskable);
   await buildReference(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
+  await addAsset("public/copy.js", Bun.file("web/status/copy.js"));
   await addAsset("public/status.css", await statusStyles(fonts));
   await Bun.write(`${plain}/openapi.json`, JSON.stringify(buildDocument(manifest.version)));
   await Bun.write(`${plain}/config.schema.json`, JSON.stringify(createConfigSchema()));

@@ -55,6 +55,7 @@ import { heldChangeRoutes } from "./http/held-changes/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
+import { createPublishingRoutes } from "./status-pages/publishing/routes.ts";
 import { accessTokenRoutes } from "./status-pages/access-tokens/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { passkeyRoutes } from "./accounts/passkeys/routes.ts";
@@ -69,6 +70,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof createContactMethodRoutes>[0] &
   Parameters<typeof createAlertSourceRoutes>[0] &
   Parameters<typeof createStatusPageDashboardRoutes>[0] &
+  Parameters<typeof createPublishingRoutes>[0] &
   Parameters<typeof createDashboardRoutes>[0] &
   Pick<Parameters<typeof createSignInRoutes>[0], "setUp"> &
   Parameters<typeof createSingleSignOnRoutes>[0] &
@@ -99,6 +101,13 @@ const createEntranceRoutes = (dependencies: ApiDependencies) =>
     .use(createSingleSignOnRoutes(dependencies))
     .use(trustedHeaderRoutes);
 
+const createAllStatusPageRoutes = (dependencies: ApiDependencies) =>
+  new Elysia({ name: "status-pages" })
+    .use(statusPageRoutes)
+    .use(accessTokenRoutes)
+    .use(createPublishingRoutes(dependencies))
+    .use(subscriberRoutes);
+
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */
   const api = new Elysia({ name: "api" })
@@ -121,9 +130,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(createDrillRoutes(dependencies))
     .use(createContactMethodRoutes(dependencies))
     .use(peopleApiRoutes)
-    .use(statusPageRoutes)
-    .use(accessTokenRoutes)
-    .use(subscriberRoutes)
+    .use(createAllStatusPageRoutes(dependencies))
     .use(reportRoutes)
     .use(deletedRecordRoutes)
     .use(settingsRoutes)

@@ -78,6 +78,7 @@ import { ProviderDocuments } from "./accounts/single-sign-on/documents.ts";
 import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
 import { createSharing } from "./accounts/organizations/service.ts";
 import { createPageLock } from "./status-pages/site/lock.ts";
+import { PagePublisher } from "./status-pages/publishing/publisher.ts";
 import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { createSubscriberReceivers } from "./status-pages/subscribers/receivers.ts";
@@ -368,8 +369,8 @@ async function createWeb(parts: Parts, folder: string) {
   const peerOf = (request: Request) =>
     (main.server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
   const proxies = createTrustedProxies(config.trustProxy, peerOf, log);
-  const site = createSite(parts, { pageQueue, addressOf: proxies.addressOf });
   const { addressOf } = proxies;
+  const site = createSite(parts, { pageQueue, addressOf });
   const trustedHeader = buildTrustedHeader(config, proxies.isFromTrusted);
   const secretAddresses = createSecretAddressLimits(parts);
   const sources = createSourceContext(parts);
@@ -417,7 +418,7 @@ async function createWeb(parts: Parts, folder: string) {
   );
   ports.usePublic(config.publicPort);
   const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
-  return { main, ports, site, held, sources };
+  return { main, ports, site, held, sources, publisher: createPublisher(parts, pageQueue) };
 }
 
 /** Opens the port of `--smtp-port`; null without it. Checks and alerts can't reach it. */
@@ -513,6 +514,13 @@ function createSite(
   });
 }
 
+const buildPublishing = ({ config }: Pick<Parts, "config">) => ({
+  publishDir: config.publishDir ?? null,
+});
+
+const createPublisher = (parts: Parts, pageQueue: FairQueue) =>
+  new PagePublisher({ ...parts, pageQueue, ...buildPublishing(parts) });
+
 /** Selects the dependencies that routes declare. */
 function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
   const { config, data, clock, checks, downloads, log, scheduled, uploads, tls } = parts;
@@ -520,6 +528,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
   return {
     ...parts,
     pageQueue,
+    ...buildPublishing(parts),
     uploads,
     keepResults: config.keepResults,
     keepHours: config.keepHours,
@@ -589,9 +598,10 @@ const createPortCollector = (ports: Ports, tls: Tls): Collector => ({
 type RunningParts = Parts & Awaited<ReturnType<typeof createWeb>>;
 
 async function startParts(parts: RunningParts) {
-  const { site, live, alerts, notices, maintenance, checks, held } = parts;
+  const { site, live, alerts, notices, maintenance, checks, held, publisher } = parts;
   await parts.node?.start();
-  for (const part of [site, live, alerts, notices, maintenance, held]) await part.start();
+  for (const part of [site, live, alerts, notices, maintenance, held, publisher])
+    await part.start();
   const { loop, cleaning, scheduled, problems, alarm, heartbeat } = parts;
   for (const part of [loop, cleaning, scheduled, problems, alarm, heartbeat]) part.start();
   // Requests are already served during this, because all parts that they use have started.
@@ -620,7 +630,7 @@ async function stopParts(
   await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm];
   await Promise.all(first.map((part) => tryStop(() => part.stop())));
-  for (const part of [parts.held, parts.notices, parts.alerts, parts.site])
+  for (const part of [parts.publisher, parts.held, parts.notices, parts.alerts, parts.site])
     await tryStop(() => part.stop());
   await tryStop(() => parts.node?.stop());
   const deadline = performance.now() + hardStopMs;

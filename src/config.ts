@@ -160,6 +160,12 @@ const Config = z.strictObject({
     .min(1)
     .transform((folder) => resolve(folder))
     .optional(),
+  /** Folder into which status pages can be published. */
+  publishDir: z
+    .string()
+    .min(1)
+    .transform((folder) => resolve(folder))
+    .optional(),
   /** Path of the Chromium for browser monitors. */
   browser: z.string().min(1).optional(),
   /** Changed limits per organization. */

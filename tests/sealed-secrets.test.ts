@@ -8,6 +8,7 @@ import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
 import { providerKinds } from "../src/accounts/identity-providers/schema.ts";
+import { publishingKinds } from "../src/status-pages/publishing/schema.ts";
 import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
 import { createStoredSecrets } from "../web/components/forms/stored-secrets.ts";
@@ -64,6 +65,7 @@ const everyKinds: Record<string, Kinds> = {
   settings: settingsKinds,
   subscribers: subscriberKinds,
   backups: backupKinds,
+  "status-page-publishing": publishingKinds,
   "identity-providers": providerKinds,
 };
 const everyType = Object.entries(everyKinds).flatMap(([noun, kinds]) =>

@@ -32,9 +32,18 @@ const addAccessOptions = (command: Command) =>
       "accept passwords also in organizations that have turned password sign-in off",
     );
 
+/** Adds the folders that people with access to the admin page can use. */
+const addFolderOptions = (command: Command) =>
+  command
+    .option("--allow-commands <dir>", "folder of programs for command monitors (default: none)")
+    .option(
+      "--publish-dir <dir>",
+      "folder into which status pages can be published as files (default: none)",
+    );
+
 /** Adds the options of `serve`. */
 export function serveOptions(command: Command): Command {
-  return addAccessOptions(addDatabaseOptions(command))
+  return addFolderOptions(addAccessOptions(addDatabaseOptions(command)))
     .option("--config <file>", "settings file with lines such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
@@ -54,7 +63,6 @@ export function serveOptions(command: Command): Command {
       "--deny-target <range...>",
       "ranges and names to block for checks and alerts, such as 10.0.5.0/24 or *.internal.lan",
     )
-    .option("--allow-commands <dir>", "folder of programs for command monitors (default: none)")
     .option(
       "--browser <path>",
       "Chromium for browser monitors (default: chromium-headless-shell, chromium or google-chrome)",

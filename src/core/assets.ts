@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -18,6 +18,14 @@ export const assets = {
   legal: join(root, Bun.isStandaloneExecutable ? "legal" : "dist/legal"),
   web: Bun.isStandaloneExecutable ? join(root, "web") : join(root, "dist", "web"),
 };
+
+/** Files of the public pages: their names with a hash, and their contents. */
+export const listPublicAssets = () =>
+  readPublicAssets().map((name) => ({
+    name,
+    /** Reads the file, which the build gzipped. */
+    read: () => Bun.gunzipSync(readFileSync(join(assets.web, "assets/public", name))),
+  }));
 
 let publicNames: Map<string, string> | undefined;
 

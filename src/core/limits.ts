@@ -993,6 +993,18 @@ export const statusPageBounds = {
   monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: validationText },
   allowedAddresses: { value: 200, unit: "entries", per: "page", beyond: validationText },
   accessTokens: { value: 50, unit: "rows", per: "page", beyond: conflictText },
+  publishedIncidents: {
+    value: 100,
+    unit: "entries",
+    per: "published page",
+    beyond: "Older incidents are linked at the page on the appliance.",
+  },
+  publishedMonths: {
+    value: 12,
+    unit: "entries",
+    per: "published page",
+    beyond: "Earlier months are linked at the page on the appliance.",
+  },
   visitorProviders: { value: 5, unit: "entries", per: "page", beyond: validationText },
   links: { value: 10, unit: "entries", per: "header or footer", beyond: validationText },
   embedOrigins: { value: 20, unit: "entries", per: "page", beyond: validationText },

@@ -13,12 +13,17 @@ export const problemNames = [
   "node",
   "notices",
   "on-call",
+  "publishing",
   "storage",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 
 /** Problems of one organization each. Only that organization is notified of them. */
-export const organizationProblems: ReadonlySet<ProblemName> = new Set(["drill", "on-call"]);
+export const organizationProblems: ReadonlySet<ProblemName> = new Set([
+  "drill",
+  "on-call",
+  "publishing",
+]);
 
 /** Severities that all services with graded alerts support. */
 export const problemSeverities = ["critical", "error", "warning", "info"] as const;

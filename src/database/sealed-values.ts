@@ -17,6 +17,9 @@ const sources: Record<string, string> = {
       || (t.content ->> 'id') || '/' || key as place, value as sealed
     from deleted_rows t, json_each(t.content ->> 'secrets')
     where t.table_name in ('monitors', 'alert_channels', 'alert_sources', 'subscribers')`,
+  status_page_publishing: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as place,
+      value as sealed
+    from status_page_publishing t, json_each(t.secrets) where t.secrets <> '{}'`,
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
   identity_providers: `select 'identity-provider/' || t.id || '/' || key as place, value as sealed

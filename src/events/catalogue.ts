@@ -33,7 +33,7 @@ export const auditVerbs = {
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "escalation-policy": [...edits, "drilled"],
   "contact-method": [...edits, "verified"],
-  "status-page": [...restorableEdits, "token-created", "token-revoked"],
+  "status-page": [...restorableEdits, "token-created", "token-revoked", "publishing-changed"],
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [
     "added",

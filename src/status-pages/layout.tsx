@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import type { PageLanguage } from "../core/languages.ts";
 import { severities } from "../core/statuses.ts";
 import { resolvePublicAsset } from "../core/assets.ts";
+import { contentSecurityPolicy } from "../http/responses/small-page.ts";
 import { buildLookStyle, listLookClasses, logoHeights } from "./rendering/look.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Language, Part, TextKey } from "./languages/language.ts";
@@ -14,6 +15,16 @@ import type { Moment } from "./languages/times.ts";
 import type { StatusView, Tone } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
 
+/** A page as a static file, which finds its assets and other languages by relative paths. */
+export type StaticCopy = {
+  isOverview: boolean;
+  resolveAsset: (name: string) => string;
+  inLanguage: (tag: PageLanguage) => string;
+  /** Path of the file with the time of the last publication. */
+  asOfPath: string;
+  asOf: Moment;
+};
+
 /** Content of a page. A preview has no script, and its links open a new tab. */
 export type PageDocument = {
   view: StatusView;
@@ -23,6 +34,8 @@ export type PageDocument = {
   /** Query of the current address without its language, such as `month=2026-10`. */
   query?: string;
   isPreview?: boolean;
+  /** Present in a static copy of the page. */
+  copy?: StaticCopy | undefined;
 };
 
 /** Renders the parts of a sentence. */
@@ -39,8 +52,11 @@ export function renderDocument(
   content: ReactNode,
   head: ReactNode = null,
 ): string {
-  const { view, words, language, to, isPreview = false } = document;
+  const { view, words, language, to, isPreview = false, copy } = document;
   const { page, headline } = view;
+  const resolveAsset = resolverOf(document);
+  // Copies of incidents don't change with the state, so that an outage changes only few files.
+  const tone = copy?.isOverview === false ? "none" : headline.tone;
   return `<!doctype html>${renderToStaticMarkup(
     <html {...writeRoot(document)}>
       <head>
@@ -49,12 +65,14 @@ export function renderDocument(
           name="description"
           content={
             words(page.description).text ||
-            language.say("labelled", { label: page.title, text: headline.text })
+            (copy?.isOverview === false
+              ? page.title
+              : language.say("labelled", { label: page.title, text: headline.text }))
           }
         />
         {!page.indexing && <meta name="robots" content="noindex" />}
         {head}
-        <link rel="icon" href={renderFavicon(headline.tone)} type="image/svg+xml" />
+        <link rel="icon" href={renderFavicon(tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={to("/feed.rss")} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={to("/feed.atom")} />
         {listChoices(document).map(({ tag, href }) => (
@@ -64,18 +82,19 @@ export function renderDocument(
           <base target="_blank" />
         ) : (
           <script
-            src={resolvePublicAsset("status.js")}
+            src={resolveAsset("status.js")}
             data-words={JSON.stringify(listScriptWords(language))}
             defer
           />
         )}
+        {copy && <script src={resolveAsset("copy.js")} defer />}
       </head>
       <body>
         <div className={listLookClasses(page.look)}>
           <header className="top">
             <a className="name" href={to("")}>
               {page.logoUrl === null ? (
-                <Mark tone={headline.tone} />
+                <Mark tone={tone} />
               ) : (
                 <img src={page.logoUrl} alt="" height={logoHeights[page.look.logoSize]} />
               )}
@@ -86,6 +105,7 @@ export function renderDocument(
             </a>
             <Links links={page.look.headerLinks} />
           </header>
+          {copy && <AsOf copy={copy} language={language} />}
           <main id="status">{content}</main>
           <footer>
             <span>{language.say("timesIn", { zone: page.timeZone })}</span>{" "}
@@ -117,23 +137,26 @@ export function writeRoot({ view: { page }, language, isPreview = false }: PageD
 
 /** The title, font and styles of a document. */
 export function DocumentHead({ document, title }: { document: PageDocument; title: string }) {
-  const { page } = document.view;
+  const { copy, view } = document;
+  const { page } = view;
+  const resolveAsset = resolverOf(document);
   return (
     <>
       <meta charSet="utf-8" />
+      {copy && <meta httpEquiv="Content-Security-Policy" content={copyPolicy} />}
       <meta name="viewport" content="width=device-width,initial-scale=1" />
       <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
       <title>{title}</title>
       {page.look.font === "inter" && (
         <link
           rel="preload"
-          href={resolvePublicAsset("inter-latin.woff2")}
+          href={resolveAsset("inter-latin.woff2")}
           as="font"
           type="font/woff2"
           crossOrigin="anonymous"
         />
       )}
-      <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
+      <link rel="stylesheet" href={resolveAsset("status.css")} />
     </>
   );
 }
@@ -154,10 +177,29 @@ function Links({ links }: { links: Look["headerLinks"] }) {
   );
 }
 
+const resolverOf = ({ copy }: PageDocument) => copy?.resolveAsset ?? resolvePublicAsset;
+
+/** The policy of public pages, as far as a document can declare it. A copy sends no forms. */
+const copyPolicy = contentSecurityPolicy
+  .replace("form-action 'self'", "form-action 'none'")
+  .replace(/; frame-ancestors [^;]*/, "");
+
+/** The time of the last publication. The script updates it, and warns if it is old. */
+function AsOf({ copy, language }: { copy: StaticCopy; language: Language }) {
+  const { isOverview, asOfPath, asOf } = copy;
+  const words = { asOf: language.around("asOf"), outdated: language.say("copyOutdated") };
+  return (
+    <p id="as-of" role="status" data-source={asOfPath} data-words={JSON.stringify(words)}>
+      {isOverview && <Sentence parts={language.split("asOf", { time: <Time moment={asOf} /> })} />}
+    </p>
+  );
+}
+
 /** Returns the languages of the page, each with the address of this page in it; none if there is no choice. */
-function listChoices({ view: { page }, query = "", isPreview = false }: PageDocument) {
+function listChoices({ view: { page }, query = "", isPreview = false, copy }: PageDocument) {
   const offered = listOffered(page);
   if (offered.length === 1 || isPreview) return [];
+  if (copy) return offered.map((tag) => ({ tag, href: copy.inLanguage(tag) }));
   const kept = query === "" ? "" : `${query}&`;
   return offered.map((tag) => ({ tag, href: `?${kept}lang=${tag}` }));
 }

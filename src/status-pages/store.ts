@@ -171,6 +171,18 @@ export const findHeadByHost = (store: Store, host: string) =>
 /** Finds the page by its id in any organization; null if it is hidden or missing. */
 export const findHeadById = (store: Store, id: string) => queryHead(store, "p.id = ?", id);
 
+/** Returns the slug of a page of this organization; null if it is missing. */
+export async function findSlug(
+  { store, organizationId }: Tenant,
+  id: string,
+): Promise<string | null> {
+  const [row] = await store.query<{ slug: string }>(
+    "select slug from status_pages where organization_id = ? and id = ?",
+    [organizationId, id],
+  );
+  return row?.slug ?? null;
+}
+
 /** Reads the logo of a page as it was uploaded; null without one. */
 export async function findLogo(
   store: Store,

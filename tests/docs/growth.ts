@@ -84,12 +84,15 @@ export const configured: readonly Configured[] = [
       "status_page_sections",
       "status_page_monitors",
       "status_page_tokens",
+      "status_page_publishing",
     ],
     bounds: [
       ofOrganization["status-pages"],
       ofOrganization["status-page-hosts"],
       statusPageBounds.monitorsInSections,
       statusPageBounds.accessTokens,
+      statusPageBounds.publishedIncidents,
+      statusPageBounds.publishedMonths,
     ],
   },
   {

@@ -108,6 +108,8 @@ type Settings = {
   attemptMs?: number;
   /** Address of `--public-url`. */
   publicUrl?: string;
+  /** Folder of `--publish-dir`. */
+  publishDir?: string | null;
 };
 
 /** Dependencies of requests and engines. */
@@ -184,6 +186,7 @@ export function createAppliance(
     trustProxy = [],
     exchange,
     publicUrl,
+    publishDir = null,
     attemptMs = 120_000,
     backups = noBackups,
     uploadsIn = join(tmpdir(), `signalbox-uploads-${crypto.randomUUID()}`),
@@ -253,6 +256,7 @@ export function createAppliance(
     setUp: createSetUpForToken(setUpToken, clock, () => {}),
     sessions: createSessionCache(store, clock),
     backups,
+    publishDir,
     uploads: new ImportUploads(uploadsIn, clock),
     keepResults: 14,
     keepHours: 400,

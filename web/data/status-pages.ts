@@ -36,6 +36,14 @@ export const useAccessTokens = (pageId: string) =>
     ),
   );
 
+export const createPublishingQuery = (pageId: string) => ({
+  ...createDataQuery([...recordKey("status-page", pageId), "publishing"], (options) =>
+    getPageRoutes(pageId).publishing.get(options),
+  ),
+  // The result of a publication causes no event.
+  refetchInterval: 5_000,
+});
+
 export const useSubscriberCounts = () =>
   useQuery(
     createDataQuery([...listKey("subscriber"), "counts"], (options) =>

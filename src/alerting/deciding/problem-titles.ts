@@ -50,6 +50,10 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
     begins: "Signalbox: someone on call can't be reached",
     ends: "Signalbox: everyone on call can be reached again",
   },
+  publishing: {
+    begins: "Signalbox: a status page can't be published",
+    ends: "Signalbox: status pages are published again",
+  },
   storage: {
     begins: "Signalbox can't store results of checks",
     ends: "Signalbox stores results of checks again",

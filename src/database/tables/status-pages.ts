@@ -160,6 +160,32 @@ export const statusPageTokens = sqliteTable(
   ],
 );
 
+/** Publication of a page as static files: its settings, and the last result. */
+export const statusPagePublishing = sqliteTable(
+  "status_page_publishing",
+  {
+    organizationId: text("organization_id").notNull(),
+    pageId: pageId(),
+    /** JSON of the settings without secrets. */
+    settings: text("settings").notNull(),
+    /** JSON of the encrypted secrets. */
+    secrets: text("secrets").notNull(),
+    /** Where the listed files are; null before the first publication. */
+    place: text("place"),
+    /** Hash of each published file by its path; empty for a file that is always written. */
+    files: text("files", { mode: "json" }).$type<Record<string, string>>().notNull().default({}),
+    publishedAt: text("published_at"),
+    failingSince: text("failing_since"),
+    lastError: text("last_error"),
+    version: integer("version").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.pageId] }),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+  ],
+);
+
 /** Subscribers to updates of a status page. */
 export const subscribers = sqliteTable(
   "subscribers",

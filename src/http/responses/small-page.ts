@@ -2,7 +2,7 @@
 import { resolvePublicAsset } from "../../core/assets.ts";
 
 /** Allows only our own scripts. Its last directive lists the origins that can show the page in a frame. Style attributes are allowed because one sets the colors. */
-const contentSecurityPolicy = [
+export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

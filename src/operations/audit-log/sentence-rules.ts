@@ -50,6 +50,7 @@ const fixedPhrases = {
   "organization.deleted": "deleted an organization",
   "status-page.token-created": "created an access token of #",
   "status-page.token-revoked": "revoked an access token of #",
+  "status-page.publishing-changed": "changed the publication of #",
   "subscriber.added": "added a subscriber",
   "subscriber.invited": "sent someone a link to confirm",
   "subscriber.asked": "requested a subscription",

@@ -5,9 +5,10 @@ import { createId } from "../../core/ids.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying } from "../../database/backup/copy.ts";
-import { BucketClient, type RetryOptions } from "./bucket.ts";
+import { BucketClient, type RetryOptions } from "../../core/outgoing/bucket.ts";
 import { isPart } from "./rules.ts";
-import type { BackupPlan, Bucket } from "./schedule-schema.ts";
+import type { Bucket } from "../../core/outgoing/bucket-schema.ts";
+import type { BackupPlan } from "./schedule-schema.ts";
 
 /** A place that stores scheduled backups. */
 type Destination = {

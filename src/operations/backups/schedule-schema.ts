@@ -7,37 +7,16 @@ import {
 } from "../../core/security/destinations.ts";
 import {
   bodySchema,
-  HttpUrl,
   integer,
   line,
   toPatchShape,
-  secret,
   Timestamp,
   TimeZone,
   nullable,
 } from "../../core/fields.ts";
 import { defineKind } from "../../core/kinds.ts";
+import { Bucket, bucketFields } from "../../core/outgoing/bucket-schema.ts";
 import { Passphrase } from "./schema.ts";
-
-const s3 = {
-  endpoint: HttpUrl.refine(
-    (text) => /^https?:\/\/[^/?#]+\/?$/i.test(text),
-    "must be an address without a path, such as https://s3.eu-central-1.amazonaws.com",
-  ),
-  region: line(60).default("us-east-1"),
-  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket"),
-  /** Prefix of the object names, such as a folder. */
-  prefix: z
-    .string()
-    .max(200)
-    .regex(/^(?:[A-Za-z0-9_-][\w.-]*\/)*$/, "must be empty or end with a slash")
-    .default(""),
-  accessKeyId: line(128),
-  secretAccessKey: nullable(secret()),
-};
-
-export const Bucket = z.strictObject(s3);
-export type Bucket = z.output<typeof Bucket>;
 
 const schedule = {
   enabled: z.boolean().default(false),
@@ -90,12 +69,12 @@ export const BackupPlanPatch = bodySchema(
   ["secretsSet", "updatedAt", "nextAt", "last", "failure"],
   z.strictObject({
     ...toPatchShape(schedule),
-    s3: z.strictObject(toPatchShape(s3)).nullable().optional(),
+    s3: z.strictObject(toPatchShape(bucketFields)).nullable().optional(),
   }),
 );
 export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
 
-const { secretAccessKey: _secret, ...shownBucket } = s3;
+const { secretAccessKey: _secret, ...shownBucket } = bucketFields;
 const { passphrase: _passphrase, ...shown } = schedule;
 
 /** The schedule as the API shows it, with the last outcomes. */

@@ -16,6 +16,7 @@ export const areas = [
   "Mail",
   "Alert channels",
   "On call",
+  "Status pages",
 ] as const;
 type Area = (typeof areas)[number];
 

@@ -16,6 +16,7 @@ import { examineHost, examineNetwork } from "./hosts.ts";
 import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
 import { examineMailServer } from "./mail.ts";
 import { examineDrills, examineOnCall } from "./on-call.ts";
+import { examinePublishing } from "./publishing.ts";
 import { examinePorts, examineProblems } from "./server.ts";
 import { examineLinks, examineName, examineSettings, type Settings } from "./settings.ts";
 
@@ -81,6 +82,7 @@ export const watched = {
   events: { id: "events", area: "Server", examine: ({ progress }) => examineEvents(progress) },
   backup: { id: "backup", area: "Backups", examine: examineSchedule },
   "on-call": { id: "people on call", area: "On call", examine: examineOnCall },
+  publishing: { id: "publishing", area: "Status pages", examine: examinePublishing },
   drill: { id: "drills", area: "On call", examine: examineDrills },
 } as const satisfies Partial<Record<ProblemName, Diagnostic<WatchContext>>>;
 
@@ -133,6 +135,7 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
   },
   watched["on-call"],
   watched.drill,
+  watched.publishing,
 ];
 
 /** Creates one diagnostic per mail server and per host of alert channels. */

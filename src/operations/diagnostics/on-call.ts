@@ -69,7 +69,7 @@ type About = {
 };
 
 /** Another sentence is another stage, which notifies again. */
-function createDiagnosis(
+export function createDiagnosis(
   { name, subject, organizationId, organization }: About,
   sentences: readonly { key: string; message: string }[],
   advice: string,

@@ -109,6 +109,7 @@ const locallyExamined: readonly ProblemName[] = [
   "disk",
   "drill",
   "on-call",
+  "publishing",
 ];
 
 /** Lists the open problems that the running server has reported. */

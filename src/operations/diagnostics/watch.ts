@@ -47,11 +47,17 @@ const endMessages = {
   node: "It is back, or was taken out of service.",
   notices: "The outbox has room for notices again.",
   "on-call": "Everyone whom a policy notifies can be reached again.",
+  publishing: "All status pages are published again.",
   storage: storageRecoveredMessage,
 } as const satisfies Record<ProblemName, string>;
 
 /** Problems that concern all nodes. Backups have one schedule for all; every other problem belongs to one node. */
-const sharedProblems: ReadonlySet<ProblemName> = new Set(["backup", "drill", "on-call"]);
+const sharedProblems: ReadonlySet<ProblemName> = new Set([
+  "backup",
+  "drill",
+  "on-call",
+  "publishing",
+]);
 
 const isShared = ({ name }: Pick<Problem, "name">) => sharedProblems.has(name);
 

@@ -60,6 +60,9 @@ export const cs: Dictionary = {
     other: "Na {count} incidentech se pracuje.",
   },
   checked: "Zkontrolováno {time}.",
+  asOf: "Stav k {time}",
+  copyOutdated:
+    "Tato stránka nebyla aktualizována déle než 5 minut. Informace mohou být zastaralé.",
 
   separator: ", ",
   clauses: "{first}, {second}",

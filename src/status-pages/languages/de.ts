@@ -44,6 +44,9 @@ export const de: Dictionary = {
     other: "An {count} Vorfällen wird gearbeitet.",
   },
   checked: "Geprüft {time}.",
+  asOf: "Stand: {time}",
+  copyOutdated:
+    "Diese Seite wurde seit mehr als 5 Minuten nicht aktualisiert. Sie kann veraltet sein.",
 
   separator: ", ",
   clauses: "{first}, {second}",

@@ -44,6 +44,8 @@ export const en = {
     other: "{count} incidents are being worked on.",
   },
   checked: "Checked {time}.",
+  asOf: "As of {time}",
+  copyOutdated: "This page has not been updated for more than 5 minutes. It can be out of date.",
 
   // Connections of other texts.
   separator: ", ",

@@ -47,6 +47,8 @@ export const es: Dictionary = {
     other: "Se está trabajando en {count} incidentes.",
   },
   checked: "Comprobado {time}.",
+  asOf: "Actualizado: {time}",
+  copyOutdated: "Esta página lleva más de 5 minutos sin actualizarse. Puede estar desactualizada.",
 
   separator: ", ",
   clauses: "{first}, {second}",

@@ -41,6 +41,9 @@ export const fr: Dictionary = {
     other: "{count} incidents sont en cours de traitement.",
   },
   checked: "Vérifié {time}.",
+  asOf: "Mise à jour : {time}",
+  copyOutdated:
+    "Cette page n’a pas été mise à jour depuis plus de 5 minutes. Elle n’est peut-être plus à jour.",
 
   separator: ", ",
   clauses: "{first}, {second}",

@@ -50,6 +50,9 @@ export const it: Dictionary = {
     other: "Si sta lavorando a {count} incidenti.",
   },
   checked: "Controllato {time}.",
+  asOf: "Aggiornamento: {time}",
+  copyOutdated:
+    "Questa pagina non viene aggiornata da più di 5 minuti. Potrebbe non essere attuale.",
 
   separator: ", ",
   clauses: "{first}, {second}",

@@ -35,6 +35,8 @@ export const ja: Dictionary = {
   noOpenIncidents: "対応中のインシデントはありません。",
   openIncidents: { other: "{count} 件のインシデントに対応しています。" },
   checked: "最終確認：{time}。",
+  asOf: "{time} 時点",
+  copyOutdated: "このページは 5 分以上更新されていません。内容が古い可能性があります。",
 
   separator: "、",
   clauses: "{first}。{second}",

@@ -35,6 +35,8 @@ export const ko: Dictionary = {
   noOpenIncidents: "진행 중인 장애가 없습니다.",
   openIncidents: { other: "장애 {count}건을 처리하고 있습니다." },
   checked: "마지막 확인: {time}.",
+  asOf: "{time} 기준",
+  copyOutdated: "이 페이지는 5분 넘게 업데이트되지 않았습니다. 최신 정보가 아닐 수 있습니다.",
 
   separator: ", ",
   clauses: "{first}, {second}",

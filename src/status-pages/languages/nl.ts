@@ -44,6 +44,9 @@ export const nl: Dictionary = {
     other: "Er wordt aan {count} incidenten gewerkt.",
   },
   checked: "Gecontroleerd {time}.",
+  asOf: "Stand van {time}",
+  copyOutdated:
+    "Deze pagina is al meer dan 5 minuten niet bijgewerkt. De informatie kan verouderd zijn.",
 
   separator: ", ",
   clauses: "{first}, {second}",

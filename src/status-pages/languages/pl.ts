@@ -63,6 +63,9 @@ export const pl: Dictionary = {
     other: "Trwają prace nad {count} incydentami.",
   },
   checked: "Sprawdzono {time}.",
+  asOf: "Stan na {time}",
+  copyOutdated:
+    "Ta strona nie była aktualizowana od ponad 5 minut. Informacje mogą być nieaktualne.",
 
   separator: ", ",
   clauses: "{first}, {second}",

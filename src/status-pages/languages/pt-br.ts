@@ -47,6 +47,8 @@ export const ptBr: Dictionary = {
     other: "{count} incidentes estão sendo tratados.",
   },
   checked: "Verificado {time}.",
+  asOf: "Atualizado em {time}",
+  copyOutdated: "Esta página não é atualizada há mais de 5 minutos. Ela pode estar desatualizada.",
 
   separator: ", ",
   clauses: "{first}, {second}",

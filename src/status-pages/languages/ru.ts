@@ -55,6 +55,8 @@ export const ru: Dictionary = {
     other: "Идёт работа над {count} инцидента.",
   },
   checked: "Проверено {time}.",
+  asOf: "По состоянию на {time}",
+  copyOutdated: "Эта страница не обновлялась более 5 минут. Сведения могли устареть.",
 
   separator: ", ",
   clauses: "{first}; {second}",

@@ -41,6 +41,9 @@ export const sv: Dictionary = {
     other: "Arbete pågår med {count} incidenter.",
   },
   checked: "Kontrollerad {time}.",
+  asOf: "Uppdaterad {time}",
+  copyOutdated:
+    "Den här sidan har inte uppdaterats på mer än 5 minuter. Informationen kan vara inaktuell.",
 
   separator: ", ",
   clauses: "{first}, {second}",

@@ -41,6 +41,8 @@ export const tr: Dictionary = {
     other: "{count} olay üzerinde çalışılıyor.",
   },
   checked: "Son denetim: {time}.",
+  asOf: "Son güncelleme: {time}",
+  copyOutdated: "Bu sayfa 5 dakikadan uzun süredir güncellenmedi. Bilgiler güncel olmayabilir.",
 
   separator: ", ",
   clauses: "{first}, {second}",

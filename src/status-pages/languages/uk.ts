@@ -55,6 +55,8 @@ export const uk: Dictionary = {
     other: "Триває робота над {count} інциденту.",
   },
   checked: "Перевірено {time}.",
+  asOf: "Станом на {time}",
+  copyOutdated: "Ця сторінка не оновлювалася понад 5 хвилин. Відомості могли застаріти.",
 
   separator: ", ",
   clauses: "{first}; {second}",

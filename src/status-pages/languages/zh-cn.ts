@@ -35,6 +35,8 @@ export const zhCn: Dictionary = {
   noOpenIncidents: "没有未解决的事件。",
   openIncidents: { other: "正在处理 {count} 个事件。" },
   checked: "检查时间：{time}。",
+  asOf: "截至 {time}",
+  copyOutdated: "此页面已超过 5 分钟未更新，内容可能已过时。",
 
   separator: "，",
   clauses: "{first}，{second}",

@@ -9,7 +9,8 @@ import type { Rendered } from "../site/cache.ts";
 import { translatePage } from "../languages/page-translation.ts";
 import type { Language } from "../languages/language.ts";
 import { listOffered } from "../languages/catalogue.ts";
-import { createLinks } from "../links.ts";
+import { createLinks, type LinkTo } from "../links.ts";
+import type { StaticCopy } from "../layout.tsx";
 import type { LoadedPage } from "../load.ts";
 import type { Part, PartName } from "../site/public-paths.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
@@ -34,13 +35,15 @@ export type PageLocation = {
   url: string;
   now: number;
   language: Language;
+  /** Present in a static copy of the page, with its links. */
+  copy?: { to: LinkTo; document: StaticCopy };
 };
 
 /** Returns the links of a rendered page. They name the language if the page offers several. */
 const linksOf = (
   { page }: LoadedPage,
-  { base, language }: Pick<PageLocation, "base" | "language">,
-) => createLinks(base, listOffered(page).length > 1 ? language.tag : null);
+  { base, language, copy }: Pick<PageLocation, "base" | "language" | "copy">,
+) => copy?.to ?? createLinks(base, listOffered(page).length > 1 ? language.tag : null);
 
 /**
  * Renders a part of a page, except its logo. Returns null if there is nothing to publish. `base` is the path of
@@ -58,11 +61,12 @@ export async function renderPart(
   const { loaded, words } = await renderTexts(name, all);
   const view = buildView(loaded, now, language);
   const to = linksOf(loaded, target);
+  const copy = target.copy?.document;
   switch (name) {
     case "page":
       return toPageHtml(
         loaded,
-        (await loadPages()).renderStatusPage({ view, to, words, language }),
+        (await loadPages()).renderStatusPage({ view, to, words, language, copy }),
       );
     case "embed":
       return toPageHtml(
@@ -90,7 +94,7 @@ export async function renderPart(
       const query = parameter === "" ? "" : `month=${parameter}`;
       return toPageHtml(
         loaded,
-        historyPage({ view, to, query, words: history.words, language }, history),
+        historyPage({ view, to, query, words: history.words, language, copy }, history),
       );
     }
     case "robots":
@@ -122,9 +126,10 @@ async function renderIncident(
   // Chats get no link preview of a restricted page, or of earlier updates.
   const { visibility, audience } = loaded.page;
   const isPublic = visibility === "public" && audience === "everyone";
-  const shared = isPublic && !isContinued ? url : null;
+  const copy = target.copy?.document;
+  const shared = isPublic && !isContinued && copy === undefined ? url : null;
   const query = before === undefined ? "" : `before=${before}`;
-  const document = { view, to: linksOf(all, target), query, words, language };
+  const document = { view, to: linksOf(all, target), query, words, language, copy };
   return toPageHtml(all, incidentPage(document, incident, { url: shared, isContinued }));
 }
 

@@ -120,6 +120,9 @@ async function full() {
   });
   expect([put.status, put.text]).toEqual([200, put.text]);
   await api("POST", `/api/v1/status-pages/${page.id}/access-tokens`, { body: { name: "Reader" } });
+  await api("PATCH", `/api/v1/status-pages/${page.id}/publishing`, {
+    body: { url: "https://status.ours.example" },
+  });
   await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, {
     body: { type: "webhook", url: "https://hooks.team.example/status" },
   });

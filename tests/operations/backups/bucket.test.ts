@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
-import { BucketClient } from "../../../src/operations/backups/bucket.ts";
+import { BucketClient } from "../../../src/core/outgoing/bucket.ts";
 import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../support/target.ts";
@@ -57,10 +57,13 @@ test("each request is signed, including its content", async () => {
   const bucket = new BucketClient(bucketAt(service.at("")), targets);
   await bucket.listKeys("box/");
   await bucket.put("box/a", file).catch(() => {});
+  await bucket.putObject("box/page", content, { "Content-Type": "text/html; charset=utf-8" });
   const [listing, putting] = service.asked;
+  const object = service.asked.at(-1);
   for (const [request, bytes] of [
     [listing, ""],
     [putting, content],
+    [object, content],
   ] as const) {
     const { method = "", path = "", headers = {} } = request ?? {};
     expect(headers["x-amz-content-sha256"]).toBe(new Bun.SHA256().update(bytes).digest("hex"));

@@ -23,6 +23,7 @@ import { buildMemberUrl, buildPageUrl, omitScheme, visibilities } from "./labels
 import { HostNames } from "./host-names.tsx";
 import { PageEditor } from "./page-editor.tsx";
 import { listShownMonitors } from "./page-monitors.ts";
+import { Publishing } from "./publishing.tsx";
 import { Subscribers } from "./subscribers.tsx";
 
 const crumbs = [{ to: "/status-pages", label: "Status pages" }];
@@ -43,7 +44,7 @@ export default function StatusPagePage() {
 
 function Page({ page }: { page: StatusPage }) {
   const { id, title } = page;
-  const { mayWriteAll: mayWrite } = useSignedInPerson();
+  const { mayWriteAll: mayWrite, atLeast } = useSignedInPerson();
   const { tab } = useSearch({ strict: false });
   return (
     <>
@@ -66,6 +67,7 @@ function Page({ page }: { page: StatusPage }) {
           {mayWrite && <HostNames page={page} />}
           <Addresses page={page} />
           {page.visibility !== "hidden" && <AccessTokens pageId={page.id} mayWrite={mayWrite} />}
+          {atLeast("admin") && <Publishing page={page} />}
           <Badges page={page} />
         </>
       )}

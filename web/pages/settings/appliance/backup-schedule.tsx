@@ -6,6 +6,7 @@ import {
   backupKinds,
   type BackupSchedule as Schedule,
 } from "../../../../src/operations/backups/schedule-schema.ts";
+import { BucketFields } from "../../../components/forms/bucket-fields.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { bytesInWords } from "../../../components/display/format.ts";
@@ -174,12 +175,6 @@ const CountField = ({
 );
 
 function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: StoredSecrets }) {
-  type TextName = "folder" | `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`;
-  const createTextProps = (name: TextName) => ({
-    ...form.input(name),
-    autoComplete: "off",
-    spellCheck: false,
-  });
   return (
     <>
       <ChoiceField
@@ -193,30 +188,21 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
           label="Folder"
           placeholder="/backups"
           description="On the machine of this appliance, preferably on another disk."
-          {...createTextProps("folder")}
+          {...form.input("folder")}
+          autoComplete="off"
+          spellCheck={false}
         />
       ) : (
-        <>
-          <div className="field-row">
-            <TextInput
-              label="Address"
-              placeholder="https://s3.eu-central-1.amazonaws.com"
-              {...createTextProps("s3.endpoint")}
-            />
-            <TextInput label="Region" {...createTextProps("s3.region")} />
-          </div>
-          <div className="field-row">
-            <TextInput label="Bucket" {...createTextProps("s3.bucket")} />
-            <TextInput label="Prefix" placeholder="signalbox/" {...createTextProps("s3.prefix")} />
-          </div>
-          <div className="field-row">
-            <TextInput label="Access key ID" {...createTextProps("s3.accessKeyId")} />
+        <BucketFields
+          createProps={(name) => form.input(name)}
+          prefixExample="signalbox/"
+          secret={
             <SecretField
               label="Secret access key"
               {...createSecretProps(form, secrets, "s3.secretAccessKey")}
             />
-          </div>
-        </>
+          }
+        />
       )}
     </>
   );

@@ -1,13 +1,13 @@
-/** Client of S3-compatible buckets for scheduled backups. */
+/** Client of S3-compatible buckets, for backups and published status pages. */
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
-import { releaseBuffer } from "../../core/system/garbage-collection.ts";
-import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { formatStatus } from "../../core/outgoing/http/response.ts";
-import type { TargetGuard } from "../../core/security/target-guard.ts";
-import type { Bucket } from "./schedule-schema.ts";
+import { releaseBuffer } from "../system/garbage-collection.ts";
+import { exchange, type ShortAnswer } from "./http/exchange.ts";
+import { TargetFailure } from "./failures.ts";
+import { formatStatus } from "./http/response.ts";
+import type { TargetGuard } from "../security/target-guard.ts";
+import type { Bucket } from "./bucket-schema.ts";
 
 const partBytes = 8 * 1024 * 1024;
 /** Objects per page of a listing, so that the response stays below the size limit. */
@@ -23,7 +23,13 @@ const waitMs = 200;
 
 type Query = Readonly<Record<string, string>>;
 type Content = string | Uint8Array | null;
-type RequestParameters = [method: string, key: string, query?: Query, body?: Content];
+type RequestParameters = [
+  method: string,
+  key: string,
+  query?: Query,
+  body?: Content,
+  headers?: Readonly<Record<string, string>>,
+];
 
 /**
  * Client of an S3-compatible bucket with path-style URLs. Bun's own client would bypass the target
@@ -50,6 +56,11 @@ export class BucketClient {
     const stored = Number(headers.get("content-length"));
     if (stored !== size) throw new Error(`The bucket contains only ${stored} of ${size} bytes.`);
     return size;
+  }
+
+  /** Uploads a small object with headers such as its Content-Type. */
+  async putObject(key: string, body: Uint8Array, headers: Readonly<Record<string, string>>) {
+    await this.#request("PUT", key, {}, body, headers);
   }
 
   async listKeys(prefix: string): Promise<string[]> {
@@ -107,14 +118,16 @@ export class BucketClient {
     }
   }
 
-  async #requestOnce(method: string, key: string, query: Query = {}, body: Content = null) {
+  async #requestOnce(
+    ...[method, key, query = {}, body = null, further = {}]: RequestParameters
+  ): Promise<ShortAnswer> {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = this.#bucket;
     const url = new URL(`/${bucket}/${key}`, endpoint);
     url.search = new URLSearchParams(query).toString();
     const signer = new AwsV4Signer({
       method,
       url: url.href,
-      headers: { "X-Amz-Content-Sha256": Bun.SHA256.hash(body ?? "", "hex") },
+      headers: { ...further, "X-Amz-Content-Sha256": Bun.SHA256.hash(body ?? "", "hex") },
       accessKeyId,
       secretAccessKey: secretAccessKey ?? "",
       service: "s3",

@@ -1,0 +1,74 @@
+/** Writes published files to a folder or a bucket. */
+import { chmod, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import type { PublishedFile } from "./files.ts";
+import type { PublishingPlan } from "./schema.ts";
+import { resolvePublishFolder } from "./service.ts";
+
+/** A place for the files of a page. */
+export type PublishDestination = {
+  /** Identifies the place. The files of another place are neither compared nor removed. */
+  place: string;
+  put(file: PublishedFile, content: Uint8Array): Promise<void>;
+  remove(path: string): Promise<void>;
+};
+
+type Context = { publishDir: string | null; slug: string; targets: TargetGuard };
+
+/** Timeout and attempts of a request. A failed publication is repeated as a whole. */
+const retries = { timeoutMs: 20_000, attempts: 2 };
+
+/** Throws an error for people if the place can't be used. */
+export async function createPublishDestination(
+  { to, s3 }: PublishingPlan,
+  context: Context,
+): Promise<PublishDestination> {
+  if (to === "folder") return createFolderDestination(context);
+  if (s3 === null) throw new Error("No bucket is set.");
+  // Loaded when the first page is published, because most appliances publish none.
+  const { BucketClient } = await import("../../core/outgoing/bucket.ts");
+  const { prefix } = s3;
+  const bucket = new BucketClient(s3, context.targets, retries);
+  return {
+    place: `s3 ${s3.endpoint} ${s3.bucket} ${prefix}`,
+    put: ({ path, type, isImmutable = false }, content) =>
+      bucket.putObject(`${prefix}${path}`, content, {
+        "Content-Type": type,
+        "Cache-Control": isImmutable ? "public, max-age=31536000, immutable" : "public, max-age=5",
+      }),
+    remove: (path) => bucket.remove(`${prefix}${path}`),
+  };
+}
+
+/** Other programs serve the folder, so they can read it regardless of the umask. */
+const modes = { folder: 0o755, file: 0o644 };
+
+async function createFolderDestination({ publishDir, slug }: Context): Promise<PublishDestination> {
+  if (publishDir === null) throw new Error("A folder needs `serve --publish-dir DIR`.");
+  const isFolder = await stat(publishDir).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new Error(`The folder ${publishDir} of --publish-dir does not exist.`);
+  const folder = resolvePublishFolder(publishDir, slug);
+  const known = new Set<string>([publishDir]);
+  const makeFolder = async (path: string): Promise<void> => {
+    if (known.has(path)) return;
+    await makeFolder(dirname(path));
+    if ((await mkdir(path, { recursive: true })) !== undefined) await chmod(path, modes.folder);
+    known.add(path);
+  };
+  return {
+    place: `folder ${slug}`,
+    async put({ path }, content) {
+      const file = join(folder, path);
+      await makeFolder(dirname(file));
+      const part = `${file}.part`;
+      await writeFile(part, content);
+      await chmod(part, modes.file);
+      await rename(part, file);
+    },
+    remove: (path) => rm(join(folder, path), { force: true }),
+  };
+}

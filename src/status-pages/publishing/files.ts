@@ -1,0 +1,199 @@
+/** Renders the files of a page for everyone. Restricted pages have none. */
+import { listPublicAssets, resolvePublicAsset } from "../../core/assets.ts";
+import type { FairQueue } from "../../core/collections/fair-queue.ts";
+import { statusPageBounds } from "../../core/limits.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
+import { addMonths, type Clock } from "../../core/time/clock.ts";
+import type { Store } from "../../database/store.ts";
+import { formatUtcMonth } from "../formats/history.ts";
+import { getLanguage, listOffered } from "../languages/catalogue.ts";
+import { createTimeFormats } from "../languages/times.ts";
+import { type LoadedPage, loaderOf } from "../load.ts";
+import { renderPart } from "../rendering/parts.ts";
+import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
+import type { RenderedBody } from "../site/bodies.ts";
+import { findLogo, findPublicPageById } from "../store.ts";
+import {
+  asOfFile,
+  createCopyLinks,
+  linkIncidentFiles,
+  pathInLanguage,
+  planFiles,
+  type PlannedFile,
+  relatePaths,
+} from "./rules.ts";
+
+const { publishedIncidents, publishedMonths } = statusPageBounds;
+
+/** A file of a published page. */
+export type PublishedFile = {
+  path: string;
+  type: string;
+  /** Whether the content of this path never changes. */
+  isImmutable?: boolean;
+  isTimed?: boolean;
+  /** Renders the content; null if there is none any more. */
+  read: () => Promise<Uint8Array | null>;
+};
+
+export type RenderingServices = {
+  store: Store;
+  clock: Clock;
+  pageQueue: FairQueue;
+  ownHosts: OwnHosts;
+  origin: () => string;
+};
+
+type Publication = { organizationId: string; pageId: string; url: string | null };
+
+/** Lists the files of a page, the most important first. None for a page that not everyone can open. */
+export async function listPublishedFiles(
+  services: RenderingServices,
+  { organizationId, pageId, url }: Publication,
+): Promise<PublishedFile[]> {
+  const { store, clock, pageQueue, ownHosts, origin } = services;
+  const now = clock();
+  const page = await findPublicPageById({ store, organizationId }, pageId, "everyone");
+  if (page?.visibility !== "public") return [];
+  const loaded = await pageQueue.run(laneOf(organizationId), () => loaderOf(store)(page, now));
+  const liveUrl = buildAddresses(
+    { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
+    origin(),
+  ).page;
+  const incidentIds = listIncidentIds(loaded);
+  const planned = planFiles(
+    { language: page.language, languages: listOffered(page) },
+    incidentIds,
+    await listMonths(loaded, now),
+  );
+  const assets = listAssetFiles();
+  const logo = await findLogo(store, { organizationId, id: pageId });
+  const logoFile = logo && {
+    path: `assets/logo-${logo.version}.${logoExtensions[logo.type] ?? "bin"}`,
+    type: logo.type,
+    isImmutable: true,
+    read: async () => logo.bytes,
+  };
+  const rendering: Rendering = {
+    loaded,
+    now,
+    liveUrl,
+    url: url?.replace(/\/$/, "") ?? null,
+    incidentIds,
+    paths: new Set(planned.map(({ path }) => path)),
+    logoPath: logoFile?.path ?? null,
+  };
+  return [
+    ...assets,
+    ...(logoFile ? [logoFile] : []),
+    ...planned.map((file) => ({
+      path: file.path,
+      type: typeOf(file.path),
+      isTimed: file.isTimed,
+      read: () => pageQueue.run(laneOf(organizationId), () => renderFile(file, rendering)),
+    })),
+    {
+      path: asOfFile,
+      type: "application/json",
+      isTimed: true,
+      read: async () => encode(JSON.stringify({ asOf: new Date(now).toISOString() })),
+    },
+  ];
+}
+
+const readBaseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+const laneOf = (organizationId: string) => `more of ${organizationId}`;
+const encode = (text: string) => new TextEncoder().encode(text);
+
+type Rendering = {
+  loaded: LoadedPage;
+  now: number;
+  liveUrl: string;
+  url: string | null;
+  incidentIds: readonly string[];
+  paths: ReadonlySet<string>;
+  logoPath: string | null;
+};
+
+async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint8Array | null> {
+  const { loaded, now, liveUrl, url, incidentIds, paths, logoPath } = rendering;
+  const { page } = loaded;
+  const language = getLanguage(file.language);
+  const { path, part } = file;
+  const relate = (to: string) => relatePaths(path, to);
+  const logoUrl = logoPath === null ? null : relate(logoPath);
+  const links = { path, language: file.language, defaultLanguage: page.language };
+  const rendered = await renderPart(
+    part,
+    { ...loaded, page: { ...page, logoUrl } },
+    {
+      base: "",
+      url: url ?? liveUrl,
+      now,
+      language,
+      copy: {
+        to: createCopyLinks(links, paths, liveUrl),
+        document: {
+          isOverview: part.name === "page",
+          resolveAsset: (name) => relate(`assets/${readBaseName(resolvePublicAsset(name))}`),
+          inLanguage: (tag) => relate(pathInLanguage(part, tag, page.language)),
+          asOfPath: relate(asOfFile),
+          asOf: createTimeFormats(language, page.timeZone, now).moment(new Date(now).toISOString()),
+        },
+      },
+    },
+  );
+  if (rendered === null) return null;
+  const text = readText(rendered.body);
+  const isLinked = url !== null && !path.endsWith(".html");
+  return encode(isLinked ? linkIncidentFiles(text, url, incidentIds) : text);
+}
+
+function readText(body: RenderedBody): string {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : [...body].join("");
+}
+
+/** Lists the incidents with a file: open ones, and those within the days of the page, newest first. */
+function listIncidentIds({ incidents, marks }: LoadedPage): string[] {
+  const ids = new Set([...incidents, ...marks].map(({ id }) => id));
+  return [...ids].slice(0, publishedIncidents.value);
+}
+
+/** Lists the months with a file before the current one, the latest first. */
+async function listMonths({ hasBefore }: LoadedPage, now: number): Promise<string[]> {
+  const months: string[] = [];
+  let month = formatUtcMonth(now);
+  while (months.length < publishedMonths.value && (await hasBefore(Date.parse(`${month}-01`)))) {
+    month = addMonths(month, -1);
+    months.push(month);
+  }
+  return months;
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  json: "application/json",
+  rss: "application/rss+xml; charset=utf-8",
+  atom: "application/atom+xml; charset=utf-8",
+  ics: "text/calendar; charset=utf-8",
+  txt: "text/plain; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  woff2: "font/woff2",
+};
+const typeOf = (path: string) => types[path.split(".").pop() ?? ""] ?? "application/octet-stream";
+
+const logoExtensions: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+};
+
+const listAssetFiles = (): PublishedFile[] =>
+  listPublicAssets().map(({ name, read }) => ({
+    path: `assets/${name}`,
+    type: typeOf(name),
+    isImmutable: true,
+    read: async () => read(),
+  }));

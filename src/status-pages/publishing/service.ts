@@ -1,0 +1,133 @@
+/** Reads and updates the publication of a status page. */
+import { join } from "node:path";
+import { listChangedFields } from "../../core/field-changes.ts";
+import {
+  joinSecrets,
+  listSecretPaths,
+  OpenedRecord,
+  splitSecrets,
+} from "../../core/security/kind-secrets.ts";
+import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
+import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
+import { retryOnStaleRead } from "../../database/store.ts";
+import { statusPages } from "../../database/tables/status-pages.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { getStored } from "../service.ts";
+import type { StoredPage } from "../store.ts";
+import {
+  type Publishing,
+  publishingKinds,
+  type PublishingPatch,
+  PublishingPlan,
+} from "./schema.ts";
+import { findPublishing, type PublishingRow, putPublishing } from "./store.ts";
+
+const kind = "publishing";
+
+const buildSecretPath = ({
+  organizationId,
+  pageId,
+}: Pick<PublishingRow, "organizationId" | "pageId">) => `${organizationId}/publishing/${pageId}`;
+
+/** Returns the stored settings with decrypted secrets, or the defaults. */
+export function openPublishing(vault: Vault, row: PublishingRow | null): PublishingPlan {
+  if (row === null) return PublishingPlan.parse({});
+  const secrets = openAll(vault, buildSecretPath(row), row.secrets);
+  return PublishingPlan.parse(
+    joinSecrets(publishingKinds, kind, JSON.parse(row.settings), secrets),
+  );
+}
+
+/** Returns the folder of a page in `--publish-dir`. A slug contains no separators. */
+export const resolvePublishFolder = (publishDir: string, slug: string) => join(publishDir, slug);
+
+function toPublishing(
+  vault: Vault,
+  row: PublishingRow | null,
+  { slug }: Pick<StoredPage, "slug">,
+  publishDir: string | null,
+): Publishing {
+  const { files = {}, publishedAt = null, failingSince = null } = row ?? {};
+  return {
+    ...openPublishing(vault, row),
+    folder: publishDir === null ? null : resolvePublishFolder(publishDir, slug),
+    files: Object.keys(files).length,
+    publishedAt,
+    failure: failingSince === null ? null : { since: failingSince, reason: row?.lastError ?? "" },
+    secretsSet: row === null ? [] : listSecretPaths(publishingKinds, kind, row.secrets),
+    updatedAt: row?.updatedAt ?? null,
+  };
+}
+
+/** Throws NOT_FOUND. */
+export async function getPublishing(
+  scope: Scope,
+  pageId: string,
+  publishDir: string | null,
+): Promise<Publishing> {
+  const page = await getStored(scope, pageId);
+  return toPublishing(scope.vault, await findPublishing(scope, pageId), page, publishDir);
+}
+
+const listTargets = ({ s3 }: PublishingPlan): Place[] => {
+  if (s3 === null) return [];
+  const url = new URL(s3.endpoint);
+  return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
+};
+
+/** Throws NOT_FOUND, VALIDATION_ERROR for a blocked endpoint, or for a folder without `--publish-dir`. */
+export function updatePublishing(
+  scope: Scope,
+  pageId: string,
+  patch: PublishingPatch,
+  publishDir: string | null,
+): Promise<Publishing> {
+  const { store, vault, organizationId, targets } = scope;
+  return retryOnStaleRead(async () => {
+    const page = await getStored(scope, pageId);
+    const row = await findPublishing(scope, pageId);
+    const before = new OpenedRecord(publishingKinds, kind, openPublishing(vault, row));
+    const after = before.applyPatch(patch, (whole) => parse(PublishingPlan, whole));
+    if (after.enabled && after.to === "folder" && publishDir === null)
+      throw invalidFieldError("to", "must be s3: a folder needs `serve --publish-dir DIR`");
+    const placesBefore = before.derive((fields) => listTargets(fields as PublishingPlan));
+    await assertTargetsAllowed(targets, listTargets(after), placesBefore);
+    const { settings, secrets } = splitSecrets(publishingKinds, kind, after);
+    const key = { organizationId, pageId };
+    const next: PublishingRow = {
+      place: null,
+      files: {},
+      publishedAt: null,
+      failingSince: null,
+      lastError: null,
+      ...row,
+      ...key,
+      settings: JSON.stringify(settings),
+      secrets: sealAll(vault, buildSecretPath(key), secrets),
+      version: (row?.version ?? 0) + 1,
+      updatedAt: formatTimestamp(scope.clock()),
+    };
+    const answer = toPublishing(vault, next, page, publishDir);
+    return commit(
+      scope,
+      [
+        ...guardCurrent({ ...scope, ifMatch: null }, statusPages, page),
+        ...putPublishing(store, next),
+      ],
+      {
+        action: "status-page.publishing-changed",
+        subjectId: pageId,
+        fields: listChangedFields(
+          toPublishing(vault, row, page, publishDir),
+          answer,
+          ["enabled", "to", "s3", "url"],
+          patch.s3?.secretAccessKey === undefined ? [] : ["secretAccessKey"],
+        ),
+      },
+      answer,
+    );
+  });
+}

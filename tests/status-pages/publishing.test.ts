@@ -1,0 +1,367 @@
+/** Status pages as static files: their content, their links, where they go, and what is never in them. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
+import { readSince } from "../../src/events/log.ts";
+import { PagePublisher } from "../../src/status-pages/publishing/publisher.ts";
+import { retryDelayMs } from "../../src/status-pages/publishing/rules.ts";
+import { defineTestWith, startBucketService } from "../support/real-targets.ts";
+import { createScratch } from "../support/scratch-directories.ts";
+import { replyWith, startTarget } from "../support/target.ts";
+import { pollUntil } from "../support/journey-world.ts";
+import { buildSection, createVisitor } from "../support/visitor.ts";
+
+const newDirectory = createScratch();
+
+type Settings = Parameters<typeof createVisitor>[0];
+
+/** An appliance with a public page in two languages, an open incident, and a publisher that tests run. */
+async function createWorld(
+  settings: Settings = {},
+  publishDir = newDirectory(),
+  monotonic?: () => number,
+) {
+  const made = await createVisitor({
+    publishDir,
+    allowTarget: ["127.0.0.0/8"],
+    ...settings,
+  });
+  const { monitor, publish, createIncident, appliance, api, time, store } = made;
+  const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
+  const page = await publish({
+    sections: [buildSection("Everything", id)],
+    languages: ["de"],
+    timeZone: "Europe/Berlin",
+  });
+  const incident = await createIncident({ title: "Slow answers", monitorIds: [id] });
+  const path = `/api/v1/status-pages/${page.id}/publishing`;
+  let [elapsed, seq] = [0, 0];
+  const publisher = new PagePublisher({
+    ...appliance,
+    store,
+    pageQueue: createFairQueue({ atOnce: 1 }),
+    origin: () => "https://box.example",
+    publishDir,
+    monotonic: monotonic ?? (() => elapsed),
+  });
+  const folder = join(publishDir, page.slug);
+  return {
+    ...made,
+    page,
+    incidentId: incident.id as string,
+    path,
+    folder,
+    publisher,
+    update: (body: object) => api("PATCH", path, { body }),
+    read: async () => (await api("GET", path)).json.data,
+    /** Publishes everything that is due after these seconds. */
+    runAfter: async (seconds: number) => {
+      const events = await readSince(store, seq, 10_000);
+      seq = events.at(-1)?.seq ?? seq;
+      await publisher.handleEvents(events);
+      elapsed += seconds * 1_000;
+      time.now += seconds * 1_000;
+      await publisher.runOnce();
+    },
+  };
+}
+
+const listFiles = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .toSorted();
+
+const readAll = (folder: string) =>
+  listFiles(folder).map((path) => ({ path, text: readFileSync(join(folder, path), "latin1") }));
+
+describe("the files of a page", () => {
+  test("link each other by relative paths in every language, and the appliance for everything else", async () => {
+    await using made = await createWorld();
+    const { update, folder, runAfter, incidentId, read } = made;
+    expect((await update({ enabled: true })).status).toBe(200);
+    await runAfter(0);
+    const files = listFiles(folder);
+    const inEach = ["index.html", "history.html", "status.json", "feed.rss", "feed.atom"];
+    for (const path of [...inEach, "maintenance.ics", `incidents/${incidentId}.html`])
+      for (const language of ["", "de/"]) expect(files).toContain(language + path);
+    expect(files).toContain("api/v2/summary.json");
+    expect(
+      files.filter((path) => /^assets\/(?:status|copy)-\w+\.(?:js|css)$/.test(path)),
+    ).toHaveLength(3);
+    expect((await read()).files).toBe(files.length);
+    const outside = new Set<string>();
+    for (const path of files.filter((one) => one.endsWith(".html"))) {
+      const html = readFileSync(join(folder, path), "utf8");
+      for (const [, link = ""] of html.matchAll(/ (?:href|src|data-source)="([^"#]+)/g)) {
+        if (link.startsWith("data:")) continue;
+        const url = new URL(link, `http://files/${path}`);
+        if (url.host !== "files") outside.add(link);
+        else
+          expect([path, link, files.includes(url.pathname.slice(1))]).toEqual([path, link, true]);
+      }
+    }
+    expect([...outside]).toEqual(["https://box.example/status/ours/subscribe"]);
+    const german = readFileSync(join(folder, "de/index.html"), "utf8");
+    expect(german).toContain('<html lang="de"');
+    expect(german).toMatch(/Stand: <time dateTime="[^"]+"/);
+    expect(german).toContain(`href="incidents/${incidentId}.html"`);
+    expect(german).toContain("Content-Security-Policy");
+  });
+
+  test("can be read by other programs, although the appliance's own files can't", async () => {
+    await using made = await createWorld();
+    const before = process.umask(0o077);
+    try {
+      await made.update({ enabled: true });
+      await made.runAfter(0);
+    } finally {
+      process.umask(before);
+    }
+    const modeOf = (path: string) => statSync(join(made.folder, path)).mode & 0o777;
+    expect([modeOf("de/index.html"), modeOf("de"), modeOf(".")]).toEqual([0o644, 0o755, 0o755]);
+  });
+
+  test("have the address of the copy in feeds, and the time in a file of its own", async () => {
+    await using made = await createWorld();
+    const { update, folder, runAfter, incidentId, time } = made;
+    await update({ enabled: true, url: "https://status.team.example/" });
+    await runAfter(0);
+    const readFile = (path: string) => readFileSync(join(folder, path), "utf8");
+    const address = `https://status.team.example/incidents/${incidentId}.html`;
+    for (const path of ["feed.rss", "feed.atom", "api/v2/incidents.json", "de/feed.rss"])
+      expect([path, readFile(path).includes(address)]).toEqual([path, true]);
+    const asOf = JSON.parse(readFile("as-of.json")).asOf;
+    expect(asOf).toBe(new Date(time.now).toISOString());
+    await runAfter(61);
+    expect(Date.parse(JSON.parse(readFile("as-of.json")).asOf) - Date.parse(asOf)).toBe(61_000);
+  });
+});
+
+test("nothing that only signed-in people see is published, and a page that is no longer public is emptied", async () => {
+  await using made = await createWorld();
+  const { monitor, createIncident, changePage, createPage, update, folder, runAfter, page, api } =
+    made;
+  const canary = (where: string) => `CANARY-${where}`;
+  const labels = (where: string) => ({ name: canary(where), description: canary(`${where}-text`) });
+  const hidden = await monitor({ ...labels("monitor"), type: "ping", host: "db.canary.lan" });
+  const shown = await monitor({
+    name: "Web",
+    description: canary("internal"),
+    type: "ping",
+    host: "db.lan",
+  });
+  await createIncident({
+    title: canary("incident"),
+    message: canary("text"),
+    monitorIds: [hidden.id],
+  });
+  await createIncident({ title: canary("private"), public: false });
+  await api("POST", "/api/v1/maintenance-windows", {
+    body: {
+      title: canary("window"),
+      startsAt: "2026-11-20T09:00:00.000Z",
+      endsAt: "2026-11-20T12:00:00.000Z",
+      monitorIds: [hidden.id],
+    },
+  });
+  const concealed = { ...buildSection(canary("section"), hidden.id), audience: "signed-in" };
+  const open = buildSection("Open", shown.id);
+  await changePage(page.id, { sections: [open, concealed] });
+  for (const visibility of ["password", "signed-in", "addresses", "hidden"]) {
+    const access = { password: "correct horse", allowedAddresses: ["10.0.0.0/8"] };
+    const sections = [buildSection(canary(visibility), hidden.id)];
+    const other = await createPage({
+      slug: visibility,
+      title: canary(visibility),
+      visibility,
+      sections,
+      ...access,
+    });
+    const body = { enabled: true };
+    expect(
+      (await api("PATCH", `/api/v1/status-pages/${other.id}/publishing`, { body })).status,
+    ).toBe(200);
+  }
+  await update({ enabled: true });
+  await runAfter(0);
+  const leaksIn = () =>
+    readAll(join(folder, "..")).filter(({ path, text }) => /canary/i.test(path + text));
+  expect(leaksIn()).toEqual([]);
+  expect(listFiles(join(folder, "..")).every((path) => path.startsWith("ours/"))).toBe(true);
+  // The texts of the public section prove that the files are complete.
+  expect(readFileSync(join(folder, "index.html"), "utf8")).toContain(">Web<");
+
+  // A section that is opened, then concealed again, leaves no file of its incident.
+  await changePage(page.id, { sections: [open, { ...concealed, audience: "everyone" }] });
+  await runAfter(6);
+  expect(leaksIn().length).toBeGreaterThan(3);
+  await changePage(page.id, { sections: [open, concealed] });
+  await runAfter(6);
+  expect(leaksIn()).toEqual([]);
+  await changePage(page.id, { visibility: "password", password: "correct horse" });
+  await runAfter(6);
+  expect(listFiles(folder)).toEqual([]);
+});
+
+test("a change is in the files within ten seconds, together with others of the same moment", async () => {
+  await using made = await createWorld({}, newDirectory(), () => performance.now());
+  const { update, folder, createIncident, publisher } = made;
+  await update({ enabled: true });
+  await publisher.start();
+  try {
+    await pollUntil(async () => existsSync(join(folder, "as-of.json")), Boolean);
+    const { id } = await createIncident({ title: "Cable cut" });
+    await createIncident({ title: "Second cable cut" });
+    await pollUntil(async () => existsSync(join(folder, `incidents/${id}.html`)), Boolean);
+    const overview = readFileSync(join(folder, "index.html"), "utf8");
+    expect(overview).toContain("Second cable cut");
+  } finally {
+    await publisher.stop();
+  }
+}, 20_000);
+
+const bucketFields = {
+  region: "us-east-1",
+  bucket: "status",
+  accessKeyId: "backup",
+  secretAccessKey: "a-secret-access-key",
+};
+
+describe("a bucket", () => {
+  test("gets only changed files, with their types and times", async () => {
+    await using service = await startTarget(replyWith(200));
+    await using made = await createWorld();
+    const { update, runAfter, createIncident, read, api } = made;
+    const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
+    expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
+    await runAfter(0);
+    const sent = () => service.asked.splice(0).map(({ method, path }) => `${method} ${path}`);
+    const [sample] = service.asked.filter(({ path }) => path?.endsWith("/de/index.html"));
+    expect(sample?.headers).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "public, max-age=5",
+      authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=backup\//),
+    });
+    const [style] = service.asked.filter(({ path }) => path?.endsWith(".css"));
+    expect(style?.headers?.["cache-control"]).toBe("public, max-age=31536000, immutable");
+    const first = sent();
+    expect(first.length).toBe((await read()).files);
+    const timed = ["as-of.json", "de/index.html", "de/status.json", "index.html", "status.json"];
+    await runAfter(61);
+    expect(sent().toSorted()).toEqual(timed.map((path) => `PUT /status/team/${path}`));
+    await createIncident({ title: "Cable cut" });
+    await runAfter(6);
+    const changed = sent();
+    expect(changed.length).toBeLessThan(first.length);
+    expect(changed.filter((one) => /assets|robots|incidents\/.*html/.test(one)).length).toBe(4);
+    // A change of settings elsewhere uploads only the files with the time.
+    await api("POST", "/api/v1/monitor-groups", { body: { name: "Unrelated" } });
+    await runAfter(6);
+    expect(sent().filter((one) => !timed.includes(one.replace("PUT /status/team/", "")))).toEqual(
+      [],
+    );
+  });
+
+  defineTestWith(
+    ["moto_server"],
+    "of another program holds the same files, until they are outdated",
+    async () => {
+      await using service = await startBucketService("status");
+      await using made = await createWorld();
+      const { update, runAfter, read, incidentId, api, changePage, page } = made;
+      await update({
+        enabled: true,
+        to: "s3",
+        s3: { ...bucketFields, endpoint: service.endpoint },
+      });
+      await runAfter(0);
+      const { files, publishedAt, failure } = await read();
+      expect([failure, publishedAt !== null]).toEqual([null, true]);
+      const listKeys = async () =>
+        (await service.client.list()).contents?.map(({ key }) => key) ?? [];
+      expect((await listKeys()).length).toBe(files);
+      expect((await service.client.file("index.html").stat()).type).toBe(
+        "text/html; charset=utf-8",
+      );
+      expect(await service.client.file("index.html").text()).toContain("Slow answers");
+      const path = `/api/v1/incidents/${incidentId}`;
+      expect((await api("DELETE", path)).status).toBe(200);
+      await changePage(page.id, { languages: [] });
+      await runAfter(6);
+      expect(
+        (await listKeys()).filter((key) => key.includes(incidentId) || key.startsWith("de/")),
+      ).toEqual([]);
+      expect(await service.client.file("index.html").text()).not.toContain("Slow answers");
+    },
+  );
+
+  test("that fails is shown, retried with increasing pauses, and tried at once with new settings", async () => {
+    await using service = await startTarget(
+      replyWith(403, "<Error><Code>AccessDenied</Code></Error>"),
+    );
+    await using made = await createWorld();
+    const { update, runAfter, read, time } = made;
+    const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, "") };
+    await update({ enabled: true, to: "s3", s3 });
+    await runAfter(0);
+    const since = new Date(time.now).toISOString();
+    const reason = "The service answered HTTP 403 (Forbidden): AccessDenied.";
+    expect((await read()).failure).toEqual({ since, reason });
+    const attempts = async (seconds: number) => {
+      const before = service.asked.length;
+      await runAfter(seconds);
+      return service.asked.length > before;
+    };
+    expect([await attempts(9), await attempts(2), await attempts(15), await attempts(6)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect((await read()).failure.since).toBe(since);
+    expect([1, 2, 6, 7, 60].map(retryDelayMs)).toEqual([10_000, 20_000, 320_000, 600_000, 600_000]);
+    service.setReply(replyWith(200));
+    await update({ url: "https://status.team.example" });
+    await runAfter(1);
+    expect((await read()).failure).toBeNull();
+  });
+});
+
+test("a missing folder of --publish-dir is a failure that is shown, and not created", async () => {
+  const publishDir = newDirectory();
+  await using made = await createWorld({}, publishDir);
+  await made.update({ enabled: true });
+  rmSync(publishDir, { recursive: true });
+  await made.runAfter(0);
+  expect((await made.read()).failure.reason).toBe(
+    `The folder ${publishDir} of --publish-dir does not exist.`,
+  );
+  expect(existsSync(publishDir)).toBe(false);
+});
+
+describe("the settings", () => {
+  test("reject blocked places, and never return the secret or send it elsewhere", async () => {
+    await using made = await createWorld({ publishDir: null, denyTarget: ["10.0.0.0/8"] });
+    const { update, read, theirs, path, store } = made;
+    expect((await update({ enabled: true })).json.error.details).toEqual([
+      { path: "to", message: "must be s3: a folder needs `serve --publish-dir DIR`" },
+    ]);
+    const s3 = { ...bucketFields, endpoint: "http://127.0.0.1:9" };
+    const detailsOf = async (body: object) => (await update(body)).json.error?.details?.[0]?.path;
+    expect(await detailsOf({ enabled: true, to: "s3" })).toBe("s3");
+    expect(await detailsOf({ s3: { ...s3, endpoint: "http://10.0.0.1" } })).toBe("s3.endpoint");
+    expect(await detailsOf({ s3: { ...s3, prefix: "../other/" } })).toBe("s3.prefix");
+    expect(await detailsOf({ path: "/etc" })).toBe("path");
+    const saved = await update({ enabled: true, to: "s3", s3 });
+    expect([saved.status, saved.text.includes(bucketFields.secretAccessKey)]).toEqual([200, false]);
+    expect((await read()).secretsSet).toEqual(["s3.secretAccessKey"]);
+    expect(await detailsOf({ s3: { endpoint: "http://127.0.0.1:10" } })).toBe("s3.secretAccessKey");
+    expect((await update({ s3: { prefix: "team/" } })).status).toBe(200);
+    expect((await theirs.api("GET", path)).status).toBe(404);
+    const events = JSON.stringify(await readSince(store, 0, 10_000));
+    expect(events).toContain("status-page.publishing-changed");
+    expect(events).not.toContain(bucketFields.secretAccessKey);
+  });
+});

@@ -1,0 +1,186 @@
+/** The publication of a status page as static files: its place, and the result of the last one. */
+import { Alert, Switch, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import {
+  type Publishing as Publication,
+  publishingKinds,
+} from "../../../src/status-pages/publishing/schema.ts";
+import { BucketFields } from "../../components/forms/bucket-fields.tsx";
+import { ChoiceField, FormFrame, useForm } from "../../components/forms/form.tsx";
+import { SecretField } from "../../components/forms/secret-fields.tsx";
+import { createStoredSecrets } from "../../components/forms/stored-secrets.ts";
+import { formatCount } from "../../components/display/format.ts";
+import { Time } from "../../components/display/time.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
+import { notify } from "../../components/toasts.tsx";
+import { unwrapData } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
+
+export function Publishing({ page }: { page: StatusPage }) {
+  const query = useQuery(createPublishingQuery(page.id));
+  return (
+    <Panel title="Static copy">
+      <p className="quiet panel-none">
+        Signalbox can publish the page as files after each change. Readers of the files still see
+        the last state, and its time, if this appliance is not reachable.
+      </p>
+      <Loaded query={query} what="The static copy">
+        {(publication) => (
+          <>
+            <Outcome page={page} publication={publication} />
+            <Fields page={page} publication={publication} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+type Props = { page: StatusPage; publication: Publication };
+
+function Outcome({ page, publication: { enabled, failure, publishedAt, files } }: Props) {
+  if (!enabled)
+    return files === 0 ? null : (
+      <p className="quiet">
+        {formatCount(files)} files are still at the last place. Remove them there.
+      </p>
+    );
+  if (page.visibility !== "public")
+    return (
+      <Alert color="yellow" variant="light">
+        Only public pages are published. The files of this page are removed.
+      </Alert>
+    );
+  if (failure !== null)
+    return (
+      <Alert color="red" variant="light">
+        Publishing has been failing since <Time at={failure.since} as="short" />: {failure.reason}
+      </Alert>
+    );
+  return (
+    <p className="quiet">
+      {publishedAt === null ? (
+        "Not published yet."
+      ) : (
+        <>
+          {formatCount(files)} files, last published <Time at={publishedAt} />.
+        </>
+      )}
+    </p>
+  );
+}
+
+const toFields = ({ enabled, to, s3, url }: Publication) => ({
+  enabled,
+  to,
+  url: url ?? "",
+  "s3.endpoint": s3?.endpoint ?? "",
+  "s3.region": s3?.region ?? "us-east-1",
+  "s3.bucket": s3?.bucket ?? "",
+  "s3.prefix": s3?.prefix ?? "",
+  "s3.accessKeyId": s3?.accessKeyId ?? "",
+  // Secrets are never sent to the page. Empty leaves them unchanged.
+  "s3.secretAccessKey": "" as string | null,
+});
+
+/** The request body. Omits a bucket that was never entered. */
+function buildPatch(fields: ReturnType<typeof toFields>) {
+  const { enabled, to, url } = fields;
+  const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";
+  const secret = fields["s3.secretAccessKey"];
+  return {
+    enabled,
+    to,
+    url: url.trim() || null,
+    ...(hasBucket && {
+      s3: {
+        endpoint: fields["s3.endpoint"].trim(),
+        region: fields["s3.region"].trim(),
+        bucket: fields["s3.bucket"].trim(),
+        prefix: fields["s3.prefix"].trim(),
+        accessKeyId: fields["s3.accessKeyId"].trim(),
+        ...(secret !== "" && { secretAccessKey: secret }),
+      },
+    }),
+  };
+}
+
+function Fields({ page, publication }: Props) {
+  const [known, setKnown] = useState(publication);
+  const form = useForm(
+    toFields(publication),
+    async (values) => {
+      const saved = await unwrapData(getPageRoutes(page.id).publishing.patch(buildPatch(values)));
+      setKnown(saved);
+      form.replace(toFields(saved));
+      queryClient.setQueryData(createPublishingQuery(page.id).queryKey, saved);
+      notify("Saved");
+    },
+    undefined,
+    { key: `publishing-${page.id}`, secrets: ["s3.secretAccessKey"] },
+  );
+  const { values, set, errorOf } = form;
+  const secrets = createStoredSecrets(
+    publishingKinds,
+    "publishing",
+    known,
+    buildPatch(values),
+    errorOf,
+  );
+  const secretName = "s3.secretAccessKey";
+  return (
+    <FormFrame form={form} submit="Save">
+      <Switch label="Publish this page as files" {...form.toggle("enabled")} />
+      <ChoiceField
+        label="Destination"
+        options={{ folder: "Folder", s3: "S3 bucket" }}
+        value={values.to}
+        onChange={(to) => set("to", to)}
+      />
+      {values.to === "folder" ? (
+        <FolderNote folder={known.folder} error={errorOf("to")} />
+      ) : (
+        <BucketFields
+          createProps={(name) => form.input(name)}
+          prefixExample="status/"
+          secret={
+            <SecretField
+              label="Secret access key"
+              value={values[secretName] === "" ? undefined : values[secretName]}
+              onChange={(value) => set(secretName, value === undefined ? "" : value)}
+              error={secrets.errorOf(secretName)}
+              isSet={secrets.isSet(secretName)}
+              isAsked={secrets.isAsked(secretName)}
+              mayBeNone={false}
+            />
+          }
+        />
+      )}
+      <TextInput
+        label="Address of the files"
+        placeholder="https://status.team.example"
+        description="For the links in feeds. Without it, they lead to this appliance."
+        {...form.input("url")}
+      />
+    </FormFrame>
+  );
+}
+
+function FolderNote({ folder, error }: { folder: string | null; error: ReactNode }) {
+  return (
+    <p className="quiet">
+      {folder === null ? (
+        <>
+          Start Signalbox with <code>--publish-dir DIR</code> to allow folders.
+        </>
+      ) : (
+        <>
+          The files are written to <code>{folder}</code>.
+        </>
+      )}
+      {error !== undefined && <span role="alert"> {error}</span>}
+    </p>
+  );
+}
