@@ -105,7 +105,7 @@ export function renderDocument(
             </a>
             <Links links={page.look.headerLinks} />
           </header>
-          {copy && <AsOf copy={copy} language={language} />}
+          {copy && <AsOf copy={copy} document={document} />}
           <main id="status">{content}</main>
           <footer>
             <span>{language.say("timesIn", { zone: page.timeZone })}</span>{" "}
@@ -185,11 +185,18 @@ const copyPolicy = contentSecurityPolicy
   .replace(/; frame-ancestors [^;]*/, "");
 
 /** The time of the last publication. The script updates it, and warns if it is old. */
-function AsOf({ copy, language }: { copy: StaticCopy; language: Language }) {
+function AsOf({ copy, document }: { copy: StaticCopy; document: PageDocument }) {
+  const { language, view } = document;
   const { isOverview, asOfPath, asOf } = copy;
   const words = { asOf: language.around("asOf"), outdated: language.say("copyOutdated") };
   return (
-    <p id="as-of" role="status" data-source={asOfPath} data-words={JSON.stringify(words)}>
+    <p
+      id="as-of"
+      role="status"
+      data-source={asOfPath}
+      data-zone={view.page.timeZone}
+      data-words={JSON.stringify(words)}
+    >
       {isOverview && <Sentence parts={language.split("asOf", { time: <Time moment={asOf} /> })} />}
     </p>
   );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { PagePublisher } from "../../src/status-pages/publishing/publisher.ts";
-import { retryDelayMs } from "../../src/status-pages/publishing/rules.ts";
+import { retryDelayMs } from "../../src/status-pages/publishing/file-plan.ts";
 import { defineTestWith, startBucketService } from "../support/real-targets.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../support/target.ts";
@@ -91,6 +91,9 @@ describe("the files of a page", () => {
       files.filter((path) => /^assets\/(?:status|copy)-\w+\.(?:js|css)$/.test(path)),
     ).toHaveLength(3);
     expect((await read()).files).toBe(files.length);
+    const [style = ""] = files.filter((path) => path.endsWith(".css"));
+    const fonts = readFileSync(join(folder, style), "utf8").matchAll(/url\("?([^")]+)/g);
+    for (const [, name = ""] of fonts) expect(files).toContain(`assets/${name}`);
     const outside = new Set<string>();
     for (const path of files.filter((one) => one.endsWith(".html"))) {
       const html = readFileSync(join(folder, path), "utf8");

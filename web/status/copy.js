@@ -7,6 +7,7 @@
   const format = new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, {
     dateStyle: "medium",
     timeStyle: "short",
+    timeZone: notice.dataset.zone,
   });
   const written = notice.querySelector("time")?.dateTime;
   let asOf = written === undefined ? null : Date.parse(written);

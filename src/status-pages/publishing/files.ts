@@ -21,7 +21,7 @@ import {
   planFiles,
   type PlannedFile,
   relatePaths,
-} from "./rules.ts";
+} from "./file-plan.ts";
 
 const { publishedIncidents, publishedMonths } = statusPageBounds;
 
@@ -195,5 +195,9 @@ const listAssetFiles = (): PublishedFile[] =>
     path: `assets/${name}`,
     type: typeOf(name),
     isImmutable: true,
-    read: async () => read(),
+    // The style sheet names its fonts by their paths on this appliance.
+    read: async () =>
+      name.endsWith(".css")
+        ? encode(new TextDecoder().decode(read()).replaceAll("/assets/public/", ""))
+        : read(),
   }));

@@ -9,7 +9,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
-import { retryDelayMs } from "./rules.ts";
+import { retryDelayMs } from "./file-plan.ts";
 import { openPublishing } from "./service.ts";
 import { findPublishing, listPublishedPages, recordPublication } from "./store.ts";
 import { findSlug } from "../store.ts";

@@ -33,6 +33,7 @@ export const createPublishingRoutes = ({ publishDir }: PublishingDependencies) =
           "Absent fields keep their value. The secret access key belongs to its endpoint. A change of the endpoint must send it again. Turning publication off removes no files.",
         body: PublishingPatch,
         data: Publishing,
+        errors: ["PRECONDITION_FAILED"],
         handle: ({ scope, params, body }) => updatePublishing(scope, params.id, body, publishDir),
       }),
     );

@@ -13,7 +13,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { retryOnStaleRead } from "../../database/store.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
-import { commit, guardCurrent } from "../../events/commit.ts";
+import { changedSinceError, commit, guardCurrent, matchesIfMatch } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { getStored } from "../service.ts";
 import type { StoredPage } from "../store.ts";
@@ -26,6 +26,8 @@ import {
 import { findPublishing, type PublishingRow, putPublishing } from "./store.ts";
 
 const kind = "publishing";
+
+type PublishingRecord = Publishing & { version: number };
 
 const buildSecretPath = ({
   organizationId,
@@ -49,7 +51,7 @@ function toPublishing(
   row: PublishingRow | null,
   { slug }: Pick<StoredPage, "slug">,
   publishDir: string | null,
-): Publishing {
+): PublishingRecord {
   const { files = {}, publishedAt = null, failingSince = null } = row ?? {};
   return {
     ...openPublishing(vault, row),
@@ -58,6 +60,7 @@ function toPublishing(
     publishedAt,
     failure: failingSince === null ? null : { since: failingSince, reason: row?.lastError ?? "" },
     secretsSet: row === null ? [] : listSecretPaths(publishingKinds, kind, row.secrets),
+    version: row?.version ?? 0,
     updatedAt: row?.updatedAt ?? null,
   };
 }
@@ -67,7 +70,7 @@ export async function getPublishing(
   scope: Scope,
   pageId: string,
   publishDir: string | null,
-): Promise<Publishing> {
+): Promise<PublishingRecord> {
   const page = await getStored(scope, pageId);
   return toPublishing(scope.vault, await findPublishing(scope, pageId), page, publishDir);
 }
@@ -78,17 +81,19 @@ const listTargets = ({ s3 }: PublishingPlan): Place[] => {
   return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
 };
 
-/** Throws NOT_FOUND, VALIDATION_ERROR for a blocked endpoint, or for a folder without `--publish-dir`. */
+/** Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR for a blocked endpoint, or for a folder without `--publish-dir`. */
 export function updatePublishing(
   scope: Scope,
   pageId: string,
   patch: PublishingPatch,
   publishDir: string | null,
-): Promise<Publishing> {
+): Promise<PublishingRecord> {
   const { store, vault, organizationId, targets } = scope;
   return retryOnStaleRead(async () => {
     const page = await getStored(scope, pageId);
     const row = await findPublishing(scope, pageId);
+    const isCurrent = (tag: string) => tag.startsWith(`"${row?.version ?? 0}-`);
+    if (!matchesIfMatch(scope, isCurrent)) throw changedSinceError();
     const before = new OpenedRecord(publishingKinds, kind, openPublishing(vault, row));
     const after = before.applyPatch(patch, (whole) => parse(PublishingPlan, whole));
     if (after.enabled && after.to === "folder" && publishDir === null)

@@ -14,7 +14,7 @@ import { formatCount } from "../../components/display/format.ts";
 import { Time } from "../../components/display/time.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { unwrapData } from "../../data/client.ts";
+import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
 
@@ -111,8 +111,13 @@ function Fields({ page, publication }: Props) {
   const [known, setKnown] = useState(publication);
   const form = useForm(
     toFields(publication),
-    async (values) => {
-      const saved = await unwrapData(getPageRoutes(page.id).publishing.patch(buildPatch(values)));
+    async (values, force, once) => {
+      const saved = await unwrapData(
+        getPageRoutes(page.id).publishing.patch(
+          buildPatch(values),
+          withIfMatch(force ? undefined : known, once),
+        ),
+      );
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(createPublishingQuery(page.id).queryKey, saved);
