@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { join } from "node:path";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
+import { examinePublishing } from "../../src/operations/diagnostics/publishing.ts";
 import { PagePublisher } from "../../src/status-pages/publishing/publisher.ts";
 import { retryDelayMs } from "../../src/status-pages/publishing/file-plan.ts";
 import { defineTestWith, startBucketService } from "../support/real-targets.ts";
@@ -305,7 +306,7 @@ describe("a bucket", () => {
       replyWith(403, "<Error><Code>AccessDenied</Code></Error>"),
     );
     await using made = await createWorld();
-    const { update, runAfter, read, time } = made;
+    const { update, runAfter, read, time, store, ours } = made;
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, "") };
     await update({ enabled: true, to: "s3", s3 });
     await runAfter(0);
@@ -325,10 +326,17 @@ describe("a bucket", () => {
     ]);
     expect((await read()).failure.since).toBe(since);
     expect([1, 2, 6, 7, 60].map(retryDelayMs)).toEqual([10_000, 20_000, 320_000, 600_000, 600_000]);
+    const examine = () => examinePublishing({ store, clock: () => time.now });
+    expect((await examine()).map(({ problem }) => problem)).toEqual([undefined]);
+    time.now += 300_000;
+    expect((await examine()).map(({ problem }) => problem)).toMatchObject([
+      { name: "publishing", organizationId: ours.id, message: expect.stringContaining(reason) },
+    ]);
     service.setReply(replyWith(200));
     await update({ url: "https://status.team.example" });
     await runAfter(1);
     expect((await read()).failure).toBeNull();
+    expect((await examine()).map(({ problem }) => problem)).toEqual([undefined]);
   });
 });
 

@@ -46,7 +46,7 @@ export const PublishingPatch = bodySchema(
       ...toPatchShape(fields),
       s3: z.strictObject(toPatchShape(bucketFields)).nullable().optional(),
     })
-    .meta({ id: "StatusPagePublishingPatch", example: { enabled: true, to: "folder" } }),
+    .meta({ id: "StatusPagePublishingPatch", example: { url: "https://status.team.example" } }),
 );
 export type PublishingPatch = z.output<typeof PublishingPatch>;
 

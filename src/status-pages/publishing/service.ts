@@ -46,6 +46,9 @@ export function openPublishing(vault: Vault, row: PublishingRow | null): Publish
 /** Returns the folder of a page in `--publish-dir`. A slug contains no separators. */
 export const resolvePublishFolder = (publishDir: string, slug: string) => join(publishDir, slug);
 
+/** The version in ETags. Settings that were never stored have the first one. */
+const shownVersion = (row: PublishingRow | null) => (row?.version ?? 0) + 1;
+
 function toPublishing(
   vault: Vault,
   row: PublishingRow | null,
@@ -60,7 +63,7 @@ function toPublishing(
     publishedAt,
     failure: failingSince === null ? null : { since: failingSince, reason: row?.lastError ?? "" },
     secretsSet: row === null ? [] : listSecretPaths(publishingKinds, kind, row.secrets),
-    version: row?.version ?? 0,
+    version: shownVersion(row),
     updatedAt: row?.updatedAt ?? null,
   };
 }
@@ -92,7 +95,7 @@ export function updatePublishing(
   return retryOnStaleRead(async () => {
     const page = await getStored(scope, pageId);
     const row = await findPublishing(scope, pageId);
-    const isCurrent = (tag: string) => tag.startsWith(`"${row?.version ?? 0}-`);
+    const isCurrent = (tag: string) => tag.startsWith(`"${shownVersion(row)}-`);
     if (!matchesIfMatch(scope, isCurrent)) throw changedSinceError();
     const before = new OpenedRecord(publishingKinds, kind, openPublishing(vault, row));
     const after = before.applyPatch(patch, (whole) => parse(PublishingPlan, whole));

@@ -147,6 +147,7 @@ test("every stored problem is tested here, except those of organizations, checks
     "node",
     "notices",
     "on-call",
+    "publishing",
     "storage",
   ]);
 });

@@ -107,7 +107,7 @@ function buildPatch(fields: ReturnType<typeof toFields>) {
   };
 }
 
-function Fields({ page, publication }: Props) {
+function usePublishingForm({ page, publication }: Props) {
   const [known, setKnown] = useState(publication);
   const form = useForm(
     toFields(publication),
@@ -126,14 +126,15 @@ function Fields({ page, publication }: Props) {
     undefined,
     { key: `publishing-${page.id}`, secrets: ["s3.secretAccessKey"] },
   );
+  const { values, errorOf } = form;
+  const body = buildPatch(values);
+  const secrets = createStoredSecrets(publishingKinds, "publishing", known, body, errorOf);
+  return { known, form, secrets };
+}
+
+function Fields(props: Props) {
+  const { known, form, secrets } = usePublishingForm(props);
   const { values, set, errorOf } = form;
-  const secrets = createStoredSecrets(
-    publishingKinds,
-    "publishing",
-    known,
-    buildPatch(values),
-    errorOf,
-  );
   const secretName = "s3.secretAccessKey";
   return (
     <FormFrame form={form} submit="Save">
