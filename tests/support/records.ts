@@ -92,6 +92,7 @@ const children: Record<string, object> = {
     second: { startsAt: "2026-12-14T08:00:00.000Z", endsAt: "2026-12-21T08:00:00.000Z" },
   },
   bulk: { monitorIds: [sampleMonitor], change: { muted: true } },
+  publishing: { url: "https://status.team.example" },
 };
 
 /** The resource of a path of the API or the admin page. */
