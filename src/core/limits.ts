@@ -1105,6 +1105,22 @@ export const signUpBounds = {
   },
 } satisfies Section;
 
+/** What subscribers of status pages choose. */
+export const subscriberBounds = {
+  monitors: {
+    value: 200,
+    unit: "entries",
+    per: "subscriber",
+    beyond: "A longer choice is rejected: 422, or a sentence on the page.",
+  },
+  groups: {
+    value: 100,
+    unit: "entries",
+    per: "subscriber",
+    beyond: "A longer choice is rejected: 422, or a sentence on the page.",
+  },
+} satisfies Section;
+
 /** Imports from other programs. */
 export const importBounds = {
   upload: {
@@ -1261,6 +1277,7 @@ export const bounds = {
   Accounts: accountBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
+  "Subscribers of status pages": subscriberBounds,
   Imports: importBounds,
   "Live pages": livePageBounds,
   "Deleted records": deletedBounds,

@@ -34,7 +34,7 @@ export const auditVerbs = {
   "escalation-policy": [...edits, "drilled"],
   "contact-method": [...edits, "verified"],
   "status-page": [...restorableEdits, "token-created", "token-revoked", "publishing-changed"],
-  subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
+  subscriber: ["added", "invited", "asked", "confirmed", "updated", "unsubscribed", "deleted"],
   person: [
     "added",
     "removed",

@@ -152,6 +152,36 @@ function deriveSectionIds(pageId: string, sections: PublicPage["sections"]): str
 const takesMail = async (store: Store, page: PublicPage) =>
   takesVisitors(page) && (await findSettings(store, page.organizationId)).smtp !== null;
 
+type Parts = Awaited<ReturnType<typeof readSections>>;
+
+/** Creates the list of components of which subscribers can choose, and the lookup of what an update affects. */
+function createComponents(
+  page: PublicPage,
+  parts: Parts,
+  shown: readonly { id: string; monitors: readonly { id: string }[] }[],
+) {
+  const groupOf = new Map(
+    parts.flatMap(({ monitors }) => monitors).map(({ id, groupId }) => [id, groupId]),
+  );
+  const shownIds = new Set(shown.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+  return {
+    /** Ids of these monitors and their groups; null for no monitors, which stand for the whole page. */
+    listComponentIds: (affected: readonly { id: string }[]): string[] | null =>
+      affected.length === 0
+        ? null
+        : [...new Set(affected.flatMap(({ id }) => [id, groupOf.get(id) ?? []].flat()))],
+    /** Sections with their monitors. A section of a group can be chosen as a whole. */
+    components: parts.map(({ id, name, monitors }, index) => ({
+      id,
+      name,
+      groupId: page.sections[index]?.groupId ?? null,
+      monitors: monitors
+        .filter((monitor) => shownIds.has(monitor.id))
+        .map(({ id, name }) => ({ id, name })),
+    })),
+  };
+}
+
 const noDays: PublicMonitor["days"] = new Map();
 
 /** Creates the loader of a page's published data, which reads nothing that the page does not show. */
@@ -201,6 +231,7 @@ function createPageLoader(store: Store) {
       windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
       marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
       takesMail: await takesMail(store, page),
+      ...createComponents(page, parts, sections),
       ...incidentReads,
       ...windowReads,
       windowsOver: async () =>

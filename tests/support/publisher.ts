@@ -132,8 +132,10 @@ export async function createPublisher(page: object = {}, settings: Settings = {}
 export type Publisher = Awaited<ReturnType<typeof createPublisher>>;
 
 /** The URL of the link with this verb in a mail; empty without one. */
-export const findLink = ({ text }: Pick<Mail, "text">, verb: "confirm" | "unsubscribe") =>
-  new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
+export const findLink = (
+  { text }: Pick<Mail, "text">,
+  verb: "confirm" | "unsubscribe" | "manage",
+) => new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
 
 /** Opens the link of a mail like a browser, or presses its button. */
 export async function followMailLink(

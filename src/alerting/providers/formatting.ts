@@ -31,9 +31,9 @@ export const listLinks = ({ acknowledgeUrl, url }: Message): string[] => [
  * Returns the links of a message as buttons and as lines of text, because services reject buttons
  * whose host has no dot.
  */
-export function splitLinks({ acknowledgeUrl, url }: Message) {
+export function splitLinks({ acknowledgeUrl, url, linkLabel = "Open in Signalbox" }: Message) {
   const acknowledge = acknowledgeUrl !== null && { label: "Acknowledge", url: acknowledgeUrl };
-  const links = [...(acknowledge ? [acknowledge] : []), { label: "Open in Signalbox", url }];
+  const links = [...(acknowledge ? [acknowledge] : []), { label: linkLabel, url }];
   return {
     buttons: links.filter((link) => hasDottedHost(link.url)),
     lines: links

@@ -14,8 +14,8 @@ export type MailStyle = {
   /** Label of the link. */
   link: string;
   headers: Record<string, string>;
-  /** Why the recipient gets the mail, and a link to unsubscribe. */
-  footer: { text: string; link: string; url: string } | null;
+  /** Why the recipient gets the mail, and links to change that. */
+  footer: { text: string; links: readonly { label: string; url: string }[] } | null;
   /** Language of the mail, with its direction of writing; English by default. */
   language?: { readonly tag: string; readonly dir: "ltr" | "rtl" };
 };
@@ -27,7 +27,10 @@ export const toColleagues: MailStyle = { link: "Open in Signalbox", headers: {},
 /** Renders the text and the HTML of a mail. */
 export function renderMail(message: Message, mailStyle: MailStyle = toColleagues) {
   const { footer } = mailStyle;
-  const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
+  const ending =
+    footer === null
+      ? []
+      : ["", "-- ", footer.text, ...footer.links.map(({ label, url }) => `${label}: ${url}`)];
   const lines = [message.title, "", ...splitParagraphs(message), "", ...listLinks(message)];
   return {
     text: `${[...lines, ...ending].join("\n")}\n`,
@@ -105,7 +108,12 @@ function renderHtml(message: Message, { link, footer, language = english }: Mail
   const ending =
     footer === null
       ? ""
-      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escapeHtml(footer.text)} <a href="${escapeHtml(footer.url)}">${escapeHtml(footer.link)}</a></p>`;
+      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${[
+          escapeHtml(footer.text),
+          ...footer.links.map(
+            ({ label, url }) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
+          ),
+        ].join(" ")}</p>`;
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.dir}">
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>

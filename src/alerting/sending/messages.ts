@@ -36,6 +36,8 @@ export type Message = {
   facts: readonly Fact[];
   /** Page of the subject, for the link in the message. */
   url: string;
+  /** Label of that link, if it does not lead to the admin page. */
+  linkLabel?: string;
   /** Link with which the recipients acknowledge the alert without signing in; null for none, and for a digest. */
   acknowledgeUrl: string | null;
   /** The links of all alerts in the message, by their IDs. Recoveries and tests have none. */

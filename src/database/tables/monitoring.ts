@@ -292,6 +292,12 @@ export const maintenanceWindows = sqliteTable(
     /** Whether results during the window count for uptime. */
     countsUptime: flag("counts_uptime").notNull(),
     public: flag("public").notNull(),
+    /** Hours before an occurrence at which subscribers are reminded; null for no reminder. */
+    reminderHours: integer("reminder_hours"),
+    /** Whether subscribers are notified of changes, starts and ends. */
+    progressNotices: flag("progress_notices").notNull().default(false),
+    /** Start of the last occurrence with a reminder, in Unix milliseconds. */
+    remindedFor: integer("reminded_for"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),

@@ -10,8 +10,20 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import type { Role } from "../../core/roles.ts";
+import type { Severity } from "../../core/fields.ts";
+import { severities } from "../../core/statuses.ts";
 import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
+
+/** Chosen monitors and monitor groups of a subscriber. */
+type ChosenComponents = { monitorIds: string[]; groupIds: string[] };
+
+/** Recipients that a notice concerns, so that later notices of the same incident reach them too. */
+type NoticeScope = {
+  severity: Severity | null;
+  /** Affected monitors and their groups; null for the whole page. */
+  componentIds: string[] | null;
+};
 
 type VisitorProvider = { providerId: string; domains: string[] };
 
@@ -193,15 +205,27 @@ export const subscribers = sqliteTable(
     organizationId: text("organization_id").notNull(),
     id: text("id").notNull(),
     pageId: pageId(),
-    type: text("type", { enum: ["email", "webhook"] }).notNull(),
-    /** E-mail address or URL, as entered. */
+    type: text("type", { enum: ["email", "webhook", "slack", "teams", "discord"] }).notNull(),
+    /** E-mail address or URL, as entered. The URL of a chat is a secret, so only its host is stored here. */
     address: text("address").notNull(),
-    /** Normalized address for detecting duplicates; lower case for e-mail addresses. */
+    /** Normalized address for detecting duplicates; lower case for e-mail addresses, a hash for chats. */
     addressKey: text("address_key").notNull(),
     /** Language of its messages; null for the default language of the page. */
     language: text("language").$type<PageLanguage>(),
-    /** JSON of the encrypted secret for signing webhook requests. */
+    /** JSON of the encrypted secret for signing webhook requests, or of the URL of a chat. */
     secrets: text("secrets").notNull(),
+    /** Whether the subscriber gets notices of incidents, and from which severity. */
+    incidents: flag("incidents").notNull().default(true),
+    minimumSeverity: text("minimum_severity", { enum: severities }).notNull().default("minor"),
+    maintenance: flag("maintenance").notNull().default(true),
+    /** Null for the whole page. */
+    components: text("components", { mode: "json" }).$type<ChosenComponents>(),
+    /** Whether notices are sent at once, or together in a weekly e-mail. */
+    frequency: text("frequency", { enum: ["immediately", "weekly"] })
+      .notNull()
+      .default("immediately"),
+    /** Time at which the mail server of the recipient rejected the address; null while it is used. */
+    quarantinedAt: text("quarantined_at"),
     /** Time of the confirmation; null for an unconfirmed address. */
     confirmedAt: text("confirmed_at"),
     /** Position in the event log. The subscriber is notified only of later events. */
@@ -242,6 +266,7 @@ export const notices = sqliteTable(
     at: text("at").notNull(),
     /** JSON of the message data at the time of the notice. */
     data: text("data").notNull(),
+    scope: text("scope", { mode: "json" }).$type<NoticeScope>(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),

@@ -106,17 +106,20 @@ export function respondQuestion(
   return respondSmallPage(heading, form, 200, undefined, { language });
 }
 
-/** Creates a page with a statement, such as the result of a form. */
+/** Creates a page with a statement, such as the result of a form, and a link to go on. */
 export function respondStatement(
   heading: string,
   text: string,
   status = 200,
   language = english,
+  link: { label: string; path: string } | null = null,
 ): Response {
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
+  const anchor =
+    link === null ? "" : `<a href="${Bun.escapeHTML(link.path)}">${Bun.escapeHTML(link.label)}</a>`;
   return respondSmallPage(
     heading,
-    `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`,
+    `<div class="lock"><h1>${h1}</h1><p>${p}</p>${anchor}</div>`,
     status,
     undefined,
     { language },

@@ -157,7 +157,10 @@ export function listPublicWindows(store: Store, organizationId: string, endedBef
   );
 }
 
-export const insertWindow = createInsert(maintenanceWindows);
+const insertRow = createInsert(maintenanceWindows);
+
+export const insertWindow = (row: Parameters<typeof insertRow>[0]): Statement =>
+  insertRow({ progressNotices: false, ...row });
 const updateWindow = createUpdate(maintenanceWindows, [
   "title",
   "description",

@@ -55,6 +55,7 @@ const fixedPhrases = {
   "subscriber.invited": "sent someone a link to confirm",
   "subscriber.asked": "requested a subscription",
   "subscriber.confirmed": "confirmed a subscription",
+  "subscriber.updated": "changed what a subscriber gets",
   "subscriber.unsubscribed": "unsubscribed",
   "alert.acknowledged": "acknowledged the alert about #",
   "alert.unacknowledged": "opened the alert about # again",

@@ -24,6 +24,7 @@ import {
   type PageCandidate,
   type PageHead,
 } from "../store.ts";
+import type { Verb } from "../subscribers/links.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { Admission, PageAccess } from "./access.ts";
@@ -44,11 +45,7 @@ export type Subscriptions = {
     person: Admission["person"],
   ): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
-  respondToLink(
-    request: Request,
-    verb: "confirm" | "unsubscribe",
-    token: string,
-  ): Promise<Response | null>;
+  respondToLink(request: Request, verb: Verb, token: string): Promise<Response | null>;
 };
 
 export type PublicPagesDependencies = PageSignInDependencies & {
@@ -244,7 +241,9 @@ export class PublicPages {
   }
 
   /** Responds to a link of an e-mail. */
-  async followLink(request: Request, verb: "confirm" | "unsubscribe", token: string) {
+  async followLink(request: Request, verb: Verb, token: string) {
+    // Shows the components of the page, so it costs as much as the page.
+    if (verb === "manage") this.#consumeRender(request);
     return (
       (await this.#on.subscriptions.respondToLink(request, verb, token)) ?? respondNotFound(request)
     );

@@ -36,6 +36,7 @@ import {
   findPagesShowingMonitor,
   type PageCandidate,
 } from "../store.ts";
+import { isVerb } from "../subscribers/links.ts";
 import { PageAccess } from "./access.ts";
 import { PageCache } from "./cache.ts";
 import { findPageHost, PageHosts } from "./hosts.ts";
@@ -246,8 +247,7 @@ function addForms({ read, post }: Routes, { pages }: RouteDependencies) {
   );
   for (const add of [read, post])
     add(publicPaths.link, publicPaths.link, (request, { verb, token = "" }) => {
-      if ((verb !== "confirm" && verb !== "unsubscribe") || !isParameter("token", token))
-        throw unknownPathError();
+      if (!isVerb(verb) || !isParameter("token", token)) throw unknownPathError();
       return pages.followLink(request, verb, token);
     });
 }

@@ -21,15 +21,15 @@ import { getLanguage } from "../languages/catalogue.ts";
 import { describeUpdate } from "../languages/updates.ts";
 import type { MessageSources } from "../languages/updates.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
-import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
+import { concernsSubscribers, type NoticedEvent, type NoticeScope, widenScope } from "./rules.ts";
 import {
-  countSubscribersAt,
+  countRecipients,
   insertDeliveries,
   insertNotice,
   findLastNotice,
   findOrganizationsWithSubscribers,
   findPagesWithSubscribers,
-  findSubscribersAt,
+  findRecipients,
 } from "./store.ts";
 
 type Dependencies = {
@@ -41,6 +41,9 @@ type Dependencies = {
   /** Maximum rows per write. Tests set fewer. */
   rowsAtOnce?: number;
 };
+
+/** A notice, and the choice that its recipients must have made. */
+type ScopedContent = { content: NoticeContent; scope: NoticeScope };
 
 type ShownPage = { id: string; loaded: LoadedPage };
 
@@ -62,6 +65,8 @@ type Portion = {
   room: number;
   /** Deliveries left out because the outbox is full. */
   leftOut: number;
+  /** Scopes of the notices that this write adds, by page and subject. */
+  scopes: Map<string, NoticeScope>;
 };
 
 /** The follower of the event log on the node with the lease. */
@@ -143,6 +148,7 @@ export class SubscriberFanOut {
       left: rows,
       room: await room.countAvailable(organizationId, now),
       leftOut: 0,
+      scopes: new Map(),
     };
     const outcome = await this.#addNotices(
       portion,
@@ -199,28 +205,50 @@ export class SubscriberFanOut {
     const now = this.#on.clock();
     const { store } = this.#on;
     const { organizationId, seq } = event;
-    const content =
-      (await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event));
-    if (content === null) return null;
+    const found = (await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event));
+    if (found === null) return null;
+    const { content } = found;
     const after = part?.after ?? "";
     const of = { organizationId, pageId };
+    const scope = await this.#findScope(of, event, found, portion);
     if (portion.room <= 0) {
-      portion.leftOut += await countSubscribersAt(store, of, { seq, after });
+      portion.leftOut += await countRecipients(store, of, { seq, after, scope });
       return null;
     }
     const available = Math.max(1, portion.left);
-    const found = await findSubscribersAt(store, of, { seq, after, limit: available + 1 });
-    const to = found.slice(0, available);
+    const recipients = await findRecipients(store, of, {
+      seq,
+      after,
+      scope,
+      limit: available + 1,
+    });
+    const to = recipients.slice(0, available);
     const last = to.at(-1);
     if (last === undefined) return null;
     const id = part?.noticeId ?? createId(now);
     const data = JSON.stringify(content.data);
-    const row = { organizationId, pageId, id, at: event.at, type: content.type, data };
+    const row = { organizationId, pageId, id, at: event.at, type: content.type, data, scope };
     if (part === null) portion.statements.push(insertNotice(row));
     portion.statements.push(insertDeliveries(row, to, now, formatTimestamp(now)));
     portion.left -= to.length;
     portion.room -= to.length;
-    return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
+    return recipients.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
+  }
+
+  /** Returns the scope of a notice, widened by the earlier notices of its incident. */
+  async #findScope(
+    of: { organizationId: string; pageId: string },
+    { subjectId }: NoticedEvent,
+    { content, scope }: ScopedContent,
+    { scopes }: Portion,
+  ): Promise<NoticeScope> {
+    if (content.type === "maintenance.planned") return scope;
+    const key = `${of.pageId} ${subjectId}`;
+    const last =
+      scopes.get(key) ?? (await findLastNotice(this.#on.store, of, subjectId))?.scope ?? null;
+    const widened = widenScope(scope, last);
+    scopes.set(key, widened);
+    return widened;
   }
 }
 
@@ -228,14 +256,20 @@ export class SubscriberFanOut {
 async function buildContent(
   loaded: LoadedPage,
   event: NoticedEvent,
-): Promise<NoticeContent | null> {
+): Promise<ScopedContent | null> {
   switch (event.type) {
     case "maintenance.created": {
       if (event.data?.notify === false) return null;
       const window = await loaded.findWindow(event.subjectId);
       if (window === null) return null;
-      const { id, title, description, startsAt, endsAt } = window;
-      return { type: "maintenance.planned", data: { id, title, description, startsAt, endsAt } };
+      const { id, title, description, startsAt, endsAt, monitors } = window;
+      return {
+        content: {
+          type: "maintenance.planned",
+          data: { id, title, description, startsAt, endsAt },
+        },
+        scope: { severity: null, componentIds: loaded.listComponentIds(monitors) },
+      };
     }
     case "incident.reopened":
       return buildIncidentContent(loaded, event, "incident.updated");
@@ -257,13 +291,13 @@ async function buildIncidentContent(
   loaded: LoadedPage,
   { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
   type: "incident.opened" | "incident.updated" | "incident.resolved",
-): Promise<NoticeContent | null> {
+): Promise<ScopedContent | null> {
   // A correction of the title or severity posts nothing to the timeline.
   if (data.updateId === null || data.notify === false) return null;
   const incident = await loaded.findIncident(subjectId, { only: data.updateId });
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   if (incident === null || update === undefined) return null;
-  return {
+  const content: NoticeContent = {
     type,
     data: {
       ...summarizeIncident(incident),
@@ -274,20 +308,24 @@ async function buildIncidentContent(
       ...(hasSources(update.sources) && { sources: update.sources }),
     },
   };
+  return { content, scope: scopeOf(loaded, incident) };
 }
+
+const scopeOf = (
+  loaded: LoadedPage,
+  { severity, monitors }: Pick<PublicIncident, "severity" | "monitors">,
+): NoticeScope => ({ severity, componentIds: loaded.listComponentIds(monitors) });
 
 /** Returns the notice of a postmortem; null if the page does not show it. */
 async function buildPostmortemContent(
   loaded: LoadedPage,
   id: string,
-): Promise<NoticeContent | null> {
+): Promise<ScopedContent | null> {
   const incident = await loaded.findIncident(id);
   if (incident === null || incident.postmortem === null) return null;
   const { message } = incident.postmortem;
-  return {
-    type: "incident.postmortem",
-    data: { ...summarizeIncident(incident), message, isMarkdown: true },
-  };
+  const data = { ...summarizeIncident(incident), message, isMarkdown: true };
+  return { content: { type: "incident.postmortem", data }, scope: scopeOf(loaded, incident) };
 }
 
 /** Whether a message can be written in other languages. */
@@ -326,7 +364,7 @@ async function findRemoval(
   store: Store,
   pageId: string,
   event: LoggedEvent,
-): Promise<NoticeContent | null> {
+): Promise<ScopedContent | null> {
   if (!isRemoval(event)) return null;
   const { organizationId, subjectId, at } = event;
   const last = await findLastNotice(store, { organizationId, pageId }, subjectId);
@@ -334,7 +372,7 @@ async function findRemoval(
   const data = JSON.parse(last.data) as IncidentData;
   const removed = { kind: "removed" } as const;
   const { subject, hasTitle } = data.automatic ?? { subject: data.monitor, hasTitle: false };
-  return {
+  const content: NoticeContent = {
     type: "incident.resolved",
     data: {
       ...data,
@@ -346,4 +384,5 @@ async function findRemoval(
       isMarkdown: false,
     },
   };
+  return { content, scope: last.scope ?? { severity: data.severity, componentIds: null } };
 }

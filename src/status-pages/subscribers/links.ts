@@ -4,7 +4,11 @@ import { pendingMs } from "./rules.ts";
 type SubscriberKey = { organizationId: string; id: string };
 
 /** Action of a link in an e-mail. */
-export type Verb = "confirm" | "unsubscribe";
+const verbs = ["confirm", "unsubscribe", "manage"] as const;
+export type Verb = (typeof verbs)[number];
+
+export const isVerb = (text: string | undefined): text is Verb =>
+  (verbs as readonly (string | undefined)[]).includes(text);
 
 const sealLocationOf = (verb: Verb) => `subscriber/${verb}`;
 

@@ -20,7 +20,7 @@ import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPages, findVisitorProviders, type StoredPage } from "../store.ts";
-import { sealToken } from "./links.ts";
+import { sealToken, type Verb } from "./links.ts";
 import {
   type Notice,
   buildNoticeMessage,
@@ -79,7 +79,7 @@ async function findReceiver(
  * Returns why the subscriber gets no messages at the moment; null if they do. A visitor who subscribed themselves must
  * still be able to open the page. Other subscribers were added by the organization.
  */
-async function findRefusal(
+export async function findRefusal(
   store: Store,
   { organizationId, visibility, allowedRoles, visitorProviders }: StoredPage,
   { byVisitor, address }: SubscriberRow,
@@ -111,7 +111,7 @@ async function prepareDelivery(
   const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
   if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
     return { statements: [], nothing: "It was confirmed meanwhile." };
-  const send = subscriber.type === "email" ? sendMail : sendWebhook;
+  const send = selectSender(subscriber.type);
   const delivery = { id: deliveryId, subscriber, notice, page };
   return {
     statements: [],
@@ -127,7 +127,7 @@ async function sendMail(
 ): Promise<Verdict> {
   const { vault, clock } = context;
   const { language } = page;
-  const buildLink = (verb: "confirm" | "unsubscribe") =>
+  const buildLink = (verb: Verb) =>
     `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, page, buildLink("confirm"));
@@ -145,10 +145,38 @@ async function sendMail(
       ? null
       : {
           text: language.say("whyMailed", { title: page.pageTitle }),
-          link: language.say("unsubscribe"),
-          url: unsubscribe,
+          links: [
+            { label: language.say("manage"), url: buildLink("manage") },
+            { label: language.say("unsubscribe"), url: unsubscribe },
+          ],
         },
   });
+}
+
+const chats = ["slack", "teams", "discord"] as const;
+
+function selectSender(type: SubscriberRow["type"]) {
+  if (type === "email") return sendMail;
+  return type === "webhook" ? sendWebhook : sendToChat;
+}
+
+async function sendToChat(
+  context: Context,
+  { id, subscriber, notice, page }: Delivery,
+  cancelled: AbortSignal,
+): Promise<Verdict> {
+  const { providers } = await import("../../alerting/providers.ts");
+  const { secrets } = subscriber;
+  const { webhookUrl = "" } = openAll(context.vault, secretLocationOf(subscriber), secrets);
+  const type = chats.find((one) => one === subscriber.type) ?? "slack";
+  const message = buildNoticeMessage(id, notice, page, "");
+  const linkLabel = page.language.say("openStatusPage");
+  const outside = createDeliveryContext(context, cancelled, null);
+  return providers[type].deliver(
+    { webhookUrl, template: null },
+    { ...message, linkLabel },
+    outside,
+  );
 }
 
 /** Headers for one-click unsubscription: https://www.rfc-editor.org/rfc/rfc8058 */

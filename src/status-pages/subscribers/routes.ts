@@ -4,13 +4,20 @@ import { Deleted, pageSchema } from "../../core/paging.ts";
 import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
+import {
+  NewSubscriber,
+  Subscriber,
+  type SubscriberChoice,
+  SubscriberPatch,
+  SubscriberQuery,
+} from "./schema.ts";
 import {
   addSubscriber,
   deleteSubscriber,
   exportSubscribers,
   getSubscriber,
   listSubscribers,
+  updateSubscriber,
 } from "./service.ts";
 
 export const subscriberRoutes = createRouter("/api/v1/status-pages")
@@ -63,6 +70,20 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
       summary: "Get a subscriber",
       data: Subscriber,
       handle: ({ scope, params }) => getSubscriber(scope, params.id, params.subscriberId),
+    }),
+  )
+  .patch(
+    ...defineEndpoint("/:id/subscribers/:subscriberId", {
+      name: "updateSubscriber",
+      access: "write",
+      limited: "denied",
+      summary: "Change what a subscriber gets",
+      description: "Absent fields keep their value. The address of a subscriber can't be changed.",
+      body: SubscriberPatch,
+      data: Subscriber,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) =>
+        updateSubscriber(scope, params.id, params.subscriberId, body as Partial<SubscriberChoice>),
     }),
   )
   .delete(

@@ -1,6 +1,10 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
+import type { Severity } from "../../core/fields.ts";
+import { severities } from "../../core/statuses.ts";
 import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
+
+export type SubscriberType = "email" | "webhook" | "slack" | "teams" | "discord";
 
 /** Maximum confirmation mails to an unconfirmed address. */
 const maxQuestions = 3;
@@ -29,7 +33,7 @@ export function canAskAgain(
 }
 
 /** Returns the key by which addresses are compared: mailboxes without case, URLs exactly. */
-export function addressKeyOf(type: "email" | "webhook", address: string): string {
+export function addressKeyOf(type: SubscriberType, address: string): string {
   return type === "email" ? address.toLowerCase() : address;
 }
 
@@ -38,8 +42,30 @@ export function mailboxOf(email: string): string {
   return addressKeyOf("email", email).replace(/\+.*(?=@)/, "");
 }
 
-export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook" {
-  return type === "email" ? "mailbox" : type;
+export function receiverTypeOf(type: SubscriberType): "mailbox" | "webhook" {
+  return type === "email" ? "mailbox" : "webhook";
+}
+
+/** Recipients that a notice concerns: the worst severity so far, and all components that were affected so far. */
+export type NoticeScope = {
+  /** Null for maintenance. */
+  severity: Severity | null;
+  /** Affected monitors and their groups; null for the whole page. */
+  componentIds: string[] | null;
+};
+
+/** Widens the scope of a notice by that of the last notice of its subject, whose recipients must hear of its end. */
+export function widenScope(scope: NoticeScope, last: NoticeScope | null): NoticeScope {
+  if (last === null) return scope;
+  const rank = ({ severity }: NoticeScope) =>
+    severity === null ? -1 : severities.indexOf(severity);
+  return {
+    severity: rank(last) > rank(scope) ? last.severity : scope.severity,
+    componentIds:
+      scope.componentIds === null || last.componentIds === null
+        ? null
+        : [...new Set([...last.componentIds, ...scope.componentIds])],
+  };
 }
 
 /** Events that can lead to a notice or start a subscription. */

@@ -2,18 +2,25 @@
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import { z } from "zod";
-import { isSameOrigin } from "../../core/security/destinations.ts";
-import { searchBounds } from "../../core/limits.ts";
+import { webhookUrl } from "../../alerting/channels/kinds/kind-schema.ts";
+import { isSameOrigin, selfDestination } from "../../core/security/destinations.ts";
+import { searchBounds, subscriberBounds } from "../../core/limits.ts";
 import {
   bodySchema,
   EmailAddress,
   HttpUrl,
   Id,
+  idSet,
+  Severity,
   SigningSecret,
   Timestamp,
+  toPatchShape,
 } from "../../core/fields.ts";
 import { defineKind, createInputSchema } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
+
+/** A chat whose webhook URL contains the credential. */
+const chat = defineKind({ webhookUrl }, { webhookUrl: selfDestination });
 
 export const subscriberKinds = {
   email: defineKind({
@@ -30,6 +37,9 @@ export const subscriberKinds = {
     },
     { secret: { url: isSameOrigin } },
   ),
+  slack: chat,
+  teams: chat,
+  discord: chat,
 };
 
 const readOnly = [
@@ -42,28 +52,66 @@ const readOnly = [
   "createdAt",
 ];
 
-export type NewSubscriber =
-  | ({ type: "email"; email: string; confirmed: boolean } & SubscriberLanguage)
-  | ({ type: "webhook"; url: string; secret: string | null } & SubscriberLanguage);
-
-type SubscriberLanguage = { language: PageLanguage | null };
-
-const language = z.enum(pageLanguages).nullable().meta({
-  description: "Language of its messages; null for the default language of the page.",
+const Components = z.strictObject({
+  monitorIds: idSet(subscriberBounds.monitors.value).default([]),
+  groupIds: idSet(subscriberBounds.groups.value)
+    .default([])
+    .meta({ description: "With all monitors in them at the time of an update." }),
 });
+
+const about = {
+  language: "Language of its messages; null for the default language of the page.",
+  incidents: "Whether it gets updates of incidents.",
+  minimumSeverity:
+    "Incidents below this severity are left out. Once an incident was reported, all its further updates are sent.",
+  maintenance: "Whether it gets notices of maintenance.",
+  components:
+    "Monitors and groups of the page. Updates about other components are left out; updates about the whole page are sent. Null for everything.",
+};
+
+/** What a subscriber gets, as requested. */
+const choiceFields = {
+  language: z.enum(pageLanguages).nullable().default(null).meta({ description: about.language }),
+  incidents: z.boolean().default(true).meta({ description: about.incidents }),
+  minimumSeverity: Severity.default("minor").meta({ description: about.minimumSeverity }),
+  maintenance: z.boolean().default(true).meta({ description: about.maintenance }),
+  components: Components.nullable().default(null).meta({ description: about.components }),
+};
+
+export type SubscriberChoice = {
+  language: PageLanguage | null;
+  incidents: boolean;
+  minimumSeverity: Severity;
+  maintenance: boolean;
+  components: { monitorIds: string[]; groupIds: string[] } | null;
+};
+
+export type NewSubscriber =
+  | ({ type: "email"; email: string; confirmed: boolean } & SubscriberChoice)
+  | ({ type: "webhook"; url: string; secret: string | null } & SubscriberChoice)
+  | ({ type: "slack" | "teams" | "discord"; webhookUrl: string } & SubscriberChoice);
+
+export const SubscriberPatch = bodySchema(
+  [],
+  z
+    .strictObject(toPatchShape(choiceFields))
+    .meta({ id: "SubscriberPatch", example: { minimumSeverity: "major" } }),
+);
+export type SubscriberPatch = z.infer<typeof SubscriberPatch>;
 
 const body = bodySchema(
   readOnly,
-  createInputSchema(
-    subscriberKinds,
-    { language: language.default(null) },
-    { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },
-  ),
+  createInputSchema(subscriberKinds, choiceFields, {
+    id: "NewSubscriber",
+    example: { type: "email", email: "ann@team.example", confirmed: true },
+  }),
 );
 export const NewSubscriber = body as unknown as z.ZodType<NewSubscriber, z.input<typeof body>>;
 
 const Status = z.enum(["pending", "confirmed"]).meta({ id: "SubscriberStatus" });
-const Type = z.enum(["email", "webhook"]).meta({ id: "SubscriberType" });
+const Type = z
+  .enum(["email", "webhook", "slack", "teams", "discord"])
+  .meta({ id: "SubscriberType" });
 
 export const SubscriberQuery = z.strictObject({
   ...pageFields,
@@ -81,12 +129,22 @@ export const Subscriber = z
   .object({
     id: Id,
     type: Type,
-    email: z.string().nullable().meta({ description: "Null for a webhook." }),
-    url: z.string().nullable().meta({ description: "Null for a mailbox." }),
+    email: z.string().nullable().meta({ description: "Null except for a mailbox." }),
+    url: z.string().nullable().meta({
+      description:
+        "URL of a webhook; origin of a chat, whose webhook URL is secret; null for a mailbox.",
+    }),
     status: Status.meta({
       description: "A `pending` subscriber gets only the confirmation question.",
     }),
-    language,
+    language: z.enum(pageLanguages).nullable().meta({ description: about.language }),
+    incidents: z.boolean().meta({ description: about.incidents }),
+    minimumSeverity: Severity.meta({ description: about.minimumSeverity }),
+    maintenance: z.boolean().meta({ description: about.maintenance }),
+    components: z
+      .object({ monitorIds: z.array(Id), groupIds: z.array(Id) })
+      .nullable()
+      .meta({ description: about.components }),
     secretsSet: z.array(z.string()),
     confirmedAt: Timestamp.nullable(),
     lastDeliveryAt: Timestamp.nullable(),
@@ -95,7 +153,7 @@ export const Subscriber = z
   })
   .meta({
     id: "Subscriber",
-    description: "A mailbox or webhook that is notified of updates of a status page.",
+    description: "A mailbox, webhook or chat that is notified of updates of a status page.",
     example: {
       id: "01a1fb99-7a44-7d12-9e0b-2c4d6f8a1b3c",
       type: "email",
@@ -103,6 +161,10 @@ export const Subscriber = z
       url: null,
       status: "confirmed",
       language: null,
+      incidents: true,
+      minimumSeverity: "minor",
+      maintenance: true,
+      components: null,
       secretsSet: [],
       confirmedAt: "2026-11-20T23:04:00.000Z",
       lastDeliveryAt: null,

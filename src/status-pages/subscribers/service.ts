@@ -4,21 +4,25 @@ import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { createId } from "../../core/ids.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
+import { createId, sha256 } from "../../core/ids.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { sealAll } from "../../core/security/secrets.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { assertTargetsAllowed, portOf } from "../../core/security/target-guard.ts";
 import { guardLimit } from "../../database/references.ts";
-import { removeRow } from "../../database/rows.ts";
+import { guardFieldExists, removeRow } from "../../database/rows.ts";
 import { retryOnStaleRead, StaleRead, type Statement } from "../../database/store.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
 import { secretLocationOf } from "./receivers.ts";
 import { addressKeyOf, canAskAgain } from "./rules.ts";
-import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
+import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } from "./schema.ts";
 import {
+  changeChoice,
   findAllSubscribers,
   countAsked,
   countedSubscribers,
@@ -42,7 +46,7 @@ function toSubscriberRecord({ secrets, ...row }: SubscriberRow): SubscriberRecor
   return {
     ...row,
     email: type === "email" ? address : null,
-    url: type === "webhook" ? address : null,
+    url: type === "email" ? null : address,
     status: confirmedAt === null ? "pending" : "confirmed",
     secretsSet: Object.keys(JSON.parse(secrets) as object),
   };
@@ -78,17 +82,39 @@ async function getRow(scope: Scope, pageId: string, id: string) {
 
 type AddedSubscriber = Pick<
   SubscriberRow,
-  "type" | "address" | "secrets" | "confirmedAt" | "language"
-> & {
-  id: string;
-};
+  "id" | "type" | "address" | "addressKey" | "secrets" | "confirmedAt"
+> &
+  SubscriberChoice;
+
+/** The choice of a subscriber who chose nothing yet: everything. */
+const everything = {
+  incidents: true,
+  minimumSeverity: "minor",
+  maintenance: true,
+  components: null,
+} as const;
+
+const pickChoice = ({
+  language,
+  incidents,
+  minimumSeverity,
+  maintenance,
+  components,
+}: SubscriberChoice): SubscriberChoice => ({
+  language,
+  incidents,
+  minimumSeverity,
+  maintenance,
+  components,
+});
 
 function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber): SubscriberRow {
   return {
     organizationId: scope.organizationId,
     pageId,
     ...added,
-    addressKey: addressKeyOf(added.type, added.address),
+    frequency: "immediately",
+    quarantinedAt: null,
     heardFrom: null,
     byVisitor: false,
     asked: 0,
@@ -104,8 +130,10 @@ const createUnconfirmed = ({ email, language }: AskedMailbox, now: number): Adde
   id: createId(now),
   type: "email",
   address: email,
+  addressKey: addressKeyOf("email", email),
   secrets: "{}",
   confirmedAt: null,
+  ...everything,
   language,
 });
 
@@ -124,6 +152,7 @@ function askForConfirmation({ clock }: Scope, row: SubscriberRow): Statement[] {
     type: "subscription.question",
     at,
     data: "{}",
+    scope: null,
   };
   return [insertNotice(notice), insertDeliveries(notice, [row], now, at)];
 }
@@ -135,6 +164,7 @@ function askForConfirmation({ clock }: Scope, row: SubscriberRow): Statement[] {
 export async function addSubscriber(scope: Scope, pageId: string, input: NewSubscriber) {
   const { vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
+  assertChoosesSomething(input);
   const now = scope.clock();
   const id = createId(now);
   const isAsked = input.type === "email" && !input.confirmed;
@@ -143,21 +173,18 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       "CONFLICT",
       "No mail server is set up to send the confirmation link; see Settings.",
     );
-  if (input.type === "webhook") {
-    const url = new URL(input.url);
-    await assertTargetsAllowed(scope.targets, [
-      { path: "url", host: url.hostname, port: portOf(url) },
-    ]);
-  }
-  const secrets = input.type === "webhook" && input.secret !== null ? { secret: input.secret } : {};
+  const { path, address, key, url, secrets } = describeDestination(input);
+  if (url !== null)
+    await assertTargetsAllowed(scope.targets, [{ path, host: url.hostname, port: portOf(url) }]);
   const row = {
     ...buildSubscriberRow(scope, pageId, {
       id,
       type: input.type,
-      address: input.type === "email" ? input.email : input.url,
+      address,
+      addressKey: addressKeyOf(input.type, key),
       secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
       confirmedAt: isAsked ? null : formatTimestamp(now),
-      language: input.language,
+      ...pickChoice(input),
     }),
     ...(isAsked && { asked: 1, askedAt: now }),
   };
@@ -165,7 +192,8 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
     scope,
     [
       ...guardPageExists(row),
-      guardNewAddress(row, () => createDuplicateError(input.type === "email" ? "email" : "url")),
+      ...guardComponents(scope, input.components),
+      guardNewAddress(row, () => createDuplicateError(path)),
       insertSubscriber(row),
       guardLimit(scope, "subscribers", subscribers, countedSubscribers),
       ...(isAsked
@@ -177,7 +205,71 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   );
 }
 
-function createDuplicateError(path: "email" | "url") {
+/** Throws VALIDATION_ERROR if a subscriber would get nothing at all. */
+function assertChoosesSomething({ incidents, maintenance, components }: Partial<SubscriberChoice>) {
+  if (incidents === false && maintenance === false)
+    throw invalidFieldError("incidents", "must be true, or `maintenance` must be");
+  if (components && components.monitorIds.length + components.groupIds.length === 0)
+    throw invalidFieldError("components", "must name a monitor or a group, or be null");
+}
+
+function guardComponents(scope: Scope, components: SubscriberChoice["components"]): Statement[] {
+  if (components === null) return [];
+  const { monitorIds, groupIds } = components;
+  return [
+    ...guardFieldExists(scope, "components.monitorIds", monitors, monitorIds),
+    ...guardFieldExists(scope, "components.groupIds", monitorGroups, groupIds),
+  ];
+}
+
+/** Changes what a subscriber gets. Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR. */
+export function updateSubscriber(
+  scope: Scope,
+  pageId: string,
+  id: string,
+  patch: Partial<SubscriberChoice>,
+) {
+  return retryOnStaleRead(async () => {
+    const before = await getRow(scope, pageId, id);
+    const after = { ...before, ...patch, version: before.version + 1 };
+    assertChoosesSomething(after);
+    return commit(
+      scope,
+      [
+        ...guardCurrent(scope, subscribers, before),
+        ...guardComponents(scope, patch.components ?? null),
+        changeChoice(scope.organizationId, after),
+      ],
+      {
+        action: "subscriber.updated",
+        subjectId: id,
+        fields: listChangedFields(before, after, Object.keys(patch)),
+      },
+      toSubscriberRecord(after),
+    );
+  });
+}
+
+/** The field with the address, the shown address, the text by which duplicates are found, and the secrets. */
+function describeDestination(input: NewSubscriber) {
+  switch (input.type) {
+    case "email":
+      return { path: "email", address: input.email, key: input.email, url: null, secrets: {} };
+    case "webhook": {
+      const { url: address, secret } = input;
+      const secrets = secret === null ? {} : { secret };
+      return { path: "url", address, key: address, url: new URL(address), secrets };
+    }
+    default: {
+      const { webhookUrl } = input;
+      const url = new URL(webhookUrl);
+      const key = sha256(webhookUrl);
+      return { path: "webhookUrl", address: url.origin, key, url, secrets: { webhookUrl } };
+    }
+  }
+}
+
+function createDuplicateError(path: string) {
   const details = [{ path, message: "must not already be subscribed to this page" }];
   return new AppError("CONFLICT", "This address is already subscribed to the page.", { details });
 }

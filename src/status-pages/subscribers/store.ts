@@ -24,7 +24,15 @@ import {
   createUpdate,
 } from "../../database/store.ts";
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
-import { manyPending, maxPending, noticeDays, pendingMs, receiverTypeOf } from "./rules.ts";
+import { severities } from "../../core/statuses.ts";
+import {
+  manyPending,
+  maxPending,
+  noticeDays,
+  type NoticeScope,
+  pendingMs,
+  receiverTypeOf,
+} from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -153,6 +161,15 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: PageKey): Stat
   };
 }
 
+export const changeChoice = createUpdate(subscribers, [
+  "language",
+  "incidents",
+  "minimumSeverity",
+  "maintenance",
+  "components",
+  "version",
+]);
+
 export const countAsked = createUpdate(subscribers, ["asked", "askedAt", "language", "version"]);
 
 /** Reads the ids of an organization's pages with confirmed subscribers. */
@@ -166,29 +183,48 @@ export async function findPagesWithSubscribers(store: Store, organizationId: str
   return rows.map(({ id }) => id);
 }
 
-/** Reads the subscribers that were confirmed before event `seq`, by id, starting after the id `after`. */
-export function findSubscribersAt(
-  store: Store,
+/** Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. */
+type RecipientQuery = { seq: number; after: string; scope: NoticeScope };
+
+const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
+  and heard_from < ?3 and id > ?4
+  and case when ?5 = '[]' then maintenance
+    else incidents and minimum_severity in (select value from json_each(?5)) end
+  and (components is null or ?6 is null
+    or exists (select 1 from json_each(components, '$.monitorIds') chosen
+      where chosen.value in (select value from json_each(?6)))
+    or exists (select 1 from json_each(components, '$.groupIds') chosen
+      where chosen.value in (select value from json_each(?6))))`;
+
+function recipientParameters(
   { organizationId, pageId }: PageKey,
-  { seq, after, limit }: { seq: number; after: string; limit: number },
-): Promise<Listener[]> {
-  return store.query<Listener>(
-    `select id, type from subscribers where organization_id = ? and page_id = ? and heard_from < ?
-       and id > ? order by id limit ?`,
-    [organizationId, pageId, seq, after, limit],
-  );
+  { seq, after, scope: { severity, componentIds } }: RecipientQuery,
+) {
+  const accepted = severity === null ? [] : severities.slice(0, severities.indexOf(severity) + 1);
+  const affected = componentIds && JSON.stringify(componentIds);
+  return [organizationId, pageId, seq, after, JSON.stringify(accepted), affected];
 }
 
-/** Counts the subscribers that were confirmed before event `seq` and have an id after `after`. */
-export async function countSubscribersAt(
+/** Reads the recipients of a notice by id. */
+export function findRecipients(
   store: Store,
-  { organizationId, pageId }: PageKey,
-  { seq, after }: { seq: number; after: string },
+  page: PageKey,
+  { limit, ...query }: RecipientQuery & { limit: number },
+): Promise<Listener[]> {
+  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?7`, [
+    ...recipientParameters(page, query),
+    limit,
+  ]);
+}
+
+export async function countRecipients(
+  store: Store,
+  page: PageKey,
+  query: RecipientQuery,
 ): Promise<number> {
   const [row] = await store.query<{ count: number }>(
-    `select count(*) as count from subscribers where organization_id = ? and page_id = ?
-       and heard_from < ? and id > ?`,
-    [organizationId, pageId, seq, after],
+    `select count(*) as count ${recipientsText}`,
+    recipientParameters(page, query),
   );
   return row?.count ?? 0;
 }
@@ -224,7 +260,7 @@ export const insertNotice = createInsert(notices);
 
 /** Inserts the deliveries of a notice to the subscribers that still exist. */
 export function insertDeliveries(
-  { organizationId, id }: NoticeRow,
+  { organizationId, id }: Pick<NoticeRow, "organizationId" | "id">,
   to: readonly Listener[],
   now: number,
   at: string,
@@ -246,7 +282,7 @@ export async function findNoticeOfDelivery(
   organizationId: string,
   deliveryId: string,
 ) {
-  const [row] = await store.query<NoticeRow>(
+  const [row] = await store.query<Omit<NoticeRow, "scope">>(
     `select n.organization_id as organizationId, n.id, n.page_id as pageId, n.type, n.at, n.data
      from deliveries d join notices n on n.organization_id = d.organization_id and n.id = d.notice_id
      where d.organization_id = ? and d.id = ?`,
@@ -260,9 +296,9 @@ export async function findLastNotice(
   store: Store,
   { organizationId, pageId }: PageKey,
   incidentId: string,
-): Promise<Pick<NoticeRow, "data"> | null> {
-  const [row] = await store.query<{ data: string }>(
-    `select n.data from notices n
+): Promise<{ data: string; scope: NoticeScope | null } | null> {
+  const [row] = await store.query<{ data: string; scope: string | null }>(
+    `select n.data, n.scope from notices n
        join incidents i on i.organization_id = n.organization_id and i.id = n.data ->> 'id'
      where n.organization_id = ? and n.id > ? and n.page_id = ? and n.type like 'incident.%'
        and n.data ->> 'id' = ? and i.public
@@ -270,7 +306,11 @@ export async function findLastNotice(
     // Ids start with their creation time, and no notice is older than its incident.
     [organizationId, incidentId.slice(0, 13), pageId, incidentId],
   );
-  return row ?? null;
+  if (row === undefined) return null;
+  return {
+    data: row.data,
+    scope: row.scope === null ? null : (JSON.parse(row.scope) as NoticeScope),
+  };
 }
 
 /** Deletes expired sign-ups, sooner on pages with very many, and notices as old as expired deliveries. */

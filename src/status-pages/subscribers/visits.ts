@@ -9,7 +9,8 @@ import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
-import { openToken, type Verb } from "./links.ts";
+import { openToken, sealToken, type Verb } from "./links.ts";
+import type { Visit } from "./choice-visits.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { createSignUpBudget } from "./sign-up-budget.ts";
@@ -70,22 +71,36 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const row = await findSubscriber({ store, organizationId }, id);
       const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
       if (row === null || page === undefined) return respondEnded(verb, languageOfVisitor(request));
-      const { title } = page;
-      const language = getLanguage(row.language ?? page.language);
-      if (request.method === "POST") {
-        const subscriber = { id, title, address: row.address, language };
-        return changeSubscription(createVisitorScope(organizationId), verb, subscriber);
-      }
-      // Mail scanners follow links, so only a POST changes anything.
-      const text = verb === "confirm" ? "willBeSent" : "areSent";
-      return respondQuestion(
-        language.say("updatesFrom", { title }),
-        language.say(text, { address: row.address }),
-        language.say(verb),
-        language,
+      return respondToSubscriber(
+        { request, scope: createVisitorScope(organizationId), row, page },
+        verb,
       );
     },
   };
+}
+
+/** Responds to a link of an existing subscriber. */
+async function respondToSubscriber(visit: Visit, verb: Verb): Promise<Response> {
+  const { request, scope, row, page } = visit;
+  const { id, address } = row;
+  const { title } = page;
+  const language = getLanguage(row.language ?? page.language);
+  if (verb === "manage") {
+    const { respondChoice } = await import("./choice-visits.ts");
+    return respondChoice(visit, language);
+  }
+  if (request.method === "POST") {
+    const manageLink = `../manage/${sealToken(scope.vault, "manage", row, scope.clock())}`;
+    return changeSubscription(scope, verb, { id, title, address, language, manageLink });
+  }
+  // Mail scanners follow links, so only a POST changes anything.
+  const text = verb === "confirm" ? "willBeSent" : "areSent";
+  return respondQuestion(
+    language.say("updatesFrom", { title }),
+    language.say(text, { address }),
+    language.say(verb),
+    language,
+  );
 }
 
 /** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
@@ -102,13 +117,19 @@ function findMailboxIssue(
     : language.say("onlyOwnMailbox", { address: person.email });
 }
 
-type LinkedSubscriber = { id: string; title: string; address: string; language: Language };
+type LinkedSubscriber = {
+  id: string;
+  title: string;
+  address: string;
+  language: Language;
+  manageLink: string;
+};
 
 /** Confirms or ends a subscription. */
 async function changeSubscription(
   scope: Scope,
   verb: Verb,
-  { id, title, address, language }: LinkedSubscriber,
+  { id, title, address, language, manageLink }: LinkedSubscriber,
 ): Promise<Response> {
   const state = (heading: string, text: string, status?: number) =>
     respondStatement(heading, text, status, language);
@@ -121,7 +142,13 @@ async function changeSubscription(
   if (confirmation === null) return respondEnded(verb, language);
   if (confirmation === "full")
     return state(language.say("notNow"), language.say("subscribersFull", { title }), 409);
-  return state(language.say("subscribed"), language.say("subscribedText", { title, address }));
+  return respondStatement(
+    language.say("subscribed"),
+    language.say("subscribedText", { title, address }),
+    200,
+    language,
+    { label: language.say("manage"), path: manageLink },
+  );
 }
 
 function mapConflictToFull(error: unknown): "full" {

@@ -14,6 +14,10 @@ describe.concurrent("a subscriber that the API adds", () => {
     });
     expect(status).toBe(201);
     expect(json.data).toEqual({
+      incidents: true,
+      minimumSeverity: "minor",
+      maintenance: true,
+      components: null,
       id: json.data.id,
       type: "email",
       email: ann,

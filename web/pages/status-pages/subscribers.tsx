@@ -13,16 +13,25 @@ import {
 } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
 import { downloadFile } from "../../components/copy.tsx";
-import { type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { Fold, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
-import { DangerItem, HistoryItem, RowMenu } from "../../components/menus.tsx";
+import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { holdDeletion, useDeleting } from "../../components/deletion.ts";
 import { notifyError, notify } from "../../components/toasts.tsx";
+import {
+  buildChoice,
+  ChoiceFields,
+  type ChoiceValues,
+  describeChoice,
+  EditSubscriber,
+  everything,
+  summarizeChoice,
+} from "./subscriber-choice.tsx";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
@@ -30,6 +39,9 @@ const all: Filters = { q: "", type: "", status: "" };
 const types: { value: Subscriber["type"]; label: string }[] = [
   { value: "email", label: "E-mail" },
   { value: "webhook", label: "Webhook" },
+  { value: "slack", label: "Slack" },
+  { value: "teams", label: "Teams" },
+  { value: "discord", label: "Discord" },
 ];
 
 /** The subscribers of a status page, with filters, export and a dialog that adds one. */
@@ -164,24 +176,32 @@ function SubscriberList({
   );
 }
 
-type NewValues = {
+type NewValues = ChoiceValues & {
   type: Subscriber["type"];
   email: string;
   confirmed: boolean;
   url: string;
   secret: string | null | undefined;
+  webhookUrl: string;
 };
 
 const emptyValues: NewValues = {
+  ...everything,
   type: "email",
   email: "",
   confirmed: false,
   url: "",
   secret: null,
+  webhookUrl: "",
 };
 
-const buildSubscriberBody = ({ type, email, confirmed, url, secret }: NewValues) =>
-  type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
+function buildSubscriberBody(values: NewValues) {
+  const { type, email, confirmed, url, secret, webhookUrl } = values;
+  const choice = buildChoice(values);
+  if (type === "email") return { type, email, confirmed, ...choice };
+  if (type === "webhook") return { type, url, ...(secret && { secret }), ...choice };
+  return { type, webhookUrl, ...choice };
+}
 
 /**
  * Adds a webhook or an e-mail address. The address receives a confirmation link unless its owner
@@ -198,12 +218,12 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       notify(
         status === "pending"
           ? `Sent a confirmation link to ${values.email}`
-          : `Added ${values.type === "email" ? values.email : values.url}`,
+          : `Added ${values.type === "email" ? values.email : values.type === "webhook" ? values.url : nameType(values.type)}`,
       );
       onClose();
     },
     undefined,
-    { key: `subscriber ${page.id}`, secrets: ["secret"] },
+    { key: `subscriber ${page.id}`, secrets: ["secret", "webhookUrl"] },
   );
   return (
     <FormDialog
@@ -221,10 +241,40 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
         onChange={(type) => form.set("type", type)}
         data={types}
       />
-      {form.values.type === "email" ? <MailboxFields form={form} /> : <WebhookFields form={form} />}
+      {form.values.type === "email" && <MailboxFields form={form} />}
+      {form.values.type === "webhook" && <WebhookFields form={form} />}
+      {isChat(form.values.type) && (
+        <TextInput
+          key="webhookUrl"
+          label="Webhook URL"
+          description="It contains the credential, so it is stored encrypted and never shown again."
+          autoComplete="off"
+          {...form.input("webhookUrl")}
+        />
+      )}
+      <Fold
+        title="What it gets"
+        summary={summarizeChoice(form.values)}
+        open={false}
+        invalid={hasChoiceError(form)}
+      >
+        <div className="form-section">
+          <ChoiceFields form={form} />
+        </div>
+      </Fold>
     </FormDialog>
   );
 }
+
+const isChat = (type: Subscriber["type"]) => type !== "email" && type !== "webhook";
+
+const nameType = (type: Subscriber["type"]) =>
+  types.find(({ value }) => value === type)?.label ?? type;
+
+const hasChoiceError = ({ errorOf }: Form<NewValues>) =>
+  ["incidents", "components", "components.monitorIds", "components.groupIds"].some(
+    (name) => errorOf(name) !== undefined,
+  );
 
 const MailboxFields = ({ form }: { form: Form<NewValues> }) => (
   <>
@@ -268,8 +318,11 @@ const WebhookFields = ({ form }: { form: Form<NewValues> }) => (
 type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
 
 function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
-  const { id, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } = subscriber;
-  const address = email ?? url ?? "";
+  const { id, type, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } =
+    subscriber;
+  const [isEditing, setEditing] = useState(false);
+  const address = email ?? (isChat(type) ? `${nameType(type)}, ${url}` : (url ?? ""));
+  const choice = describeChoice(subscriber);
   const state = lastError !== null ? "down" : status === "pending" ? "pending" : "up";
   return (
     <li>
@@ -283,7 +336,8 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
               last notified <Time at={lastDeliveryAt} />
             </>
           )}
-          {secretsSet.length > 0 && `${dot}signed`}
+          {secretsSet.includes("secret") && `${dot}signed`}
+          {choice !== "" && `${dot}${choice}`}
         </span>
         {lastError !== null && <span className="block down">{lastError}</span>}
       </span>
@@ -292,6 +346,9 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
         <RowMenu label={`Actions for ${address}`}>
           {() => (
             <>
+              <MenuItem icon="edit" onClick={() => setEditing(true)}>
+                Change what it gets
+              </MenuItem>
               <HistoryItem id={id} />
               <DangerItem
                 onClick={() =>
@@ -308,6 +365,9 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           )}
         </RowMenu>
       )}
+      {isEditing && (
+        <EditSubscriber pageId={pageId} subscriber={subscriber} onClose={() => setEditing(false)} />
+      )}
     </li>
   );
 }
@@ -316,6 +376,12 @@ const columns = [
   "type",
   "address",
   "status",
+  "language",
+  "incidents",
+  "minimumSeverity",
+  "maintenance",
+  "monitorIds",
+  "groupIds",
   "createdAt",
   "confirmedAt",
   "lastDeliveryAt",
@@ -324,8 +390,14 @@ const columns = [
 
 function formatCsv(subscribers: readonly Subscriber[]): string {
   const rows = subscribers.map((one) => {
-    const record = { ...one, address: one.email ?? one.url };
-    return formatCsvRow(columns.map((name) => record[name] ?? ""));
+    const { components } = one;
+    const record = {
+      ...one,
+      address: one.email ?? one.url,
+      monitorIds: components?.monitorIds.join(" "),
+      groupIds: components?.groupIds.join(" "),
+    };
+    return formatCsvRow(columns.map((name) => String(record[name] ?? "")));
   });
   return [formatCsvRow(columns), ...rows].join("");
 }

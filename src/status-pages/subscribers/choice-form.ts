@@ -1,0 +1,119 @@
+/** Renders and reads the form in which subscribers choose what they get. */
+import { subscriberBounds } from "../../core/limits.ts";
+import type { Severity } from "../../core/fields.ts";
+import { severities } from "../../core/statuses.ts";
+import type { Language } from "../languages/language.ts";
+import type { LoadedPage } from "../load.ts";
+import type { SubscriberChoice } from "./schema.ts";
+
+type Choice = Omit<SubscriberChoice, "language">;
+type Section = LoadedPage["components"][number];
+
+export type ChoiceForm = {
+  title: string;
+  address: string;
+  language: Language;
+  choice: Choice;
+  sections: readonly Section[];
+  /** Result of the last submission as a sentence; null before it. */
+  result: { text: string; isTrouble: boolean } | null;
+};
+
+type Word = Severity | "whatYouGet" | "lowestSeverity" | "whichSystems" | "save" | "unsubscribe";
+
+/** Renders the form as HTML. Its buttons save the choice, or unsubscribe. */
+export function renderChoiceForm({
+  title,
+  address,
+  language,
+  result,
+  ...form
+}: ChoiceForm): string {
+  const { choice, sections } = form;
+  const say = (key: Word) => escapeHtml(language.say(key));
+  const isAll = choice.components === null;
+  return `<form class="lock choice" method="post">
+<h1>${escapeHtml(language.say("updatesFrom", { title }))}</h1>
+<p>${escapeHtml(language.say("areSent", { address }))}</p>
+${result === null ? "" : `<p role="${result.isTrouble ? "alert" : "status"}"${result.isTrouble ? ' class="trouble"' : ""}>${escapeHtml(result.text)}</p>`}
+<fieldset><legend>${say("whatYouGet")}</legend>
+${renderBox("checkbox", "incidents", "1", choice.incidents, language.say("incidents"))}
+<label class="pick">${say("lowestSeverity")} <select name="severity">${severities
+    .map(
+      (one) =>
+        `<option value="${one}"${one === choice.minimumSeverity ? " selected" : ""}>${say(one)}</option>`,
+    )
+    .join("")}</select></label>
+${renderBox("checkbox", "maintenance", "1", choice.maintenance, language.say("maintenanceWork"))}
+</fieldset>
+<fieldset><legend>${say("whichSystems")}</legend>
+${renderBox("radio", "components", "all", isAll, language.say("wholePage"))}
+${
+  sections.length === 0
+    ? ""
+    : `${renderBox("radio", "components", "some", !isAll, language.say("onlyThese"))}
+${sections.map((section) => renderSection(section, choice, language)).join("\n")}`
+}
+</fieldset>
+<button name="do" value="save">${say("save")}</button>
+<button name="do" value="unsubscribe" class="quiet">${say("unsubscribe")}</button>
+</form>`;
+}
+
+function renderSection(
+  { id, name, groupId, monitors }: Section,
+  choice: Choice,
+  language: Language,
+) {
+  const { monitorIds = [], groupIds = [] } = choice.components ?? {};
+  const boxes = monitors.map((monitor) =>
+    renderBox("checkbox", "monitor", monitor.id, monitorIds.includes(monitor.id), monitor.name),
+  );
+  if (groupId !== null)
+    boxes.unshift(
+      renderBox(
+        "checkbox",
+        "group",
+        id,
+        groupIds.includes(groupId),
+        language.say("wholeGroup", { name }),
+      ),
+    );
+  return `<fieldset><legend dir="auto">${escapeHtml(name)}</legend>${boxes.join("\n")}</fieldset>`;
+}
+
+function renderBox(type: string, name: string, value: string, isChecked: boolean, label: string) {
+  return `<label><input type="${type}" name="${name}" value="${escapeHtml(value)}"${isChecked ? " checked" : ""}> <span dir="auto">${escapeHtml(label)}</span></label>`;
+}
+
+const escapeHtml = (text: string) => Bun.escapeHTML(text);
+
+/** Reads a submitted choice. Ignores components that the page does not show. */
+export function readChoice(
+  fields: URLSearchParams,
+  sections: readonly Section[],
+): { choice: Choice; trouble: "chooseSomething" | "chooseFewer" | null } {
+  const shownMonitors = new Set(sections.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+  const groupBySection = new Map(sections.map(({ id, groupId }) => [id, groupId]));
+  const isAll = fields.get("components") !== "some";
+  const monitorIds = [...new Set(fields.getAll("monitor"))].filter((id) => shownMonitors.has(id));
+  const groupIds = [...new Set(fields.getAll("group"))].flatMap(
+    (id) => groupBySection.get(id) ?? [],
+  );
+  const severity = fields.get("severity");
+  const choice = {
+    incidents: fields.has("incidents"),
+    minimumSeverity: severities.find((one) => one === severity) ?? ("minor" satisfies Severity),
+    maintenance: fields.has("maintenance"),
+    components: isAll ? null : { monitorIds, groupIds },
+  };
+  const isNothing =
+    !(choice.incidents || choice.maintenance) ||
+    (!isAll && monitorIds.length + groupIds.length === 0);
+  const isTooMuch =
+    !isAll &&
+    (monitorIds.length > subscriberBounds.monitors.value ||
+      groupIds.length > subscriberBounds.groups.value);
+  const trouble = isNothing ? "chooseSomething" : isTooMuch ? "chooseFewer" : null;
+  return { choice, trouble };
+}

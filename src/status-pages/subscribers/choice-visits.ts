@@ -1,0 +1,69 @@
+/** Shows subscribers what they get, and stores what they choose. */
+import { subscriberBounds } from "../../core/limits.ts";
+import type { Scope } from "../../events/scope.ts";
+import {
+  respondQuestion,
+  respondSmallPage,
+  respondStatement,
+} from "../../http/responses/small-page.ts";
+import type { Language } from "../languages/language.ts";
+import { loaderOf } from "../load.ts";
+import { findPublicPageById, type StoredPage } from "../store.ts";
+import { type ChoiceForm, readChoice, renderChoiceForm } from "./choice-form.ts";
+import { findRefusal } from "./receivers.ts";
+import { endSubscription, updateSubscriber } from "./service.ts";
+import type { SubscriberRow } from "./store.ts";
+
+/** Maximum size of the form: 5,000 components. */
+const maxFormBytes = 256 * 1024;
+
+/** A visit of a subscriber through a link of an e-mail. */
+export type Visit = { request: Request; scope: Scope; row: SubscriberRow; page: StoredPage };
+
+/** Responds to the link with which a subscriber changes what they get, or unsubscribes. */
+export async function respondChoice(
+  { request, scope, row, page }: Visit,
+  language: Language,
+): Promise<Response> {
+  const { title } = page;
+  const { id, address } = row;
+  const fields = request.method === "POST" ? await readForm(request) : null;
+  const isHidden = (await findRefusal(scope.store, page, row)) !== null;
+  const isSaving = fields?.get("do") === "save";
+  if (fields?.get("do") === "unsubscribe" || (isHidden && fields !== null && !isSaving)) {
+    await endSubscription(scope, id);
+    const text = language.say("unsubscribedText", { title, address });
+    return respondStatement(language.say("unsubscribed"), text, 200, language);
+  }
+  const shown = isHidden ? null : await findPublicPageById(scope, page.id);
+  // Subscribers who can no longer open the page must not see what it shows.
+  if (shown === null)
+    return respondQuestion(
+      language.say("updatesFrom", { title }),
+      language.say("areSent", { address }),
+      language.say("unsubscribe"),
+      language,
+    );
+  const sections = (await loaderOf(scope.store)(shown, scope.clock())).components;
+  const respond = (choice: ChoiceForm["choice"], result: ChoiceForm["result"], status = 200) => {
+    const form = renderChoiceForm({ title, address, language, choice, sections, result });
+    const name = language.say("updatesFrom", { title });
+    const { theme } = page;
+    return respondSmallPage(name, form, status, undefined, { title, theme, language });
+  };
+  if (fields === null) return respond(row, null);
+  const { choice, trouble } = readChoice(fields, sections);
+  if (trouble !== null) {
+    const count = subscriberBounds.monitors.value;
+    const text =
+      trouble === "chooseFewer" ? language.say(trouble, { count }) : language.say(trouble);
+    return respond(choice, { text, isTrouble: true }, 422);
+  }
+  await updateSubscriber(scope, page.id, id, choice);
+  return respond(choice, { text: language.say("saved"), isTrouble: false });
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
+  return new URLSearchParams(length > maxFormBytes ? "" : await request.text());
+}

@@ -1,0 +1,145 @@
+/** What a subscriber gets: the fields of a form, its dialog, and a summary. */
+import { Select, Switch } from "@mantine/core";
+import type { Severity } from "../../../src/core/fields.ts";
+import { severities } from "../../../src/core/statuses.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
+import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { useOverview } from "../../data/overview.ts";
+import { getPageRoutes, type Subscriber } from "../../data/status-pages.ts";
+import { dot } from "../../components/display/format.ts";
+import { type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { RecordsField } from "../../components/forms/records-field.tsx";
+import { notify } from "../../components/toasts.tsx";
+
+export type ChoiceValues = {
+  incidents: boolean;
+  minimumSeverity: Severity;
+  maintenance: boolean;
+  isWholePage: boolean;
+  monitorIds: string[];
+  groupIds: string[];
+};
+
+export const everything: ChoiceValues = {
+  incidents: true,
+  minimumSeverity: "minor",
+  maintenance: true,
+  isWholePage: true,
+  monitorIds: [],
+  groupIds: [],
+};
+
+const toValues = ({ components, ...choice }: Subscriber): ChoiceValues => ({
+  incidents: choice.incidents,
+  minimumSeverity: choice.minimumSeverity,
+  maintenance: choice.maintenance,
+  isWholePage: components === null,
+  monitorIds: components?.monitorIds ?? [],
+  groupIds: components?.groupIds ?? [],
+});
+
+export const buildChoice = (values: ChoiceValues) => ({
+  incidents: values.incidents,
+  minimumSeverity: values.minimumSeverity,
+  maintenance: values.maintenance,
+  components: values.isWholePage
+    ? null
+    : { monitorIds: values.monitorIds, groupIds: values.groupIds },
+});
+
+/** Describes a choice; empty for everything. */
+export const describeChoice = (subscriber: Subscriber): string =>
+  describeValues(toValues(subscriber));
+
+function describeValues({ incidents, minimumSeverity, maintenance, isWholePage }: ChoiceValues) {
+  return [
+    ...(incidents ? [] : ["no incidents"]),
+    ...(incidents && minimumSeverity !== "minor" ? [`from ${minimumSeverity}`] : []),
+    ...(maintenance ? [] : ["no maintenance"]),
+    ...(isWholePage ? [] : ["some components"]),
+  ].join(dot);
+}
+
+export const summarizeChoice = (values: ChoiceValues) => describeValues(values) || "everything";
+
+export function ChoiceFields<V extends ChoiceValues>({ form: own }: { form: Form<V> }) {
+  const form = own as unknown as Form<ChoiceValues>;
+  const { data: overview } = useOverview();
+  const { values } = form;
+  return (
+    <>
+      <Switch label="Incidents" {...form.toggle("incidents")} />
+      {values.incidents && (
+        <Select
+          label="Lowest severity"
+          allowDeselect={false}
+          data={severities.map((value) => ({ value, label: capitalize(value) }))}
+          value={values.minimumSeverity}
+          onChange={(next) =>
+            form.set("minimumSeverity", severities.find((one) => one === next) ?? "minor")
+          }
+        />
+      )}
+      <Switch label="Maintenance" {...form.toggle("maintenance")} />
+      <Switch
+        label="The whole page"
+        description="Otherwise only updates about some monitors and groups, and about the page as a whole."
+        {...form.toggle("isWholePage")}
+      />
+      {!values.isWholePage && (
+        <>
+          <RecordsField
+            label="Groups"
+            records={overview?.groups}
+            value={values.groupIds}
+            onChange={(ids) => form.set("groupIds", ids)}
+            error={form.errorOf("components.groupIds")}
+          />
+          <RecordsField
+            label="Monitors"
+            records={overview?.monitors}
+            value={values.monitorIds}
+            onChange={(ids) => form.set("monitorIds", ids)}
+            error={form.errorOf("components.monitorIds") ?? form.errorOf("components")}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Changes what a subscriber gets. */
+export function EditSubscriber({
+  pageId,
+  subscriber,
+  onClose,
+}: {
+  pageId: string;
+  subscriber: Subscriber;
+  onClose: () => void;
+}) {
+  const { id } = subscriber;
+  const route = getPageRoutes(pageId).subscribers({ subscriberId: id });
+  const form = useForm(
+    toValues(subscriber),
+    async (values, _, once) => {
+      await unwrapData(route.patch(buildChoice(values), withIdempotencyKey(once)));
+      notify("Saved");
+      onClose();
+    },
+    undefined,
+    { key: `subscriber ${id}` },
+  );
+  return (
+    <FormDialog
+      title={`What ${subscriber.email ?? subscriber.url} gets`}
+      size={480}
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      curl={() => ({ method: "PATCH", route, body: buildChoice(form.values) })}
+    >
+      <ChoiceFields form={form} />
+    </FormDialog>
+  );
+}
