@@ -93,6 +93,11 @@ async function createSourceRequest(
   return (await ours.api("GET", `${source}/requests`)).json.data[0].id as string;
 }
 
+async function createSubscriber(api: Client, id: string): Promise<string> {
+  const body = { type: "email", email: "ann@team.example", confirmed: true };
+  return (await api("POST", `/api/v1/status-pages/${id}/subscribers`, { body })).json.data.id;
+}
+
 describe("an idempotency key", () => {
   const repeatable = apiRoutes.filter(
     ({ method, path: at, hooks }) =>
@@ -112,7 +117,9 @@ describe("an idempotency key", () => {
       ? (await api("GET", `${path}/${id}`)).json.data.updates[0].id
       : route.path.includes(":requestId")
         ? await createSourceRequest(appliance, id)
-        : unknownId;
+        : route.path.includes(":subscriberId")
+          ? await createSubscriber(api, id)
+          : unknownId;
     const at = fillIds(route.path, id, childId).replace(/\/$/, "");
     const input = route.path.includes("settings") ? { body: { smtp: null } } : buildInput(route);
     const text = input.body === undefined ? undefined : JSON.stringify(input.body);

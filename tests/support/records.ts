@@ -156,6 +156,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (path.endsWith("/drill")) return { priority: "normal" };
   if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
+  if (path.endsWith("/:subscriberId")) return { minimumSeverity: "major" };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];
   if (nounOf(path) === "contact-methods") {

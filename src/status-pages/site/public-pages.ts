@@ -24,14 +24,13 @@ import {
   type PageCandidate,
   type PageHead,
 } from "../store.ts";
-import type { Verb } from "../subscribers/links.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
 import type { PageLock, VisitedPage } from "./lock.ts";
 import { isNegotiated, OfferedLanguages, readLanguage } from "./page-language.ts";
-import { isEndless, type Part, type PartName } from "./public-paths.ts";
+import { isEndless, type LinkVerb, type Part, type PartName } from "./public-paths.ts";
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { respondNotFound } from "./small-page.ts";
 
@@ -45,7 +44,7 @@ export type Subscriptions = {
     person: Admission["person"],
   ): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
-  respondToLink(request: Request, verb: Verb, token: string): Promise<Response | null>;
+  respondToLink(request: Request, verb: LinkVerb, token: string): Promise<Response | null>;
 };
 
 export type PublicPagesDependencies = PageSignInDependencies & {
@@ -241,7 +240,7 @@ export class PublicPages {
   }
 
   /** Responds to a link of an e-mail. */
-  async followLink(request: Request, verb: Verb, token: string) {
+  async followLink(request: Request, verb: LinkVerb, token: string) {
     // Shows the components of the page, so it costs as much as the page.
     if (verb === "manage") this.#consumeRender(request);
     return (

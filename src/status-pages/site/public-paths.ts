@@ -69,6 +69,13 @@ export function isParameter(name: keyof typeof parameters, value: string | null)
   return value !== null && parameters[name].test(value);
 }
 
+/** Actions of the links in e-mails to subscribers. */
+const linkVerbs = ["confirm", "unsubscribe", "manage"] as const;
+export type LinkVerb = (typeof linkVerbs)[number];
+
+export const isLinkVerb = (text: string | undefined): text is LinkVerb =>
+  (linkVerbs as readonly (string | undefined)[]).includes(text);
+
 /** The part of a page that a request names. */
 export type Part = {
   name: PartName;

@@ -36,13 +36,19 @@ import {
   findPagesShowingMonitor,
   type PageCandidate,
 } from "../store.ts";
-import { isVerb } from "../subscribers/links.ts";
 import { PageAccess } from "./access.ts";
 import { PageCache } from "./cache.ts";
 import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
-import { isParameter, isPublicPath, type Part, publicPaths, parseV2Name } from "./public-paths.ts";
+import {
+  isLinkVerb,
+  isParameter,
+  isPublicPath,
+  type Part,
+  publicPaths,
+  parseV2Name,
+} from "./public-paths.ts";
 import { respondStatusUnknown, respondNotFound, respondRateLimited } from "./small-page.ts";
 
 type Dependencies = Omit<PublicPagesDependencies, "access" | "cache" | "readings" | "monotonic"> & {
@@ -247,7 +253,7 @@ function addForms({ read, post }: Routes, { pages }: RouteDependencies) {
   );
   for (const add of [read, post])
     add(publicPaths.link, publicPaths.link, (request, { verb, token = "" }) => {
-      if (!isVerb(verb) || !isParameter("token", token)) throw unknownPathError();
+      if (!isLinkVerb(verb) || !isParameter("token", token)) throw unknownPathError();
       return pages.followLink(request, verb, token);
     });
 }

@@ -1,21 +1,15 @@
 import type { Vault } from "../../core/security/secrets.ts";
+import type { LinkVerb } from "../site/public-paths.ts";
 import { pendingMs } from "./rules.ts";
 
 type SubscriberKey = { organizationId: string; id: string };
 
-/** Action of a link in an e-mail. */
-const verbs = ["confirm", "unsubscribe", "manage"] as const;
-export type Verb = (typeof verbs)[number];
-
-export const isVerb = (text: string | undefined): text is Verb =>
-  (verbs as readonly (string | undefined)[]).includes(text);
-
-const sealLocationOf = (verb: Verb) => `subscriber/${verb}`;
+const sealLocationOf = (verb: LinkVerb) => `subscriber/${verb}`;
 
 /** Creates the token of a link, sealed so that it needs no storage. Confirmation tokens expire after a week. */
 export function sealToken(
   vault: Vault,
-  verb: Verb,
+  verb: LinkVerb,
   { organizationId, id }: SubscriberKey,
   now: number,
 ): string {
@@ -24,7 +18,7 @@ export function sealToken(
 }
 
 /** Returns the subscriber of a token; null if it is forged, expired or for another action. */
-export function openToken(vault: Vault, verb: Verb, token: string, now: number) {
+export function openToken(vault: Vault, verb: LinkVerb, token: string, now: number) {
   try {
     const [organizationId, id, until] = JSON.parse(vault.open(token, sealLocationOf(verb))) as [
       string,

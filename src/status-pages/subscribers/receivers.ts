@@ -20,7 +20,8 @@ import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPages, findVisitorProviders, type StoredPage } from "../store.ts";
-import { sealToken, type Verb } from "./links.ts";
+import { sealToken } from "./links.ts";
+import type { LinkVerb } from "../site/public-paths.ts";
 import {
   type Notice,
   buildNoticeMessage,
@@ -127,7 +128,7 @@ async function sendMail(
 ): Promise<Verdict> {
   const { vault, clock } = context;
   const { language } = page;
-  const buildLink = (verb: Verb) =>
+  const buildLink = (verb: LinkVerb) =>
     `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, page, buildLink("confirm"));

@@ -9,7 +9,8 @@ import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
-import { openToken, sealToken, type Verb } from "./links.ts";
+import { openToken, sealToken } from "./links.ts";
+import type { LinkVerb } from "../site/public-paths.ts";
 import type { Visit } from "./choice-visits.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
@@ -80,7 +81,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
 }
 
 /** Responds to a link of an existing subscriber. */
-async function respondToSubscriber(visit: Visit, verb: Verb): Promise<Response> {
+async function respondToSubscriber(visit: Visit, verb: LinkVerb): Promise<Response> {
   const { request, scope, row, page } = visit;
   const { id, address } = row;
   const { title } = page;
@@ -128,7 +129,7 @@ type LinkedSubscriber = {
 /** Confirms or ends a subscription. */
 async function changeSubscription(
   scope: Scope,
-  verb: Verb,
+  verb: LinkVerb,
   { id, title, address, language, manageLink }: LinkedSubscriber,
 ): Promise<Response> {
   const state = (heading: string, text: string, status?: number) =>
@@ -167,7 +168,7 @@ function createSignUpRefusal(
 }
 
 /** Response to a link of a deleted subscriber. */
-function respondEnded(verb: Verb, language: Language): Response {
+function respondEnded(verb: LinkVerb, language: Language): Response {
   const [heading, text] =
     verb === "confirm"
       ? (["linkExpired", "linkExpiredText"] as const)

@@ -1,13 +1,15 @@
 /** What a subscriber gets: the fields of a form, its dialog, and a summary. */
 import { Select, Switch } from "@mantine/core";
+import { useCallback } from "react";
 import type { Severity } from "../../../src/core/fields.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
-import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { getPageRoutes, type Subscriber } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
-import { type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
+import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { notify } from "../../components/toasts.tsx";
 
@@ -108,38 +110,60 @@ export function ChoiceFields<V extends ChoiceValues>({ form: own }: { form: Form
   );
 }
 
+type EditorProps = { pageId: string; subscriber: Subscriber; onClose: () => void };
+
 /** Changes what a subscriber gets. */
-export function EditSubscriber({
+export function EditSubscriber({ pageId, subscriber, onClose }: EditorProps) {
+  const read = useCallback(
+    (id: string) => unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).get()),
+    [pageId],
+  );
+  return (
+    <EditorDialog
+      title={`What ${subscriber.email ?? subscriber.url} gets`}
+      size={480}
+      id={subscriber.id}
+      read={read}
+      onClose={onClose}
+    >
+      {(opened, reload) => (
+        <EditorFields
+          pageId={pageId}
+          subscriber={opened ?? subscriber}
+          onClose={onClose}
+          onTheirs={reload}
+        />
+      )}
+    </EditorDialog>
+  );
+}
+
+function EditorFields({
   pageId,
   subscriber,
   onClose,
-}: {
-  pageId: string;
-  subscriber: Subscriber;
-  onClose: () => void;
-}) {
-  const { id } = subscriber;
-  const route = getPageRoutes(pageId).subscribers({ subscriberId: id });
+  onTheirs,
+}: EditorProps & { onTheirs: () => void }) {
+  const route = getPageRoutes(pageId).subscribers({ subscriberId: subscriber.id });
   const form = useForm(
     toValues(subscriber),
-    async (values, _, once) => {
-      await unwrapData(route.patch(buildChoice(values), withIdempotencyKey(once)));
+    async (values, force, once) => {
+      const base = force ? undefined : subscriber;
+      await unwrapData(route.patch(buildChoice(values), withIfMatch(base, once)));
       notify("Saved");
       onClose();
     },
-    undefined,
-    { key: `subscriber ${id}` },
+    onTheirs,
+    { key: `subscriber ${subscriber.id}` },
   );
   return (
-    <FormDialog
-      title={`What ${subscriber.email ?? subscriber.url} gets`}
-      size={480}
-      onClose={onClose}
+    <FormFrame
       form={form}
       submit="Save"
+      onCancel={onClose}
       curl={() => ({ method: "PATCH", route, body: buildChoice(form.values) })}
     >
       <ChoiceFields form={form} />
-    </FormDialog>
+    </FormFrame>
   );
 }
