@@ -11,6 +11,7 @@ import {
   fillIds,
   createRecordForRoute,
   needsSentCode,
+  createSampleSubscriber,
 } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
@@ -93,11 +94,6 @@ async function createSourceRequest(
   return (await ours.api("GET", `${source}/requests`)).json.data[0].id as string;
 }
 
-async function createSubscriber(api: Client, id: string): Promise<string> {
-  const body = { type: "email", email: "ann@team.example", confirmed: true };
-  return (await api("POST", `/api/v1/status-pages/${id}/subscribers`, { body })).json.data.id;
-}
-
 describe("an idempotency key", () => {
   const repeatable = apiRoutes.filter(
     ({ method, path: at, hooks }) =>
@@ -118,7 +114,7 @@ describe("an idempotency key", () => {
       : route.path.includes(":requestId")
         ? await createSourceRequest(appliance, id)
         : route.path.includes(":subscriberId")
-          ? await createSubscriber(api, id)
+          ? await createSampleSubscriber(api, id)
           : unknownId;
     const at = fillIds(route.path, id, childId).replace(/\/$/, "");
     const input = route.path.includes("settings") ? { body: { smtp: null } } : buildInput(route);

@@ -13,6 +13,7 @@ import {
   fillIds,
   createRecordForRoute,
   needsSentCode,
+  createSampleSubscriber,
 } from "../support/records.ts";
 
 const document = buildDocument("1.0.0");
@@ -145,7 +146,9 @@ test("every body has an example that the server accepts", async () => {
     const id = route.path.includes(":id") ? await createRecordForRoute(api, route) : "";
     const updateId = route.path.includes(":updateId")
       ? (await api("GET", `/api/v1/incidents/${id}`)).json.data.updates[0].id
-      : "";
+      : route.path.includes(":subscriberId")
+        ? await createSampleSubscriber(api, id)
+        : "";
     const path = fillIds(route.path, id, updateId);
     const { status } = await api(route.method, path, { body });
     const isCreation =

@@ -145,6 +145,12 @@ export async function createRecordForRoute(
   return id;
 }
 
+/** Creates a subscriber of a status page and returns its id. */
+export async function createSampleSubscriber(api: Client, id: string): Promise<string> {
+  const body = { type: "email", email: "ann@team.example", confirmed: true };
+  return (await api("POST", `/api/v1/status-pages/${id}/subscribers`, { body })).json.data.id;
+}
+
 /** A valid body for this route; undefined without a body. */
 export function buildRouteBody({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
