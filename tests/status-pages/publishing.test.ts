@@ -237,7 +237,7 @@ describe("a bucket", () => {
   test("gets only changed files, with their types and times", async () => {
     await using service = await startTarget(replyWith(200));
     await using made = await createWorld();
-    const { update, runAfter, createIncident, read, api } = made;
+    const { update, runAfter, createIncident, read, api, incidentId } = made;
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
     expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
     await runAfter(0);
@@ -252,20 +252,36 @@ describe("a bucket", () => {
     expect(style?.headers?.["cache-control"]).toBe("public, max-age=31536000, immutable");
     const first = sent();
     expect(first.length).toBe((await read()).files);
-    const timed = ["as-of.json", "de/index.html", "de/status.json", "index.html", "status.json"];
+    const fixed = ["as-of.json", "history.html", "index.html", "status.json"];
+    const inEach = [...fixed.slice(1), `incidents/${incidentId}.html`];
+    const timed = [...fixed, ...inEach.map((path) => `de/${path}`), inEach.at(-1)]
+      .map((path) => `PUT /status/team/${path}`)
+      .toSorted();
     await runAfter(61);
-    expect(sent().toSorted()).toEqual(timed.map((path) => `PUT /status/team/${path}`));
+    // An open incident shows its duration.
+    expect(sent().toSorted()).toEqual(timed);
+    const job = await made.createJob();
+    await runAfter(6);
+    sent();
+    await job.report({ status: "down" });
+    await runAfter(6);
+    expect(sent().filter((one) => !timed.includes(one) && !one.includes("api/v2"))).toEqual([]);
+    await api("PATCH", `/api/v1/incidents/${incidentId}`, { body: { status: "resolved" } });
+    await runAfter(6);
+    expect(sent()).toContain(`PUT /status/team/incidents/${incidentId}.html`);
+    await runAfter(61);
+    const closed = ["as-of", "de/index", "de/status", "index", "status"];
+    expect(
+      sent()
+        .map((path) => path.replace(/^.*team\/|\.\w+$/g, ""))
+        .toSorted(),
+    ).toEqual(closed);
     await createIncident({ title: "Cable cut" });
     await runAfter(6);
     const changed = sent();
     expect(changed.length).toBeLessThan(first.length);
-    expect(changed.filter((one) => /assets|robots|incidents\/.*html/.test(one)).length).toBe(4);
-    // A change of settings elsewhere uploads only the files with the time.
-    await api("POST", "/api/v1/monitor-groups", { body: { name: "Unrelated" } });
-    await runAfter(6);
-    expect(sent().filter((one) => !timed.includes(one.replace("PUT /status/team/", "")))).toEqual(
-      [],
-    );
+    expect(changed.filter((one) => /assets|robots/.test(one))).toEqual([]);
+    expect(changed.filter((one) => /incidents\/.*html/.test(one)).length).toBe(2);
   });
 
   defineTestWith(

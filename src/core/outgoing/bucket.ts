@@ -111,7 +111,7 @@ export class BucketClient {
         if (attempt === attempts || !(error instanceof TargetFailure) || error.final) throw error;
         return null;
       });
-      if (answer !== null && isSuccess(answer)) return answer;
+      if (answer !== null && (isSuccess(answer) || isGone(request[0], answer))) return answer;
       if (answer !== null && (attempt === attempts || answer.status < 500))
         throw createBucketError(answer);
       await Bun.sleep(waitMs * 4 ** (attempt - 1));
@@ -150,6 +150,9 @@ function buildCompletion(tags: readonly string[]): string {
   );
   return `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
 }
+
+/** Some services return 404 for an object that was already removed. */
+const isGone = (method: string, { status }: ShortAnswer) => method === "DELETE" && status === 404;
 
 const isSuccess = ({ status }: ShortAnswer) => status >= 200 && status < 300;
 

@@ -9,9 +9,24 @@ export type PlannedFile = {
   part: Part;
   language: PageLanguage;
   path: string;
-  /** Whether the file contains the current time, so that it is rendered and written each time. */
-  isTimed: boolean;
+  occasion: Occasion;
 };
+
+/**
+ * When a file is rendered: each minute, because it contains the current time or a duration; after a change of a state;
+ * or only after other changes.
+ */
+export type Occasion = "time" | "state" | "content";
+
+/** Occasions from the most frequent. Each includes those before it. */
+const occasions: readonly Occasion[] = ["time", "state", "content"];
+
+export const isRenderedAt = (file: Occasion, now: Occasion) =>
+  occasions.indexOf(file) <= occasions.indexOf(now);
+
+/** Returns the occasion that includes both. */
+export const joinOccasions = (one: Occasion | null, other: Occasion): Occasion =>
+  one !== null && isRenderedAt(other, one) ? one : other;
 
 /** Name of the file with the time of the last publication. */
 export const asOfFile = "as-of.json";
@@ -53,17 +68,27 @@ const translatedParts = ["page", "json", "rss", "atom", "ics"] as const;
 /** The default language of a page, and all offered ones. */
 type PageLanguages = { language: PageLanguage; languages: readonly PageLanguage[] };
 
+/** An incident with a file. The file of an open one contains its duration. */
+export type PublishedIncident = { id: string; isOpen: boolean };
+
 /** Lists the files of a page, the most important first: files of one language before those of the next. */
 export function planFiles(
   { language: defaultLanguage, languages }: PageLanguages,
-  incidentIds: readonly string[],
+  incidents: readonly PublishedIncident[],
   months: readonly string[],
 ): PlannedFile[] {
+  const open = new Set(incidents.filter(({ isOpen }) => isOpen).map(({ id }) => id));
+  const findOccasion = ({ name, parameter }: Part): Occasion => {
+    if (name === "page" || name === "json") return "time";
+    if (name === "incident") return open.has(parameter) ? "time" : "content";
+    if (name === "history") return parameter === "" && open.size > 0 ? "time" : "content";
+    return "state";
+  };
   const plan = (part: Part, language: PageLanguage): PlannedFile => ({
     part,
     language,
     path: folderOf(language, defaultLanguage) + (nameFile(part) ?? ""),
-    isTimed: part.name === "page" || part.name === "json",
+    occasion: findOccasion(part),
   });
   const inAll = (parts: readonly Part[]) =>
     languages.flatMap((language) => parts.map((part) => plan(part, language)));
@@ -71,7 +96,7 @@ export function planFiles(
     ...inAll(translatedParts.map((name) => ({ name, parameter: "" }))),
     ...v2Names.map((parameter) => plan({ name: "v2", parameter }, defaultLanguage)),
     plan({ name: "robots", parameter: "" }, defaultLanguage),
-    ...inAll(incidentIds.map((parameter) => ({ name: "incident", parameter }))),
+    ...inAll(incidents.map(({ id: parameter }) => ({ name: "incident", parameter }))),
     ...inAll(["", ...months].map((parameter) => ({ name: "history", parameter }))),
   ];
 }

@@ -17,9 +17,11 @@ import {
   asOfFile,
   createCopyLinks,
   linkIncidentFiles,
+  type Occasion,
   pathInLanguage,
   planFiles,
   type PlannedFile,
+  type PublishedIncident,
   relatePaths,
 } from "./file-plan.ts";
 
@@ -31,7 +33,7 @@ export type PublishedFile = {
   type: string;
   /** Whether the content of this path never changes. */
   isImmutable?: boolean;
-  isTimed?: boolean;
+  occasion: Occasion;
   /** Renders the content; null if there is none any more. */
   read: () => Promise<Uint8Array | null>;
 };
@@ -60,10 +62,10 @@ export async function listPublishedFiles(
     { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
     origin(),
   ).page;
-  const incidentIds = listIncidentIds(loaded);
+  const incidents = listIncidents(loaded);
   const planned = planFiles(
     { language: page.language, languages: listOffered(page) },
-    incidentIds,
+    incidents,
     await listMonths(loaded, now),
   );
   const assets = listAssetFiles();
@@ -72,6 +74,7 @@ export async function listPublishedFiles(
     path: `assets/logo-${logo.version}.${logoExtensions[logo.type] ?? "bin"}`,
     type: logo.type,
     isImmutable: true,
+    occasion: "content" as const,
     read: async () => logo.bytes,
   };
   const rendering: Rendering = {
@@ -79,7 +82,7 @@ export async function listPublishedFiles(
     now,
     liveUrl,
     url: url?.replace(/\/$/, "") ?? null,
-    incidentIds,
+    incidentIds: incidents.map(({ id }) => id),
     paths: new Set(planned.map(({ path }) => path)),
     logoPath: logoFile?.path ?? null,
   };
@@ -89,13 +92,13 @@ export async function listPublishedFiles(
     ...planned.map((file) => ({
       path: file.path,
       type: typeOf(file.path),
-      isTimed: file.isTimed,
+      occasion: file.occasion,
       read: () => pageQueue.run(laneOf(organizationId), () => renderFile(file, rendering)),
     })),
     {
       path: asOfFile,
       type: "application/json",
-      isTimed: true,
+      occasion: "time",
       read: async () => encode(JSON.stringify({ asOf: new Date(now).toISOString() })),
     },
   ];
@@ -155,9 +158,11 @@ function readText(body: RenderedBody): string {
 }
 
 /** Lists the incidents with a file: open ones, and those within the days of the page, newest first. */
-function listIncidentIds({ incidents, marks }: LoadedPage): string[] {
-  const ids = new Set([...incidents, ...marks].map(({ id }) => id));
-  return [...ids].slice(0, publishedIncidents.value);
+function listIncidents({ incidents, marks }: LoadedPage): PublishedIncident[] {
+  const all = new Map([...incidents, ...marks].map((one) => [one.id, one]));
+  return [...all.values()]
+    .slice(0, publishedIncidents.value)
+    .map(({ id, resolvedAt }) => ({ id, isOpen: resolvedAt === null }));
 }
 
 /** Lists the months with a file before the current one, the latest first. */
@@ -195,6 +200,7 @@ const listAssetFiles = (): PublishedFile[] =>
     path: `assets/${name}`,
     type: typeOf(name),
     isImmutable: true,
+    occasion: "content",
     // The style sheet names its fonts by their paths on this appliance.
     read: async () =>
       name.endsWith(".css")

@@ -4,12 +4,12 @@ import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import type { LoggedEvent } from "../../events/catalogue.ts";
+import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
-import { retryDelayMs } from "./file-plan.ts";
+import { isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
 import { openPublishing } from "./service.ts";
 import { findPublishing, listPublishedPages, recordPublication } from "./store.ts";
 import { findSlug } from "../store.ts";
@@ -41,6 +41,8 @@ type Target = {
   pageId: string;
   /** Time of the first change that is not published; null without one. */
   changedAt: number | null;
+  /** What the unpublished changes need; null without one. */
+  occasion: Occasion | null;
   startedAt: number;
   failures: number;
   retryAt: number;
@@ -83,8 +85,7 @@ export class PagePublisher {
   async handleEvents(events: readonly Pick<LoggedEvent, "organizationId" | "type">[]) {
     if (events.some(({ type }) => /^(?:status-page|organization)\./.test(type)))
       await this.#refreshTargets();
-    for (const { organizationId, type } of events)
-      this.#markChanged(organizationId, type === "status-page.publishing-changed");
+    for (const { organizationId, type } of events) this.#markChanged(organizationId, type);
   }
 
   /** Publishes everything that is due, and waits for it. Tests use it instead of `start`. */
@@ -103,6 +104,7 @@ export class PagePublisher {
         this.#targets.get(keyOf(page)) ?? {
           ...page,
           changedAt: -Infinity,
+          occasion: "content",
           startedAt: -Infinity,
           failures: 0,
           retryAt: -Infinity,
@@ -113,11 +115,13 @@ export class PagePublisher {
   }
 
   /** Marks the pages of an organization. New settings are tried at once. */
-  #markChanged(organizationId: string, hasNewSettings: boolean) {
+  #markChanged(organizationId: string, type: LoggedEvent["type"]) {
     for (const target of this.#targets.values()) {
       if (target.organizationId !== organizationId) continue;
       target.changedAt ??= this.#monotonic();
-      if (hasNewSettings) Object.assign(target, { retryAt: -Infinity, startedAt: -Infinity });
+      target.occasion = joinOccasions(target.occasion, isStateEvent(type) ? "state" : "content");
+      if (type === "status-page.publishing-changed")
+        Object.assign(target, { retryAt: -Infinity, startedAt: -Infinity });
     }
   }
 
@@ -133,23 +137,25 @@ export class PagePublisher {
   }
 
   async #run(target: Target) {
-    const isChanged = target.changedAt !== null;
-    Object.assign(target, { isRunning: true, startedAt: this.#monotonic(), changedAt: null });
+    const occasion = target.occasion ?? "time";
+    Object.assign(target, { isRunning: true, startedAt: this.#monotonic() });
+    Object.assign(target, { changedAt: null, occasion: null });
     try {
-      await this.#publish(target, isChanged);
+      await this.#publish(target, occasion);
       target.failures = 0;
     } catch (error) {
       target.failures++;
       target.retryAt = this.#monotonic() + retryDelayMs(target.failures);
       target.changedAt ??= this.#monotonic();
+      target.occasion = joinOccasions(target.occasion, occasion);
       await this.#recordFailure(target, error);
     } finally {
       target.isRunning = false;
     }
   }
 
-  /** Publishes a page. Without a change, only the files that contain the time. */
-  async #publish({ organizationId, pageId }: Target, isChanged: boolean) {
+  /** Publishes the files of a page that the occasion can have changed. */
+  async #publish({ organizationId, pageId }: Target, occasion: Occasion) {
     const { store, vault, targets, clock, publishDir } = this.#on;
     const row = await findPublishing({ store, organizationId }, pageId);
     const slug = await findSlug({ store, organizationId }, pageId);
@@ -159,7 +165,7 @@ export class PagePublisher {
     const destination = await createPublishDestination(plan, { publishDir, slug, targets });
     const known = row.place === destination.place ? row.files : {};
     const all = await listPublishedFiles(this.#on, { organizationId, pageId, url: plan.url });
-    const files = isChanged ? all : all.filter(({ isTimed }) => isTimed === true);
+    const files = all.filter((file) => isRenderedAt(file.occasion, occasion));
     const record = (result: Parameters<typeof recordPublication>[2]) =>
       store.atomic([recordPublication(store, row, result)]);
     // Recorded before the upload, so that a file is removed later even if this process is killed.
@@ -168,7 +174,8 @@ export class PagePublisher {
     if (unknown.length > 0) await record({ place: destination.place, files: recorded });
     const hashes = await putFiles(destination, files, recorded);
     const wanted = new Set(all.map(({ path }) => path));
-    const outdated = isChanged ? Object.keys(recorded).filter((path) => !wanted.has(path)) : [];
+    const outdated =
+      occasion === "content" ? Object.keys(recorded).filter((path) => !wanted.has(path)) : [];
     for (const path of outdated) await destination.remove(path);
     const entries = Object.entries({ ...recorded, ...hashes });
     const kept = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
@@ -196,6 +203,9 @@ export class PagePublisher {
   }
 }
 
+/** Whether a monitor only changed its state, which changes no incident and no content. */
+const isStateEvent = (type: LoggedEvent["type"]) => stateTypes.some((one) => one === type);
+
 function isDue({ changedAt, startedAt, retryAt, isRunning }: Target, now: number): boolean {
   if (isRunning || now < retryAt) return false;
   if (now - startedAt >= refreshMs) return true;
@@ -210,13 +220,18 @@ async function putFiles(
 ): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   const queue = files.values();
+  const errors: unknown[] = [];
   const work = async () => {
     for (const file of queue) {
+      if (errors.length > 0) return;
       const hash = await putFile(destination, file, known[file.path] ?? "");
       if (hash !== null) hashes[file.path] = hash;
     }
   };
-  await Promise.all(Array.from({ length: uploadsAtOnce }, work));
+  const keep = (error: unknown) => void errors.push(error);
+  // Waits for all, so that no upload of this publication follows one of the next.
+  await Promise.all(Array.from({ length: uploadsAtOnce }, () => work().catch(keep)));
+  if (errors.length > 0) throw errors[0];
   return hashes;
 }
 
@@ -230,6 +245,7 @@ async function putFile(
   const content = await file.read();
   if (content === null) return null;
   const hash = Bun.hash(content).toString(36);
-  if (file.isTimed || hash !== known) await destination.put(file, content);
-  return file.isTimed ? "" : hash;
+  const isTimed = file.occasion === "time";
+  if (isTimed || hash !== known) await destination.put(file, content);
+  return isTimed ? "" : hash;
 }

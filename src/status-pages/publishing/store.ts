@@ -23,7 +23,7 @@ export async function findPublishing(
 export const listPublishedPages = (store: Store) =>
   store.query<Key>(
     `select organization_id as organizationId, page_id as pageId from status_page_publishing
-     where settings ->> 'enabled' or files <> '{}'`,
+     where settings ->> 'enabled'`,
     [],
   );
 
