@@ -234,13 +234,24 @@ function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
  * Resumes those of the monitors whose pause is over, in one atomic write. Monitors that a person resumed or paused for
  * longer meanwhile stay unchanged.
  */
-export function resumeMonitors(scope: Scope, monitorIds: readonly string[]) {
+export const resumeMonitors = (scope: Scope, monitorIds: readonly string[]) =>
+  resumeSome(scope, monitorIds, ({ pausedUntil }) => {
+    const at = formatTimestamp(scope.clock());
+    return pausedUntil !== null && pausedUntil <= at;
+  });
+
+/** Resumes a paused monitor. It stays paused while its group is. */
+export const resumeMonitor = (scope: Scope, id: string) =>
+  resumeSome(scope, [id], ({ paused }) => paused);
+
+function resumeSome(
+  scope: Scope,
+  monitorIds: readonly string[],
+  isResumed: (monitor: BulkMonitor) => boolean,
+) {
   return retryOnStaleRead(async () => {
     const found = await findBulkMonitors(scope, monitorIds);
-    const at = formatTimestamp(scope.clock());
-    const monitors = [...found.values()].filter(
-      ({ pausedUntil }) => pausedUntil !== null && pausedUntil <= at,
-    );
+    const monitors = [...found.values()].filter(isResumed);
     const plan: BulkPlan = { changed: [], refused: [], same: [] };
     for (const before of monitors) planResumption(plan, before);
     return changeInBulk(scope, { monitors, parts: [], groups: new Map(), plan });

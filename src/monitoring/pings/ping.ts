@@ -7,7 +7,7 @@ import { toRemoteLine } from "../../core/text/formatting.ts";
 import { parse } from "../../core/validation.ts";
 import { guard } from "../../database/store.ts";
 import { monitorBounds } from "../../core/limits.ts";
-import { buildScope } from "../../events/scope.ts";
+import { buildScope, system } from "../../events/scope.ts";
 import { parseBearerToken } from "../../http/access/authentication.ts";
 import type { Principal } from "../../http/access/session.ts";
 import { type BodyClient, readStart } from "../../http/body.ts";
@@ -17,6 +17,7 @@ import { isRead } from "../../http/request.ts";
 import { countWrongToken, describeSender, type PushContext } from "../checks/push.ts";
 import { findByPushToken } from "../checks/engine/watched-monitors.ts";
 import { NewMonitor } from "../monitors/schema.ts";
+import { resumeMonitor } from "../monitors/bulk-service.ts";
 import { createMonitor } from "../monitors/service.ts";
 import {
   decodeOutput,
@@ -25,7 +26,7 @@ import {
   parseAction,
   type PingAction,
 } from "./ping-rules.ts";
-import { createReport } from "../jobs/report-rules.ts";
+import { createReport, type PushReport } from "../jobs/report-rules.ts";
 import { listBySlug } from "../jobs/store.ts";
 
 /** Parameters of a path: `/ping/TOKEN`, `/ping/TOKEN/ACTION`, `/ping/KEY/SLUG` or `/ping/KEY/SLUG/ACTION`. */
@@ -59,8 +60,23 @@ export async function receivePing(
   const runId = query.get("rid");
   if (runId !== null && !isRunId(runId)) return respond(400, "invalid uuid format");
   const target = found.target ?? (await createForSlug(found, dependencies));
-  await dependencies.reportTo(target, await readPing(request, client, action, runId));
+  await report(target, await readPing(request, client, action, runId), dependencies);
   return found.target === null ? respond(201, "Created") : respond(200, "OK");
+}
+
+/** Stores a report. One about the end of a run resumes a paused monitor, as in Healthchecks. */
+async function report(
+  target: Target,
+  given: PushReport,
+  { reportTo, services }: Dependencies,
+): Promise<void> {
+  const isActive = await reportTo(target, given);
+  if (isActive || (given.kind !== "success" && given.kind !== "failure")) return;
+  const { changed } = await resumeMonitor(
+    buildScope(services, target.organizationId, system),
+    target.id,
+  );
+  if (changed > 0) await reportTo(target, given);
 }
 
 function respond(status: number, text: string): Response {

@@ -3,6 +3,7 @@ import { createApiKey } from "../../../src/accounts/api-keys/service.ts";
 import { sha256 } from "../../../src/core/ids.ts";
 import { jobBounds } from "../../../src/core/limits.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { switchGroup } from "../../../src/monitoring/groups/service.ts";
 import type { TestAppliance } from "../../support/appliance.ts";
 import { createWatch } from "../../support/check-board.ts";
 
@@ -47,6 +48,24 @@ describe("a ping", () => {
       expect(headers.get("access-control-allow-origin")).toBe("*");
     }
     expect((await job()).reports).toHaveLength(3);
+  });
+
+  test("resumes a paused monitor at the end of a run, but not one of a paused group", async () => {
+    const { ping, id, changeMonitor, readMonitor, readStatus, api, engine, job, ours } =
+      await createPinged();
+    await changeMonitor(id, { paused: true });
+    await engine.runOnce();
+    for (const path of ["/start", "/log"]) await ping(path);
+    expect(await readStatus(id)).toBe("paused");
+    expect((await ping()).text).toBe("OK");
+    expect(await readMonitor(id)).toMatchObject({ paused: false, status: "up" });
+    expect((await job()).reports).toHaveLength(1);
+    const { json } = await api("POST", "/api/v1/monitor-groups", { body: { name: "Jobs" } });
+    await changeMonitor(id, { groupId: json.data.id });
+    await switchGroup(ours.scope, json.data.id as string, "group.paused");
+    await engine.runOnce();
+    expect((await ping("/fail")).text).toBe("OK");
+    expect(await readStatus(id)).toBe("paused");
   });
 
   test("reports a start, a failure, a log and an exit status", async () => {
