@@ -37,6 +37,8 @@ import { signl4 } from "./providers/signl4.ts";
 import { splunkoncall } from "./providers/splunkoncall.ts";
 import { incidentio } from "./providers/incidentio.ts";
 import { alertmanager } from "./providers/alertmanager.ts";
+import { mqtt } from "./providers/mqtt.ts";
+import { syslog } from "./providers/syslog.ts";
 import { sns } from "./providers/sns.ts";
 import { github } from "./providers/github.ts";
 import { gitlab } from "./providers/gitlab.ts";
@@ -85,5 +87,7 @@ export const providers: { [T in ReceiverType]: Provider<T> } = {
   signl4,
   apprise,
   sns,
+  mqtt,
+  syslog,
   webpush,
 };

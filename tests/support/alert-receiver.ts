@@ -19,6 +19,9 @@ import { newChannels } from "./samples.ts";
 import { replyWith, type RecordedRequest, type Reply, startTarget } from "./target.ts";
 import type { Json } from "./json.ts";
 
+/** Channel types that don't send HTTP requests; they have tests of their own. */
+export const typesWithoutHttp: readonly string[] = ["email", "mqtt", "syslog"];
+
 /** Public URL of the appliance in these tests. */
 export const origin = "https://signalbox.lan";
 

@@ -163,12 +163,33 @@ export async function startSshServer(
   return { port, fingerprint: keys.at(-1)?.fingerprint ?? "", [Symbol.asyncDispose]: stop };
 }
 
-/** Mosquitto with TLS and one user, `probe`, who can read its status topics. */
+/** rsyslog that writes what it receives over UDP and TCP to a file. */
+export async function startRsyslog() {
+  const [port, folder] = [getFreePort(), createFolder()];
+  const config = `
+    global(workDirectory="${folder}")
+    module(load="imudp")
+    module(load="imtcp")
+    input(type="imudp" address="127.0.0.1" port="${port}")
+    input(type="imtcp" address="127.0.0.1" port="${port}")
+    template(name="fields" type="string" string="%pri%|%hostname%|%app-name%|%msgid%|%structured-data%|%msg%\\n")
+    action(type="omfile" file="${folder}/lines" template="fields")
+  `;
+  writeFileSync(join(folder, "rsyslog.conf"), config.replaceAll(/^ +/gm, ""));
+  const args = ["-n", "-f", join(folder, "rsyslog.conf"), "-i", join(folder, "pid")];
+  const stop = await startProgram({ program: "rsyslogd", args, folder }, [port]);
+  return { port, lines: join(folder, "lines"), [Symbol.asyncDispose]: stop };
+}
+
+/** Mosquitto with TLS and one user, `probe`, who can read its status topics, and use `alerts/#`. */
 export async function startMosquitto(password: string) {
   const [port, securePort, folder] = [getFreePort(), getFreePort(), createFolder()];
   writeCertificates(folder);
   runOrThrow(["mosquitto_passwd", "-c", "-b", "users", "probe", password], folder);
-  writeFileSync(join(folder, "rights"), "user probe\ntopic read $SYS/#\n");
+  writeFileSync(
+    join(folder, "rights"),
+    "user probe\ntopic read $SYS/#\ntopic readwrite alerts/#\n",
+  );
   const config = `
     listener ${port} 127.0.0.1
     listener ${securePort} 127.0.0.1

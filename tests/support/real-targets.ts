@@ -51,6 +51,7 @@ export const packages = {
   stunnel: "stunnel4",
   unbound: "unbound",
   microsocks: "microsocks",
+  rsyslogd: "rsyslog",
   "dpkg-deb": "dpkg",
   rpm: "rpm",
   rpmbuild: "rpm",

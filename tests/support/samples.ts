@@ -127,6 +127,22 @@ const samples: Record<ChannelType, NewChannel> = {
     secrets: { token: canary },
     others: { server: "http://git.lan", repository: "acme/ops" },
   },
+  mqtt: {
+    secrets: { password: canary },
+    optional: ["password"],
+    others: {
+      host: "broker.lan",
+      port: 1883,
+      tls: false,
+      username: "signalbox",
+      topic: "alerts",
+      retain: false,
+    },
+  },
+  syslog: {
+    secrets: {},
+    others: { host: "logs.lan", port: 514, transport: "udp", facility: "local0" },
+  },
   sns: {
     secrets: { secretAccessKey: canary },
     others: { topicArn: "arn:aws:sns:eu-central-1:123456789012:alerts", accessKeyId: "AKIA1" },

@@ -55,6 +55,24 @@ export function renderWithin<T>(
   }
 }
 
+/** The lines and links of a message, in at most 4,000 bytes of JSON. */
+export const renderLinesAndLinks = (message: Message): string =>
+  renderWithin(
+    4_000,
+    message.lines,
+    (lines) => [...lines, "", ...listLinks(message)].join("\n"),
+    (text) => bytesOf([text]),
+  );
+
+/** A message as fields for automations. `key` is the same from the start of a problem to its end. */
+export function buildEvent(message: Message) {
+  const { id, at, type, severity, title, problem, url } = message;
+  const status = problem?.isOver === true ? "resolved" : "triggered";
+  const key = problem?.key ?? id;
+  const text = renderLinesAndLinks(message);
+  return { id, key, status, type, severity, time: at, title, message: text, url };
+}
+
 /** Joins lines into one text of at most `max` characters after escaping. */
 export function joinWithin(
   max: number,

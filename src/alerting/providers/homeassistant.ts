@@ -1,6 +1,6 @@
 import { createHttpProvider, createStatusVerdict } from "../provider.ts";
 import type { Message } from "../sending/messages.ts";
-import { bytesOf, joinUrl, listLinks, renderWithin } from "./formatting.ts";
+import { buildEvent, joinUrl, renderLinesAndLinks } from "./formatting.ts";
 
 /**
  * Calls a notify service, or fires an event. Apps replace a notification with the same tag, so an outage and its end
@@ -20,25 +20,10 @@ export const homeassistant = createHttpProvider<"homeassistant">({
   verdict: createStatusVerdict("Home Assistant", { 401: "the access token is not valid" }),
 });
 
-const renderLines = (message: Message) =>
-  renderWithin(
-    4_000,
-    message.lines,
-    (lines) => [...lines, "", ...listLinks(message)].join("\n"),
-    (text) => bytesOf([text]),
-  );
-
 function buildNotification(service: string, message: Message) {
   const { id, title, problem, url } = message;
   const data = { tag: problem?.key ?? id, group: "signalbox", url, clickAction: url };
-  const text = { title, message: renderLines(message) };
+  const text = { title, message: renderLinesAndLinks(message) };
   // This service accepts no data.
   return service === "persistent_notification" ? text : { ...text, data };
-}
-
-function buildEvent(message: Message) {
-  const { id, at, type, severity, title, problem, url } = message;
-  const status = problem?.isOver === true ? "resolved" : "triggered";
-  const key = problem?.key ?? id;
-  return { id, key, status, type, severity, time: at, title, message: renderLines(message), url };
 }

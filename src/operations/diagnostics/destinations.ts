@@ -27,6 +27,9 @@ export type Destinations = {
   sealed: string[];
 };
 
+/** Returns scheme, host and port. `URL.origin` is `null` for other schemes than those of the web. */
+export const formatOrigin = ({ protocol, host }: URL): string => `${protocol}//${host}`;
+
 /**
  * Returns the destinations of alerts of all organizations. URL paths are left out, because chat
  * services put secrets into them.
@@ -51,8 +54,9 @@ export async function findDestinations(store: Store, vault: Vault): Promise<Dest
     try {
       const url = addressOf(channel.type, settingsOf(vault, channel))?.url;
       if (url === undefined) continue;
-      const host = hosts.get(url.origin) ?? { origin: new URL(url.origin), channels: [] };
-      hosts.set(url.origin, { ...host, channels: [...host.channels, label] });
+      const origin = formatOrigin(url);
+      const host = hosts.get(origin) ?? { origin: new URL(origin), channels: [] };
+      hosts.set(origin, { ...host, channels: [...host.channels, label] });
     } catch {
       sealed.push(label);
     }

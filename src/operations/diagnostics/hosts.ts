@@ -22,7 +22,7 @@ import {
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
 import { capitalize } from "../../core/text/formatting.ts";
-import type { ChannelHost } from "./destinations.ts";
+import { type ChannelHost, formatOrigin } from "./destinations.ts";
 import { renewalDays } from "./certificate.ts";
 
 /** Timeout of one host, in milliseconds. */
@@ -30,23 +30,27 @@ export const hostMs = 5_000;
 
 export type ConnectionOptions = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
 
+const secureProtocols: ReadonlySet<string> = new Set(["https:", "mqtts:", "tls:"]);
+
 /** Connects to the host of some channels as an alert would, without sending anything. */
 export async function examineHost(
   { origin, channels }: ChannelHost,
   reaching: ConnectionOptions,
 ): Promise<Finding> {
-  const subject = origin.origin;
+  const subject = formatOrigin(origin);
   const whose = `for ${formatNames(channels)}`;
   const host = origin.hostname.replace(/^\[|\]$/g, "");
-  const isSecure = origin.protocol === "https:";
+  const isSecure = secureProtocols.has(origin.protocol);
   const port = portOf(origin);
   try {
     const secured = await withTimeout(createConnectionContext(reaching), async (context) => {
       context.step = "resolving the name";
       const addresses = await context.addressesOf(host, port);
+      if (origin.protocol === "udp:") return "resolved";
       const connection = await dial(addresses, port, context, isSecure ? { name: host } : null);
       return connection.secured;
     });
+    if (secured === "resolved") return okFinding(subject, `its name resolves, ${whose}`);
     if (secured === null) return okFinding(subject, `takes connections, ${whose}`);
     if (secured.issue !== null)
       return problemFinding(subject, `${secured.issue} It is ${whose}`, adviseOnCertificate(host));
@@ -60,7 +64,7 @@ export async function examineHost(
     return problemFinding(
       subject,
       `${describeFailure(error)} It is ${whose}`,
-      adviseOnFailure(error, origin.origin),
+      adviseOnFailure(error, subject),
     );
   }
 }

@@ -8,7 +8,7 @@ import type { Store } from "../../database/store.ts";
 import { examineBackups, examineBucket, examineSchedule } from "./backups.ts";
 import { examineCertificate } from "./certificate.ts";
 import { examineClock } from "./clock.ts";
-import type { Destinations } from "./destinations.ts";
+import { type Destinations, formatOrigin } from "./destinations.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { type Disk, examineDiskSpace, examineDatabaseSize } from "./disk.ts";
 import { examineEvents, type Progress } from "./events.ts";
@@ -151,7 +151,7 @@ export const createDestinationDiagnostics = ({
     examine: (context: DataContext) => examineMailServer(server, context),
   })),
   ...hosts.map((host) => ({
-    id: host.origin.origin,
+    id: formatOrigin(host.origin),
     area: "Alert channels" as const,
     leavesMachine: true,
     examine: async (context: DataContext) => [await examineHost(host, context)],

@@ -11,6 +11,7 @@ import {
   origin,
   parseFields,
   startReceiver,
+  typesWithoutHttp,
 } from "../../support/alert-receiver.ts";
 import type { Json } from "../../support/json.ts";
 import { replyWith } from "../../support/target.ts";
@@ -79,7 +80,7 @@ describe.each(Object.keys(places))("%s", (type) => {
 });
 
 // Services with cases of their own have no link; tests of three are elsewhere.
-const without = new Set([...caseTypes, "email", "voice", "webpush"]);
+const without = new Set([...caseTypes, ...typesWithoutHttp, "voice", "webpush"]);
 const others = Object.keys(providers).filter((type) => !(type in places) && !without.has(type));
 
 test.each(others)("%s has the link once in each text", async (type) => {

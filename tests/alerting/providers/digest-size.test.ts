@@ -11,6 +11,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
+  typesWithoutHttp,
 } from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
@@ -27,7 +28,7 @@ const alerts: Alert[] = createAlertStorm(1_000).map((alert, index) => {
 });
 
 const digesting = (Object.keys(providers) as ChannelType[]).filter(
-  (type) => providers[type].digests,
+  (type) => providers[type].digests && (type === "email" || !typesWithoutHttp.includes(type)),
 );
 
 async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {

@@ -11,6 +11,7 @@ import {
   monitor,
   createChannel,
   startReceiver,
+  typesWithoutHttp,
 } from "../../support/alert-receiver.ts";
 
 /** The fields of all services with the page to open. */
@@ -26,7 +27,7 @@ async function sentFrom(type: string, origin: string): Promise<string> {
 }
 
 // A browser opens the page at the address at which it subscribed. A call reads no addresses.
-const addressless = ["email", "webpush", "voice"];
+const addressless = [...typesWithoutHttp, "webpush", "voice"];
 const overHttp = Object.keys(providers).filter((type) => !addressless.includes(type));
 const localOrigins = ["http://nas:3210", "http://localhost:3210", "http://[fd00::5]:3210"];
 

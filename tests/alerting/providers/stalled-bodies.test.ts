@@ -6,6 +6,7 @@ import {
   createChannel,
   startReceiver,
   createMessage,
+  typesWithoutHttp,
 } from "../../support/alert-receiver.ts";
 import type { Reply } from "../../support/target.ts";
 
@@ -41,7 +42,7 @@ const unfinished: Record<string, Reply> = {
   "a byte at a time": drip,
 };
 
-const overHttp = Object.keys(providers).filter((type) => type !== "email");
+const overHttp = Object.keys(providers).filter((type) => !typesWithoutHttp.includes(type));
 
 /** They list their issues before they open one, so a stalled list delivered nothing. */
 const trackers = ["github", "gitlab", "gitea"];

@@ -22,7 +22,10 @@ import {
   openDataDirectory,
 } from "../../../src/database/file/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
-import { findDestinations } from "../../../src/operations/diagnostics/destinations.ts";
+import {
+  findDestinations,
+  formatOrigin,
+} from "../../../src/operations/diagnostics/destinations.ts";
 import { type Report, runDiagnostics } from "../../../src/operations/diagnostics/diagnostic.ts";
 import { examineAppliance } from "../../../src/operations/diagnostics/doctor.ts";
 import { formatReport } from "../../../src/operations/diagnostics/report.ts";
@@ -90,11 +93,11 @@ describe("each type of channel", () => {
       (row) => row.type === type,
     );
     const origins: string[] = [];
+    /** Hosts and ports of connections that are no HTTP requests. */
+    const dialed: string[] = [];
     for (const row of rows)
-      await (providers[type] as Provider<ChannelType>).deliver(
-        settingsOf(data.vault, row) as never,
-        createMessage(createAlert("monitor.down")),
-        {
+      await (providers[type] as Provider<ChannelType>)
+        .deliver(settingsOf(data.vault, row) as never, createMessage(createAlert("monitor.down")), {
           now: 0,
           targets: createTargetGuard(() => []),
           timeoutMs: 1,
@@ -104,18 +107,25 @@ describe("each type of channel", () => {
           vapid: null,
           progress: null,
           messageTo: null,
+          async addressesOf(host, port) {
+            dialed.push(`${host}:${port}`);
+            return [];
+          },
           exchange: async ({ url }) => {
             origins.push(url.origin);
             return { status: 200, headers: new Map(), body: "ok" };
           },
-        },
-      );
+        })
+        // Other protocols find no address.
+        .catch(() => {});
     // The examined hosts are exactly the hosts that deliveries connect to.
     const { hosts } = await findDestinations(data.store, data.vault);
     const examined = hosts.filter(({ channels }) =>
       channels.some((name) => name.includes(`“The ${type}”`)),
     );
-    const hostsOf = examined.map(({ origin }) => origin.origin);
+    const hostsOf = examined.map(({ origin }) => formatOrigin(origin));
+    if (dialed.length > 0)
+      return expect(new Set(examined.map(({ origin }) => origin.host))).toEqual(new Set(dialed));
     if (type !== "webhook") expect(new Set(hostsOf)).toEqual(new Set(origins));
     expect(origins.length === 0).toBe(withoutHost.includes(type));
     for (const origin of origins)

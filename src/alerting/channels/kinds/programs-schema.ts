@@ -1,13 +1,22 @@
 /** The channel types whose receivers are programs. */
 import { z } from "zod";
-import { fixedDestination, isSameOrigin } from "../../../core/security/destinations.ts";
+import {
+  createStrengthCheck,
+  fixedDestination,
+  isSameHost,
+  isSameOrigin,
+  isSameValue,
+  toAsciiName,
+} from "../../../core/security/destinations.ts";
 import {
   Headers,
+  Host,
   HttpUrl,
   limitPlaceholders,
   line,
   nullable,
   optionalParagraphs,
+  Port,
   secret,
   SigningSecret,
 } from "../../../core/fields.ts";
@@ -20,6 +29,39 @@ export function findSnsOrigin(topicArn: string): string {
   const [, partition = "", , region = ""] = topicArn.split(":");
   return `https://sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`;
 }
+
+const syslogTransports = ["udp", "tcp", "tls"] as const;
+
+/** Facilities by their codes (RFC 5424 §6.2.1). */
+export const syslogFacilities = [
+  "kern",
+  "user",
+  "mail",
+  "daemon",
+  "auth",
+  "syslog",
+  "lpr",
+  "news",
+  "uucp",
+  "cron",
+  "authpriv",
+  "ftp",
+  "ntp",
+  "audit",
+  "alert",
+  "clock",
+  "local0",
+  "local1",
+  "local2",
+  "local3",
+  "local4",
+  "local5",
+  "local6",
+  "local7",
+] as const;
+
+const buildAddress = (scheme: string, host: string, port: number) =>
+  `${scheme}://${host.includes(":") ? `[${host}]` : toAsciiName(host)}:${port}`;
 
 export const programKinds = {
   webhook: defineChannelKind({
@@ -106,6 +148,65 @@ export const programKinds = {
     // Only a signature is sent, never the secret.
     secrets: { secretAccessKey: fixedDestination },
     address: ({ topicArn }) => findSnsOrigin(topicArn),
+  }),
+  mqtt: defineChannelKind({
+    name: "MQTT",
+    summary: "Publishes to a topic of a broker",
+    help: "Publishes each message as JSON, for example for Home Assistant, Node-RED or a signal tower. The broker must confirm it (QoS 1).",
+    fields: {
+      host: Host,
+      port: Port.default(1883),
+      tls: z.boolean().default(false).meta({
+        description: "Whether the connection is encrypted, usually on port 8883.",
+      }),
+      username: nullable(line(255)),
+      password: nullable(secret()),
+      topic: line(1000)
+        .refine((topic) => !/[+#]/.test(topic), "must have no wildcards: + and # are for receivers")
+        .default("signalbox/alerts"),
+      retain: z.boolean().default(false).meta({
+        description: "Whether the broker stores the last message for clients that connect later.",
+      }),
+      template,
+    },
+    labels: {
+      host: { label: "Host", placeholder: "broker.lan", mono: true },
+      port: { label: "Port" },
+      tls: { label: "TLS" },
+      username: { label: "User name" },
+      password: { label: "Password" },
+      topic: { label: "Topic", mono: true },
+      retain: { label: "Retain the last message" },
+    },
+    secrets: {
+      password: { host: isSameHost, port: isSameValue, tls: createStrengthCheck(false, true) },
+    },
+    address: ({ host, port, tls }) => buildAddress(tls ? "mqtts" : "mqtt", host, port),
+  }),
+  syslog: defineChannelKind({
+    name: "Syslog",
+    summary: "A line in the log of a syslog server",
+    help: "Sends messages in the format of RFC 5424 to rsyslog, syslog-ng, Graylog or a SIEM. UDP confirms nothing: with TCP or TLS, Signalbox notices when the server is down.",
+    fields: {
+      host: Host,
+      port: Port.default(514),
+      transport: z.enum(syslogTransports).default("udp").meta({
+        description:
+          "`udp`, `tcp` with octet counting (RFC 6587), or `tls` (RFC 5425), usually on port 6514.",
+      }),
+      facility: z.enum(syslogFacilities).default("local0"),
+      template,
+    },
+    labels: {
+      host: { label: "Host", placeholder: "logs.lan", mono: true },
+      port: { label: "Port" },
+      transport: { label: "Transport", options: { udp: "UDP", tcp: "TCP", tls: "TLS" } },
+      facility: {
+        label: "Facility",
+        options: Object.fromEntries(syslogFacilities.map((name) => [name, name])),
+      },
+    },
+    address: ({ host, port, transport }) => buildAddress(transport, host, port),
   }),
   apprise: defineChannelKind({
     name: "Apprise",

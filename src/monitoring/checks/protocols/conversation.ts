@@ -1,5 +1,6 @@
 /** Connects to a host, secures the connection, and runs the protocol of a check over it. */
 import { type Connection, dial } from "../../../core/outgoing/connection.ts";
+import type { OutgoingContext } from "../../../core/outgoing/context.ts";
 import type { FoundDetails } from "../../monitors/details-rules.ts";
 import {
   assertTrusted,
@@ -45,7 +46,7 @@ export const buildTls = ({ host, serverName = null, verifyTls = true }: Target):
 /** Connects to the host, with TLS and certificate verification if set. Throws TargetFailure, OwnTrouble. */
 export async function connectToTarget(
   target: Target,
-  context: CheckContext,
+  context: OutgoingContext,
   { startsTls = false, hello }: Manner<unknown> = {},
 ): Promise<Connection> {
   const { host, port, tls = false } = target;
