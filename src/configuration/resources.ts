@@ -363,6 +363,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     hosts: page.hosts,
     showLatency: page.showLatency,
     showPaused: page.showPaused,
+    countImpacts: page.countImpacts,
     historyDays: page.historyDays,
     timeZone: page.timeZone,
     language: page.language,

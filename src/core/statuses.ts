@@ -18,6 +18,10 @@ export type ReportKind = (typeof reportKinds)[number];
 
 export const incidentStatuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 
+/** States that an open incident can show for a monitor on public pages, ascending. */
+export const incidentImpacts = ["degraded", "partial-outage", "major-outage"] as const;
+export type ImpactLevel = (typeof incidentImpacts)[number];
+
 /**
  * Types of actors of changes. A `link` is one in a message. Its actor is the channel that received it. The `system` is
  * this appliance, such as when a pause ends.

@@ -1,12 +1,13 @@
 /** Wire format of an incident's preview, audience and traces on the admin page. */
 import { z } from "zod";
 import { Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
-import { IncidentStatus } from "../incidents/schema.ts";
+import { IncidentImpact, IncidentStatus } from "../incidents/schema.ts";
 
 /** A draft: an update of this incident, or a new incident. */
 export const IncidentDraft = z.strictObject({
   incidentId: Id.nullable().default(null),
   monitorIds: idSet(100).optional(),
+  impacts: z.array(IncidentImpact).max(100).optional(),
   title: line(500).optional(),
   severity: Severity.optional(),
   status: IncidentStatus.optional(),

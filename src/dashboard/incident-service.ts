@@ -62,8 +62,8 @@ async function readLatestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecor
 /** Fills missing fields of a draft with defaults. */
 function completeDraft(draft: Omit<IncidentDraft, "incidentId" | "status" | "statusPageId">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
-  const { monitorIds = [] } = draft;
-  return { title, severity, message, public: draft.public ?? true, monitorIds };
+  const { monitorIds = [], impacts = [] } = draft;
+  return { title, severity, message, public: draft.public ?? true, monitorIds, impacts };
 }
 
 /** Returns the recipients of an update and of the resolution, and the pages that show it. Throws NOT_FOUND. */

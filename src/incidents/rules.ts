@@ -3,6 +3,7 @@ import { Severity } from "../core/fields.ts";
 import { formatDuration } from "../core/text/formatting.ts";
 import {
   type Incident,
+  type IncidentImpact,
   type IncidentPatch,
   type IncidentQuery,
   IncidentStatus,
@@ -21,7 +22,7 @@ const defaultMessages: Record<IncidentStatus, string> = {
 
 type Changeable = Pick<
   Incident,
-  "title" | "status" | "severity" | "public" | "resolvedAt" | "monitorId" | "monitorIds"
+  "title" | "status" | "severity" | "public" | "resolvedAt" | "monitorId" | "monitorIds" | "impacts"
 >;
 
 /**
@@ -44,6 +45,7 @@ export function applyPatch(
     public: patch.public ?? incident.public,
     monitorId: monitorIds[0] ?? null,
     monitorIds,
+    impacts: selectImpacts(patch.impacts ?? incident.impacts, monitorIds),
     status,
     resolvedAt: status === "resolved" ? (incident.resolvedAt ?? at) : null,
   };
@@ -59,6 +61,10 @@ export function applyPatch(
       : null,
   };
 }
+
+/** Selects the impacts on affected monitors. A monitor that was removed from an incident leaves none. */
+export const selectImpacts = (impacts: readonly IncidentImpact[], monitorIds: readonly string[]) =>
+  impacts.filter(({ monitorId }) => monitorIds.includes(monitorId));
 
 /** Returns null for translations without any text. */
 export const orNull = (translations: Translations | undefined): Translations | null =>
@@ -150,6 +156,10 @@ export function describeAutomaticUpdate(update: AutomaticUpdate, name: string): 
 /** Parses the stored translations of an update; null without any. */
 export const parseTranslations = (stored: string | null): Translations | null =>
   stored === null ? null : (JSON.parse(stored) as Translations);
+
+/** Parses the stored impacts of an incident on these monitors. */
+export const parseImpacts = (stored: string | null, monitorIds: readonly string[]) =>
+  stored === null ? [] : selectImpacts(JSON.parse(stored) as IncidentImpact[], monitorIds);
 
 /** Parses the stored facts of a title or update; null for a person's text. */
 export function parseFacts<T extends AutomaticTitle | AutomaticUpdate>(

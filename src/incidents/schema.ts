@@ -1,5 +1,5 @@
 /** Wire format of incidents, their timelines, notes and postmortems. */
-import { actorTypes, incidentStatuses } from "../core/statuses.ts";
+import { actorTypes, incidentImpacts, incidentStatuses } from "../core/statuses.ts";
 import { type PageLanguage, pageLanguages } from "../core/languages.ts";
 import { z } from "zod";
 import {
@@ -61,6 +61,14 @@ export const Postmortem = z
     },
   });
 export type Postmortem = z.infer<typeof Postmortem>;
+
+export const IncidentImpact = z
+  .strictObject({ monitorId: Id, impact: z.enum(incidentImpacts) })
+  .meta({
+    id: "IncidentImpact",
+    description: "The state that public pages show for a monitor while the incident is open.",
+  });
+export type IncidentImpact = z.infer<typeof IncidentImpact>;
 
 const Author = z.object({
   type: z.enum(actorTypes),
@@ -136,6 +144,9 @@ export type IncidentSummary = z.infer<typeof IncidentSummary>;
 export const Incident = z
   .object({
     ...record,
+    impacts: z.array(IncidentImpact).meta({
+      description: "States that public pages show for affected monitors while it is open.",
+    }),
     updates: z.array(IncidentUpdate).meta({ description: "The timeline, oldest first." }),
     notes: z.array(IncidentNote).meta({ description: "Internal notes, oldest first." }),
     postmortem: Postmortem.nullable(),
@@ -155,6 +166,7 @@ export const Incident = z
       resolvedAt: null,
       createdAt: "2026-11-20T23:02:00.000Z",
       updatedAt: "2026-11-20T23:10:00.000Z",
+      impacts: [],
       updates: [
         {
           id: "01a1fb99-1f06-7254-893f-bf88db30cdfe",
@@ -194,6 +206,18 @@ const monitorIds = idSet(incidentBounds.affectedMonitors.value).meta({
   description: "The affected monitors.",
 });
 
+const impacts = z
+  .array(IncidentImpact)
+  .max(incidentBounds.affectedMonitors.value)
+  .refine(
+    (all) => new Set(all.map(({ monitorId }) => monitorId)).size === all.length,
+    "must name each monitor once",
+  )
+  .meta({
+    description:
+      "States that public pages show for affected monitors while the incident is open, unless a check found a worse one. Monitors without an entry show their own state.",
+  });
+
 export const NewIncident = bodySchema(
   [
     "id",
@@ -213,6 +237,7 @@ export const NewIncident = bodySchema(
         description: "The affected monitor. With `monitorIds`, it must be the first of them.",
       }),
       monitorIds: monitorIds.optional(),
+      impacts: impacts.optional(),
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
       translations: translations.optional(),
@@ -257,10 +282,12 @@ export const IncidentPatch = bodySchema(
       severity: Severity.optional(),
       public: z.boolean().optional(),
       monitorIds: monitorIds.optional(),
+      impacts: impacts.optional(),
       notify,
     })
     .refine((patch) => Object.entries(patch).some(isChange), {
-      error: "must have at least one of status, message, title, severity, public or monitorIds",
+      error:
+        "must have at least one of status, message, title, severity, public, monitorIds or impacts",
     })
     .refine(({ message, translations }) => message !== undefined || translations === undefined, {
       path: ["translations"],

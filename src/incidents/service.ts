@@ -69,6 +69,7 @@ export async function openIncident(
 ): Promise<IncidentRecord> {
   const affected = monitorIds ?? (monitorId ? [monitorId] : []);
   assertNamesMonitor(scope, affected);
+  assertImpactsAffected(input.impacts, affected);
   const monitorField = monitorIds === undefined ? "monitorId" : "monitorIds";
   const write = insertIncident(
     scope.organizationId,
@@ -91,6 +92,7 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
     const before = await getIncident(scope, id);
     assertOpenerKept(before, patch);
     assertNamesMonitor(scope, patch.monitorIds);
+    assertImpactsAffected(patch.impacts, patch.monitorIds ?? before.monitorIds);
     const write = patchIncident(scope.organizationId, before, patch, scope.clock());
     const current = guardCurrent(scope, incidents, before);
     const known = guardFieldExists(scope, "monitorIds", monitors, patch.monitorIds);
@@ -104,6 +106,13 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
 /** Throws FORBIDDEN if a limited caller names no monitor. They could not see such an incident. */
 function assertNamesMonitor({ groupIds }: Scope, monitorIds: readonly string[] | undefined) {
   if (groupIds !== null && monitorIds?.length === 0) throw noMonitorError("monitorIds");
+}
+
+/** Throws VALIDATION_ERROR for an impact on a monitor that the incident does not affect. */
+function assertImpactsAffected(impacts: NewIncident["impacts"], monitorIds: readonly string[]) {
+  const index = impacts?.findIndex(({ monitorId }) => !monitorIds.includes(monitorId)) ?? -1;
+  if (index !== -1)
+    throw invalidFieldError(`impacts[${index}].monitorId`, "must be one of the affected monitors");
 }
 
 /**

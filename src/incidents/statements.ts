@@ -51,6 +51,7 @@ const changeRow = createUpdate(incidents, [
   "updatedAt",
   "automatic",
   "monitorIds",
+  "impacts",
 ]);
 const insertUpdate = createInsert(incidentUpdates);
 
@@ -62,6 +63,7 @@ function serializeFacts<T extends { automatic: object | null }>(record: T) {
 const serializeIncident = (record: IncidentHead) => ({
   ...serializeFacts(record),
   monitorIds: record.monitorIds.length > 1 ? JSON.stringify(record.monitorIds) : null,
+  impacts: record.impacts.length > 0 ? JSON.stringify(record.impacts) : null,
 });
 
 const linkText = `insert into incident_monitors (organization_id, incident_id, monitor_id, position)
@@ -287,9 +289,10 @@ export function insertIncident(
     message,
     translations,
     notify,
+    impacts = [],
     ...input
   }: Pick<Incident, "title" | "severity" | "public" | "monitorIds"> &
-    Pick<NewIncident, "notify" | "translations"> & { message: string },
+    Pick<NewIncident, "notify" | "translations" | "impacts"> & { message: string },
   origin: Incident["origin"],
   now: number,
 ): Write & { posted: UpdateRecord } {
@@ -307,6 +310,7 @@ export function insertIncident(
   };
   const after: IncidentHead = {
     ...input,
+    impacts,
     monitorId: input.monitorIds[0] ?? null,
     id: createId(now),
     status,
@@ -374,7 +378,13 @@ export function patchIncident(
       action: actionOf(before.status, after.status),
       subjectId: before.id,
       fields: [
-        ...listChangedFields(before, after, ["title", "severity", "public", "monitorIds"]),
+        ...listChangedFields(before, after, [
+          "title",
+          "severity",
+          "public",
+          "monitorIds",
+          "impacts",
+        ]),
         // Every posted update is logged with its fields, even if the status stays the same.
         ...Object.keys(patch).filter((name) =>
           ["status", "message", "translations"].includes(name),

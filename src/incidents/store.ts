@@ -14,7 +14,9 @@ import { limitIncidents, selectVisibleMonitors } from "../database/group-limit.t
 import { matchValues, type Tenant } from "../database/rows.ts";
 import {
   parseFacts,
+  parseImpacts,
   parseTranslations,
+  selectImpacts,
   type AutomaticTitle,
   type AutomaticUpdate,
   parseWantedStates,
@@ -22,6 +24,7 @@ import {
 import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
 import type {
   Author,
+  IncidentImpact,
   IncidentNote,
   IncidentQuery,
   IncidentSummary,
@@ -40,6 +43,7 @@ export type IncidentHead = IncidentSummary & {
   /** Facts of a title that a monitor set; null for a person's title. */
   automatic: AutomaticTitle | null;
   postmortem: Postmortem | null;
+  impacts: IncidentImpact[];
   /** Number of updates, revisions and notes. */
   entries: number;
   /** Total bytes of the texts of updates, revisions, notes and the postmortem. */
@@ -62,6 +66,7 @@ type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
 type HeadRow = SummaryRow &
   Pick<IncidentHead, "version" | "entries" | "textBytes"> & {
     automatic: string | null;
+    impacts: string | null;
     postmortem: string | null;
   };
 type Row = HeadRow & { updates: string; notes: string };
@@ -96,7 +101,7 @@ const notesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
 const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
-const headColumns = `${summary}, version, automatic, entries, text_bytes AS "textBytes", (
+const headColumns = `${summary}, version, automatic, impacts, entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
     WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
@@ -121,7 +126,9 @@ export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead
 function parseHead(row: HeadRow): IncidentHead {
   const automatic = parseFacts<AutomaticTitle>(row.automatic);
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
-  return { ...row, ...toSummary(row), automatic, postmortem };
+  const shown = toSummary(row);
+  const impacts = parseImpacts(row.impacts, shown.monitorIds);
+  return { ...row, ...shown, automatic, impacts, postmortem };
 }
 
 /** Reads an incident with its timeline, which is streamed if it is long. */
@@ -134,7 +141,8 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
   // Internal notes are also about the other monitors of an incident, some by these monitors themselves.
   const isWhole = incident.monitorIds.length === parseMonitorIds(row).length;
   const notes = isWhole ? await listTimeline<IncidentNote>(tenant, row, "notes") : [];
-  return { ...incident, updates, notes };
+  const impacts = selectImpacts(incident.impacts, incident.monitorIds);
+  return { ...incident, impacts, updates, notes };
 }
 
 /** Removes the monitors that a limited caller can't see. Without any left, the incident does not exist for them. */

@@ -7,6 +7,7 @@ import {
   type AutomaticTitle,
   type AutomaticUpdate,
   parseFacts,
+  parseImpacts,
   parseTranslations,
 } from "../incidents/rules.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "../incidents/store.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 
-import type { Translations } from "../incidents/schema.ts";
+import type { IncidentImpact, Translations } from "../incidents/schema.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
 import { getLanguage } from "./languages/catalogue.ts";
 import { composeAutomaticTitle, describeUpdate } from "./languages/updates.ts";
@@ -137,6 +138,7 @@ type IncidentRow = Omit<
 > & {
   /** All affected monitors, including monitors that the page does not show. */
   monitorIds: readonly string[];
+  impacts: readonly IncidentImpact[];
 } & Words<AutomaticTitle, "title">;
 
 type UpdateRow = Omit<
@@ -149,7 +151,7 @@ type UpdateRow = Omit<
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
 
 const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
-  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, created_at as createdAt, updated_at as updatedAt,
+  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, impacts, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
 const isAffected = `exists (select 1 from incident_monitors its
@@ -270,13 +272,16 @@ async function loadIncidents(
 }
 
 type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
-type StoredFacts<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
+type StoredFacts<T> = Omit<T, "automatic" | "monitorIds" | "impacts"> & {
+  automatic: string | null;
+};
 type StoredUpdate = Omit<StoredFacts<UpdateRow>, "translations"> & { translations: string | null };
-type StoredIncident = StoredFacts<IncidentRow> & MonitorColumns;
+type StoredIncident = StoredFacts<IncidentRow> & MonitorColumns & { impacts: string | null };
 
 const parseIncidentRow = (row: StoredIncident): IncidentRow => ({
   ...row,
   monitorIds: parseMonitorIds(row),
+  impacts: parseImpacts(row.impacts, parseMonitorIds(row)),
   automatic: parseFacts<AutomaticTitle>(row.automatic),
 });
 
@@ -299,7 +304,7 @@ function toPublicIncident(
   { updates, earlier, postmortem }: Timeline,
   shown: ShownMonitors,
 ): PublicIncident {
-  const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
+  const { id, title, automatic, status, severity, monitorIds, impacts, ...times } = incident;
   // Automatic texts are about the first monitor, even if the page shows only others.
   const subject = shown.get(monitorIds[0] ?? "")?.name ?? null;
   const hasTitle = automatic !== null;
@@ -312,7 +317,8 @@ function toPublicIncident(
     severity,
     monitors: monitorIds.flatMap((id) => {
       const monitor = shown.get(id);
-      return monitor === undefined ? [] : [{ id, name: monitor.name }];
+      const impact = impacts.find(({ monitorId }) => monitorId === id)?.impact ?? null;
+      return monitor === undefined ? [] : [{ id, name: monitor.name, impact }];
     }),
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,

@@ -8,7 +8,13 @@ import { findSettings } from "../accounts/settings/service.ts";
 import { badgeDays } from "./rendering/badges.ts";
 import { createDayReader } from "./rendering/days.ts";
 import { createIncidentReader } from "./incidents.ts";
-import type { PublicMonitor } from "./formats/public-data.ts";
+import type {
+  IncidentMark,
+  PublicData,
+  PublicIncident,
+  PublicMonitor,
+} from "./formats/public-data.ts";
+import { addImpacts, applyImpact, findOpenImpacts, listImpactSpans } from "./rendering/impacts.ts";
 import { maxShownMonitors, limitShownDays, takesVisitors } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
@@ -19,7 +25,7 @@ import {
   determineShownStatus,
 } from "../monitoring/monitors/shown-status-rules.ts";
 
-type MonitorRow = Omit<PublicMonitor, "description" | "state" | "lastKnown" | "days"> & {
+type MonitorRow = Omit<PublicMonitor, "description" | "state" | "impact" | "lastKnown" | "days"> & {
   description: string;
   key: number;
   groupId: string | null;
@@ -182,7 +188,48 @@ function createComponents(
   };
 }
 
+const joinById = (...lists: readonly (readonly IncidentMark[])[]) => [
+  ...new Map(lists.flat().map((one) => [one.id, one])).values(),
+];
+
 const noDays: PublicMonitor["days"] = new Map();
+
+type Counting = {
+  days: PublicMonitor["days"];
+  /** Impacts that count in the figures, by monitor. */
+  spans: ReturnType<typeof listImpactSpans>;
+  failingSince: number | null;
+};
+
+function buildPublicMonitor(
+  stored: Omit<MonitorRow, "description"> & { description: string | null },
+  { days, spans, failingSince }: Counting,
+): PublicMonitor {
+  const {
+    key: _key,
+    groupId: _group,
+    status,
+    lastMessage,
+    ...row
+  } = adjustToPresent(stored, failingSince);
+  const state = determineShownStatus({ status, lastMessage });
+  const shownDays = addImpacts(days, spans.get(row.id));
+  return { ...row, state, impact: null, lastKnown: status, days: shownDays };
+}
+
+type Section = PublicData["sections"][number];
+
+/** Returns a function that builds the sections of a page with the impacts of incidents on their monitors. */
+function createSectionBuilder(sections: readonly Section[], { showPaused }: PublicPage) {
+  const listed = sections.filter(({ monitors }) => showPaused || monitors.length > 0);
+  return (incidents: readonly PublicIncident[]): Section[] => {
+    const impacts = findOpenImpacts(incidents);
+    return listed.map((section) => ({
+      ...section,
+      monitors: section.monitors.map((monitor) => applyImpact(monitor, impacts.get(monitor.id))),
+    }));
+  };
+}
 
 /** Creates the loader of a page's published data, which reads nothing that the page does not show. */
 function createPageLoader(store: Store) {
@@ -198,38 +245,36 @@ function createPageLoader(store: Store) {
     const keys = monitors.filter(isListed).map(({ key }) => key);
     const historyDays = limitShownDays(page.historyDays, monitors.length);
     const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
-    const failingSince = store.writes.getFailingSince();
-    const buildPublicMonitor = (
-      stored: Omit<MonitorRow, "description"> & { description: string | null },
-    ): PublicMonitor => {
-      const {
-        key,
-        groupId: _group,
-        status,
-        lastMessage,
-        ...row
-      } = adjustToPresent(stored, failingSince);
-      const state = determineShownStatus({ status, lastMessage });
-      return { ...row, state, lastKnown: status, days: days.get(key) ?? noDays };
-    };
-    const sections = parts
-      .map(({ id, name, monitors }) => ({
-        id,
-        name,
-        monitors: monitors.filter(isListed).map(buildPublicMonitor),
-      }))
-      .filter(({ monitors }) => page.showPaused || monitors.length > 0);
     const concealed = await readConcealed(store, page, shownMonitors);
     const incidentReader = createIncidentReader(store, page, shownMonitors, concealed.monitorIds);
     const { currentIncidents, ...incidentReads } = incidentReader;
+    const incidents = await currentIncidents(now);
+    const marks = await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1);
+    const counted = page.countImpacts ? joinById(marks, incidents) : [];
+    const spans = listImpactSpans(counted, now);
+    const showImpacts = createSectionBuilder(
+      parts.map(({ monitors, ...part }) => ({
+        ...part,
+        monitors: monitors.filter(isListed).map((monitor) =>
+          buildPublicMonitor(monitor, {
+            days: days.get(monitor.key) ?? noDays,
+            spans,
+            failingSince: store.writes.getFailingSince(),
+          }),
+        ),
+      })),
+      page,
+    );
+    const sections = showImpacts(incidents);
     const windowReader = createWindowReader(store, page, monitors, concealed, now);
     const { currentWindows, ...windowReads } = windowReader;
     return {
       page: { ...page, historyDays },
       sections,
-      incidents: await currentIncidents(now),
+      sectionsDuring: showImpacts,
+      incidents,
       windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
-      marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
+      marks,
       takesMail: await takesMail(store, page),
       ...createComponents(page, parts, sections),
       ...incidentReads,

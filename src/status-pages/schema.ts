@@ -225,6 +225,10 @@ export const statusPageFields = {
     description:
       "Whether the page lists paused monitors. Without them, sections that have no other monitor are omitted too. Incidents still name them.",
   }),
+  countImpacts: z.boolean().default(false).meta({
+    description:
+      "Whether impacts of incidents count in the page's uptime and daily bars. Of impacts and failed checks of a day, the longer time counts.",
+  }),
   historyDays: integer(1, 365).default(90).meta({
     description:
       "Days that the page shows. It shows up to 5,000 monitors and 100,000 days in total, so with very many monitors each has fewer days.",
@@ -320,6 +324,7 @@ export const StatusPage = z
     hosts: z.array(z.string()),
     showLatency: z.boolean(),
     showPaused: z.boolean(),
+    countImpacts: z.boolean(),
     historyDays: z.int(),
     timeZone: z.string(),
     language: PageLanguage,
@@ -371,6 +376,7 @@ export const StatusPage = z
       hosts: ["status.team.example"],
       showLatency: false,
       showPaused: true,
+      countImpacts: false,
       historyDays: 90,
       timeZone: "Europe/Berlin",
       language: "en",

@@ -21,6 +21,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   name: "Shop",
   description: null,
   state: "up",
+  impact: null,
   latencyMs: 34,
   days: new Map(),
   lastCheckedAt: null,

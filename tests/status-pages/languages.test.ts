@@ -332,6 +332,7 @@ test("a right-to-left page has its direction, arrows and no word of another lang
     name: "ض",
     description: null,
     state: "down" as const,
+    impact: null,
     lastKnown: "down" as const,
     notJudgedSince: null,
     latencyMs: 34,

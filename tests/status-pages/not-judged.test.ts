@@ -18,6 +18,7 @@ const monitor = (fields: Partial<PublicMonitor>): PublicMonitor => ({
   name: "Shop",
   description: null,
   state: "unknown",
+  impact: null,
   lastKnown: "up",
   notJudgedSince: since,
   latencyMs: 42,

@@ -43,6 +43,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   name: "Shop",
   description: null,
   state: "up",
+  impact: null,
   latencyMs: 34,
   days: new Map(),
   lastCheckedAt: "2026-11-20T09:59:30.000Z",
@@ -244,7 +245,7 @@ describe("the headline", () => {
       "A is down. 2 of 4 work.",
       {
         monitors: states("down", "up", "up", "up"),
-        incidents: [incident({ monitors: [{ id: "b", name: "B" }] })],
+        incidents: [incident({ monitors: [{ id: "b", name: "B", impact: null }] })],
       },
     ],
     [
@@ -258,7 +259,7 @@ describe("the headline", () => {
       "A is down. Everything else is up.",
       {
         monitors: states("down", "up"),
-        incidents: [incident({ monitors: [{ id: "a", name: "A" }] })],
+        incidents: [incident({ monitors: [{ id: "a", name: "A", impact: null }] })],
       },
     ],
     [
@@ -315,7 +316,7 @@ describe("an incident", () => {
       { ...update, id: "2", message: "Found it." },
       { ...update, id: "1", message: "Looking." },
     ];
-    const affected = { id: "m", name: "Shop" };
+    const affected = { id: "m", name: "Shop", impact: null };
     const [shown] = view({ incidents: [incident({ updates, monitors: [affected] })] }).all;
     expect(shown).toMatchObject({ summary: "Found it.", affects: ["Shop"], severity: "Minor" });
     expect(shown?.updates[0]).toMatchObject({

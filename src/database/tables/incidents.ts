@@ -27,6 +27,8 @@ export const incidents = sqliteTable(
     automatic: text("automatic"),
     /** JSON list of the affected monitors, if there are several. It saves lists a join. */
     monitorIds: text("monitor_ids"),
+    /** JSON list of the states that public pages show for its monitors; null for none. */
+    impacts: text("impacts"),
     /** Number of updates, revisions and notes, and total bytes of their texts, counted by triggers. */
     entries: integer("entries").notNull().default(0),
     textBytes: integer("text_bytes").notNull().default(0),

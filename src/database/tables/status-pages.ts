@@ -74,6 +74,8 @@ export const statusPages = sqliteTable(
     passwordHash: text("password_hash"),
     showLatency: flag("show_latency").notNull(),
     showPaused: flag("show_paused").notNull().default(true),
+    /** Whether impacts of incidents count in the page's uptime. */
+    countImpacts: flag("count_impacts").notNull().default(false),
     historyDays: integer("history_days").notNull(),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),
@@ -117,6 +119,11 @@ export const statusPageSections = sqliteTable(
     /** Name of the section; null for the name of the group. */
     name: text("name"),
     groupId: text("group_id"),
+    /** Whether it is part of the closest earlier section that is not nested. */
+    nested: flag("nested").notNull().default(false),
+    folding: text("folding", { enum: ["auto", "folded", "open"] })
+      .notNull()
+      .default("auto"),
     /** Visitors who see the section. */
     audience: text("audience", { enum: ["everyone", "signed-in"] })
       .notNull()
@@ -144,6 +151,8 @@ export const statusPageMonitors = sqliteTable(
     publicName: text("public_name"),
     /** Whether the page shows the monitor's description, which is internal otherwise. */
     showDescription: flag("show_description").notNull().default(false),
+    /** Address that the page links to; null for none. */
+    link: text("link"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.pageId, t.section, t.monitorId] }),

@@ -56,7 +56,7 @@ export function* renderJson(
 }
 
 function renderMonitor(
-  { id, name, description, state, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
+  { id, name, description, state, impact, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
   { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
   now: number,
@@ -67,6 +67,7 @@ function renderMonitor(
     name,
     ...(description !== null && { description }),
     status: state,
+    impact,
     lastKnownStatus: known.lastKnown,
     notJudgedSince: known.notJudgedSince,
     uptime: computeUptime(days, today, historyDays),

@@ -2,7 +2,7 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { computeSpanStart, computeRatio, type Sums } from "../../monitoring/uptime/rules.ts";
 import type { Severity } from "../../core/fields.ts";
-import type { MonitorStatus } from "../../core/statuses.ts";
+import type { ImpactLevel, MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
@@ -58,6 +58,8 @@ export type PublicMonitor = {
   description: string | null;
   /** `unknown` if trouble of the appliance itself prevents judging the monitor. */
   state: ShownStatus;
+  /** The impact of an incident that sets `state`; null while it is the monitor's own. */
+  impact: ImpactLevel | null;
   lastKnown: MonitorStatus;
   /** Since when the monitor is not judged, in RFC 3339; null while it is judged. */
   notJudgedSince: string | null;
@@ -92,7 +94,7 @@ export type PublicIncident = {
   status: IncidentStatus;
   severity: Severity;
   /** Affected monitors that the page shows, under their public names. */
-  monitors: readonly { id: string; name: string }[];
+  monitors: readonly { id: string; name: string; impact: ImpactLevel | null }[];
   createdAt: string;
   /** Time of the last update or correction. */
   updatedAt: string;

@@ -2,12 +2,12 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { statusPageBounds } from "../../core/limits.ts";
 import { deriveId } from "../../core/ids.ts";
-import type { MonitorStatus } from "../../core/statuses.ts";
+import type { ImpactLevel, MonitorStatus } from "../../core/statuses.ts";
 import { escapeTags } from "../../core/text/formatting.ts";
 
 import type { Language } from "../languages/language.ts";
 import type { LoadedPage } from "../load.ts";
-import type { PublicData, PublicIncident } from "./public-data.ts";
+import type { PublicData, PublicIncident, PublicMonitor } from "./public-data.ts";
 import { formatMaintenanceAnchor } from "../rendering/view.ts";
 import type { PublicWindow } from "../windows.ts";
 import { type RenderText, renderWords, collectTexts } from "../rendering/words.ts";
@@ -42,6 +42,15 @@ const componentStatus: Record<MonitorStatus, string> = {
   pending: "operational",
   paused: "operational",
 };
+
+const impactStatus: Record<ImpactLevel, string> = {
+  degraded: "degraded_performance",
+  "partial-outage": "partial_outage",
+  "major-outage": "major_outage",
+};
+
+const findComponentStatus = ({ impact, lastKnown }: PublicMonitor) =>
+  impact === null ? componentStatus[lastKnown] : impactStatus[impact];
 
 /** Maximum incidents or maintenances in a list, as at Statuspage. */
 const maxListed = 50;
@@ -214,10 +223,11 @@ const outageKeys = { critical: "v2Critical", major: "v2Major", minor: "v2Minor" 
 /** Returns the status of a group. With only some of its monitors down, it is a partial outage. */
 function deriveGroupStatus(monitors: PublicData["sections"][number]["monitors"]): string {
   const states = monitors
-    .map(({ lastKnown }) => lastKnown)
+    .map(({ impact, state, lastKnown }) => (impact === null ? lastKnown : state))
     .filter((state) => state !== "paused" && state !== "pending");
   if (states.includes("down"))
     return states.every((state) => state === "down") ? "major_outage" : "partial_outage";
+  if (monitors.some(({ impact }) => impact === "partial-outage")) return "partial_outage";
   const worst = (["degraded", "maintenance"] as const).find((state) => states.includes(state));
   return componentStatus[worst ?? "up"];
 }
@@ -246,7 +256,7 @@ function buildComponents({ page, sections }: PublicData, words: RenderText) {
     ...monitors.map((monitor, position) => ({
       id: monitor.id,
       name: escapeTags(monitor.name),
-      status: componentStatus[monitor.lastKnown],
+      status: findComponentStatus(monitor),
       not_judged_since: monitor.notJudgedSince,
       description: monitor.description && escapeTags(words(monitor.description).text),
       position: position + 1,

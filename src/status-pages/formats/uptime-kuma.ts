@@ -254,8 +254,9 @@ const heartbeatsText = `select k.value as key, h.at, h.status, h.latency_ms as l
 type Beat = { key: number; at: number; status: number; latencyMs: number | null };
 
 /** Uptime Kuma's numbers for the result of a heartbeat: 0 down, 1 up, 2 pending, 3 maintenance. */
+const down = 0;
 const pending = 2;
-const statusNumbers = [1, 1, 0, pending, 3];
+const statusNumbers = [1, 1, down, pending, 3];
 
 /** Returns the latest heartbeats and the 24-hour uptime of a page's monitors, in Uptime Kuma's format. */
 export async function renderKumaHeartbeats(
@@ -278,11 +279,12 @@ export async function renderKumaHeartbeats(
     for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
     await yieldToEventLoop();
   }
-  const unknown = new Set(
-    data.sections.flatMap(({ monitors }) =>
-      monitors.filter(({ state }) => state === "unknown").map(({ id }) => id),
-    ),
-  );
+  /** States that the last heartbeat does not show. */
+  const shown = new Map<string, number>();
+  for (const { id, state, impact } of data.sections.flatMap(({ monitors }) => monitors)) {
+    if (state === "unknown") shown.set(id, pending);
+    if (impact === "major-outage") shown.set(id, down);
+  }
   const heartbeatList: string[] = [];
   const uptimeList: Record<string, number> = {};
   await forEachYielding(states, ([id, { key }]) => {
@@ -294,8 +296,9 @@ export async function renderKumaHeartbeats(
       ping: data.page.showLatency ? latencyMs : null,
     }));
     // Clients show the last heartbeat as the current state of the monitor.
-    if (unknown.has(id) && list.at(-1)?.status !== pending)
-      list.push({ status: pending, time: formatTime(now), msg: "", ping: null });
+    const status = shown.get(id);
+    if (status !== undefined && list.at(-1)?.status !== status)
+      list.push({ status, time: formatTime(now), msg: "", ping: null });
     heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);
     uptimeList[`${number}_24`] = uptimeOf.get(key) ?? 0;
   });

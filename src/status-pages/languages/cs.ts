@@ -5,6 +5,8 @@ export const cs: Dictionary = {
   up: "V provozu",
   degraded: "Omezený provoz",
   down: "Výpadek",
+  partialOutage: "Částečný výpadek",
+  majorOutage: "Závažný výpadek",
   maintenance: "Údržba",
   pending: "Zatím nezkontrolováno",
   paused: "Pozastaveno",

@@ -5,6 +5,8 @@ export const de: Dictionary = {
   up: "Betriebsbereit",
   degraded: "Beeinträchtigt",
   down: "Ausgefallen",
+  partialOutage: "Teilausfall",
+  majorOutage: "Schwerer Ausfall",
   maintenance: "Wartung",
   pending: "Noch nicht geprüft",
   paused: "Pausiert",

@@ -7,6 +7,8 @@ export const en = {
   up: "Up",
   degraded: "Degraded",
   down: "Down",
+  partialOutage: "Partial outage",
+  majorOutage: "Major outage",
   maintenance: "Maintenance",
   pending: "Not checked yet",
   paused: "Paused",

@@ -5,6 +5,8 @@ export const es: Dictionary = {
   up: "Operativo",
   degraded: "Degradado",
   down: "Caído",
+  partialOutage: "Interrupción parcial",
+  majorOutage: "Interrupción grave",
   maintenance: "Mantenimiento",
   pending: "Aún sin comprobar",
   paused: "En pausa",

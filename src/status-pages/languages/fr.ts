@@ -5,6 +5,8 @@ export const fr: Dictionary = {
   up: "Opérationnel",
   degraded: "Dégradé",
   down: "En panne",
+  partialOutage: "Panne partielle",
+  majorOutage: "Panne majeure",
   maintenance: "Maintenance",
   pending: "Pas encore vérifié",
   paused: "En pause",

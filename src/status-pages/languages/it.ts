@@ -5,6 +5,8 @@ export const it: Dictionary = {
   up: "Operativo",
   degraded: "Degradato",
   down: "Non disponibile",
+  partialOutage: "Interruzione parziale",
+  majorOutage: "Interruzione grave",
   maintenance: "Manutenzione",
   pending: "Non ancora controllato",
   paused: "In pausa",

@@ -5,6 +5,8 @@ export const ja: Dictionary = {
   up: "稼働中",
   degraded: "性能低下",
   down: "停止中",
+  partialOutage: "一部停止",
+  majorOutage: "重大な障害",
   maintenance: "メンテナンス",
   pending: "未確認",
   paused: "一時停止",

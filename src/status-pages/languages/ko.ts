@@ -5,6 +5,8 @@ export const ko: Dictionary = {
   up: "정상",
   degraded: "성능 저하",
   down: "중단",
+  partialOutage: "부분 중단",
+  majorOutage: "중대한 장애",
   maintenance: "점검",
   pending: "아직 확인되지 않음",
   paused: "일시 중지됨",

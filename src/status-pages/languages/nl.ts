@@ -5,6 +5,8 @@ export const nl: Dictionary = {
   up: "Operationeel",
   degraded: "Verminderd",
   down: "Storing",
+  partialOutage: "Gedeeltelijke storing",
+  majorOutage: "Grote storing",
   maintenance: "Onderhoud",
   pending: "Nog niet gecontroleerd",
   paused: "Gepauzeerd",

@@ -5,6 +5,8 @@ export const pl: Dictionary = {
   up: "Działa",
   degraded: "Problemy z wydajnością",
   down: "Awaria",
+  partialOutage: "Częściowa awaria",
+  majorOutage: "Poważna awaria",
   maintenance: "Prace serwisowe",
   pending: "Jeszcze nie sprawdzono",
   paused: "Wstrzymano",

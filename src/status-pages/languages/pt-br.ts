@@ -5,6 +5,8 @@ export const ptBr: Dictionary = {
   up: "Operacional",
   degraded: "Degradado",
   down: "Fora do ar",
+  partialOutage: "Interrupção parcial",
+  majorOutage: "Interrupção grave",
   maintenance: "Manutenção",
   pending: "Ainda não verificado",
   paused: "Pausado",

@@ -5,6 +5,8 @@ export const ru: Dictionary = {
   up: "Работает",
   degraded: "Перебои",
   down: "Не работает",
+  partialOutage: "Частичный сбой",
+  majorOutage: "Серьёзный сбой",
   maintenance: "Обслуживание",
   pending: "Ещё не проверено",
   paused: "Приостановлено",

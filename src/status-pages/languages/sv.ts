@@ -5,6 +5,8 @@ export const sv: Dictionary = {
   up: "I drift",
   degraded: "Försämrad",
   down: "Nere",
+  partialOutage: "Delvis avbrott",
+  majorOutage: "Omfattande avbrott",
   maintenance: "Underhåll",
   pending: "Inte kontrollerad än",
   paused: "Pausad",

@@ -5,6 +5,8 @@ export const tr: Dictionary = {
   up: "Çalışıyor",
   degraded: "Aksıyor",
   down: "Çalışmıyor",
+  partialOutage: "Kısmi kesinti",
+  majorOutage: "Büyük kesinti",
   maintenance: "Bakımda",
   pending: "Henüz denetlenmedi",
   paused: "Duraklatıldı",

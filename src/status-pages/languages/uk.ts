@@ -5,6 +5,8 @@ export const uk: Dictionary = {
   up: "Працює",
   degraded: "Перебої",
   down: "Не працює",
+  partialOutage: "Частковий збій",
+  majorOutage: "Серйозний збій",
   maintenance: "Обслуговування",
   pending: "Ще не перевірено",
   paused: "Призупинено",

@@ -5,6 +5,8 @@ export const zhCn: Dictionary = {
   up: "正常",
   degraded: "性能下降",
   down: "中断",
+  partialOutage: "部分中断",
+  majorOutage: "严重中断",
   maintenance: "维护",
   pending: "尚未检查",
   paused: "已暂停",

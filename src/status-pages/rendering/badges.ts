@@ -5,7 +5,7 @@ import type { Language } from "../languages/language.ts";
 import { createTimeFormats } from "../languages/times.ts";
 
 import { findPartialStart, type PublicMonitor, computeUptime } from "../formats/public-data.ts";
-import { stateTones, type Tone } from "./view.ts";
+import { stateKeyOf, stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
@@ -51,7 +51,8 @@ function describeBadgeValue(
 ) {
   const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
-  if (kind === "status") return { text: language.lower(language.say(state)), tone: stateTone };
+  if (kind === "status")
+    return { text: language.lower(language.say(stateKeyOf(monitor))), tone: stateTone };
   if (kind === "latency") {
     const isKnown = state !== "unknown";
     return { text: language.latency(isKnown ? latencyMs : null), tone: stateTone };

@@ -158,6 +158,16 @@ export const stateTones: Record<ShownStatus, Tone> = {
   paused: "none",
 };
 
+const impactKeys = {
+  degraded: "degraded",
+  "partial-outage": "partialOutage",
+  "major-outage": "majorOutage",
+} as const;
+
+/** Returns the key of the word for a monitor's state. */
+export const stateKeyOf = ({ state, impact }: Pick<PublicMonitor, "state" | "impact">) =>
+  impact === null ? state : impactKeys[impact];
+
 /** States whose start is shown. */
 const sinceStates: readonly ShownStatus[] = ["down", "degraded", "maintenance"];
 
@@ -191,7 +201,7 @@ function buildMonitorView(
     name,
     description,
     tone: stateTones[state],
-    word: language.say(state),
+    word: language.say(stateKeyOf(monitor)),
     /** Start of a state that is not normal. */
     stateSince: sinceStates.includes(state)
       ? language.say("since", { time: times.moment(monitor.since).text })

@@ -73,7 +73,8 @@ export async function previewIncidentPage(
   const publishedIncident = loaded.publishDraft(draft);
   if (publishedIncident === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== publishedIncident.id);
-  const all = { ...loaded, incidents: [publishedIncident, ...others] };
+  const incidents = [publishedIncident, ...others];
+  const all = { ...loaded, sections: loaded.sectionsDuring(incidents), incidents };
   const view = buildView(all, now, language);
   const words = await renderWords(collectTexts(all));
   const [incident] = view.all;

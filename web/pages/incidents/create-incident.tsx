@@ -11,6 +11,7 @@ import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField, VisibilityField } from "./labels.tsx";
+import { dropUnaffected, ImpactsField } from "./impacts-field.tsx";
 import { MonitorsField } from "./monitors-field.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { InternalNamesLine } from "./internal-names-line.tsx";
@@ -23,6 +24,7 @@ type Values = {
   severity: Incident["severity"];
   message: string;
   monitorIds: string[];
+  impacts: Incident["impacts"];
   public: boolean;
 };
 
@@ -37,7 +39,7 @@ function useNewIncident(selected: readonly string[] | undefined) {
   );
   const monitorIds = [...(selected ?? down)].slice(0, maxMonitors);
   return useForm<Values>(
-    { title: "", severity: "minor", message: "", monitorIds, public: true },
+    { title: "", severity: "minor", message: "", monitorIds, impacts: [], public: true },
     async (values, _, once) => {
       await hold((query) =>
         v1.incidents.post(buildIncidentBody(values), { query, ...withIdempotencyKey(once) }),
@@ -96,6 +98,7 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
           {...form.input("title")}
         />
         <MonitorsField form={form} />
+        <ImpactsField monitorIds={values.monitorIds} {...form.field("impacts")} />
         <SeverityField {...form.field("severity")} />
         <MessageField form={form} />
         <InternalNamesLine
@@ -110,7 +113,11 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
         <RecipientsLine audience={audience} isPublic={values.public} />
       </FormFrame>
       {previewing && (
-        <PreviewDialog draft={values} audience={audience} onClose={() => setPreviewing(false)} />
+        <PreviewDialog
+          draft={dropUnaffected(values)}
+          audience={audience}
+          onClose={() => setPreviewing(false)}
+        />
       )}
     </>
   );
@@ -151,6 +158,7 @@ function askAbout({ title, message, monitorIds, public: isPublic }: Values) {
 }
 
 /** Without a message, the API uses its default text. */
-function buildIncidentBody({ message, ...values }: Values) {
+function buildIncidentBody(all: Values) {
+  const { message, ...values } = dropUnaffected(all);
   return message.trim() === "" ? values : { ...values, message };
 }

@@ -4,6 +4,7 @@ import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
+import { impactLabels } from "./impacts-field.tsx";
 import { useAudience, useTraces } from "./data.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
 
@@ -74,11 +75,12 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
   return <span className="num">{text}</span>;
 }
 
-function Affected({ incident: { monitorIds } }: { incident: Incident }) {
+function Affected({ incident: { monitorIds, impacts } }: { incident: Incident }) {
   const { data: overview } = useOverview();
   if (monitorIds.length === 0) return <span className="faint">None</span>;
   const monitors = new Map(overview?.monitors.map((one) => [one.id, one]));
   return monitorIds.map((id) => {
+    const impact = impacts.find(({ monitorId }) => monitorId === id)?.impact;
     const monitor = monitors.get(id);
     return monitor === undefined ? (
       <span key={id} className="faint">
@@ -92,6 +94,7 @@ function Affected({ incident: { monitorIds } }: { incident: Incident }) {
         className="fact-monitor flex items-center gap-6"
       >
         <StateIcon state={monitor.status} size={13} label /> {monitor.name}
+        {impact !== undefined && <span className="faint">{impactLabels[impact]}</span>}
       </Link>
     );
   });

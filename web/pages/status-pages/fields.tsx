@@ -43,6 +43,10 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   description: { label: "Description", hint: "Shown at the top of the page.", markdown: true },
   showLatency: { label: "Show latency", hint: "Next to the uptime of each monitor." },
   showPaused: { label: "Show paused monitors", hint: "Otherwise they are omitted while paused." },
+  countImpacts: {
+    label: "Count impacts of incidents in the uptime",
+    hint: "Otherwise only checks count.",
+  },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   allowedAddresses: {
     label: "Addresses",
@@ -142,6 +146,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
       <LanguageFields form={form} />
       <Field form={form} name="showLatency" />
       <Field form={form} name="showPaused" />
+      <Field form={form} name="countImpacts" />
     </>
   );
 }

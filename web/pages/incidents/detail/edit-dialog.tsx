@@ -9,12 +9,13 @@ import { changeIncident, holdUpdate } from "../actions.ts";
 import { useAudience } from "../data.ts";
 import { InternalNamesLine } from "../internal-names-line.tsx";
 import { SeverityField } from "../labels.tsx";
+import { dropUnaffected, ImpactsField } from "../impacts-field.tsx";
 import { MonitorsField } from "../monitors-field.tsx";
 
-type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds">;
+type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds" | "impacts">;
 
 /**
- * Edits the title, severity, monitors and visibility of an incident. Notifies no one and posts
+ * Edits the title, severity, monitors, impacts and visibility of an incident. Notifies no one and posts
  * nothing.
  */
 export function EditDialog({
@@ -27,13 +28,13 @@ export function EditDialog({
   // The incident as the person saw it. If others change it meanwhile, saving reports a conflict.
   const [incident] = useState(shown);
   const { data: audience } = useAudience({ incidentId: incident.id });
-  const { title, severity, monitorIds } = incident;
+  const { title, severity, monitorIds, impacts } = incident;
   const form = useForm<Values>(
-    { title, severity, public: incident.public, monitorIds },
+    { title, severity, public: incident.public, monitorIds, impacts },
     async (values, force, once) => {
       // Publishing can't be called back.
       const change = values.public && !incident.public ? holdUpdate : changeIncident;
-      await change(incident, values, force ? undefined : incident, once);
+      await change(incident, dropUnaffected(values), force ? undefined : incident, once);
       onClose();
     },
     () => {
@@ -52,7 +53,7 @@ export function EditDialog({
       curl={() => ({
         method: "PATCH",
         route: v1.incidents({ id: incident.id }),
-        body: form.values,
+        body: dropUnaffected(form.values),
       })}
     >
       <TextInput label="Title" data-autofocus {...form.input("title")} />
@@ -63,6 +64,7 @@ export function EditDialog({
       />
       <SeverityField {...form.field("severity")} />
       <MonitorsField form={form} />
+      <ImpactsField monitorIds={form.values.monitorIds} {...form.field("impacts")} />
       <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
     </FormDialog>
   );

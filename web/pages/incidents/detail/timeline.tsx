@@ -73,7 +73,11 @@ function buildLines(
   ];
 }
 
-const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
+const fieldNames: Record<string, string> = {
+  monitorIds: "monitors",
+  impacts: "shown states",
+  public: "visibility",
+};
 const nameOfField = (field: string) => fieldNames[field] ?? field;
 
 const kinds = ["all", "updates", "notes"] as const;

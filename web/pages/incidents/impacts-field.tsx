@@ -1,0 +1,65 @@
+import { Input, Select } from "@mantine/core";
+import { type ImpactLevel, incidentImpacts } from "../../../src/core/statuses.ts";
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { listKnownMonitors, useOverview } from "../../data/overview.ts";
+
+type Impacts = Incident["impacts"];
+type Values = { monitorIds: readonly string[]; impacts: Impacts };
+
+export const impactLabels: Record<ImpactLevel, string> = {
+  degraded: "Degraded",
+  "partial-outage": "Partial outage",
+  "major-outage": "Major outage",
+};
+
+/** Returns the values without impacts on monitors that are no longer affected. */
+export const dropUnaffected = <T extends Values>(values: T): T => ({
+  ...values,
+  impacts: values.impacts.filter(({ monitorId }) => values.monitorIds.includes(monitorId)),
+});
+
+/** Field for the states that status pages show for the affected monitors. */
+export function ImpactsField({
+  monitorIds,
+  value,
+  onChange,
+  error,
+}: {
+  monitorIds: readonly string[];
+  value: Impacts;
+  onChange: (impacts: Impacts) => void;
+  error?: string | undefined;
+}) {
+  const { data: overview } = useOverview();
+  if (monitorIds.length === 0 || overview === undefined) return null;
+  const names = new Map(listKnownMonitors(overview).map(({ id, name }) => [id, name]));
+  const set = (monitorId: string, impact: ImpactLevel | "") => {
+    const others = value.filter((one) => one.monitorId !== monitorId);
+    onChange(impact === "" ? others : [...others, { monitorId, impact }]);
+  };
+  return (
+    <Input.Wrapper
+      label="Shown state"
+      labelElement="div"
+      description="On status pages while the incident is open, unless a check finds a worse one."
+      error={error}
+    >
+      <div className="form-section">
+        {monitorIds.map((id) => (
+          <Select
+            key={id}
+            size="xs"
+            label={names.get(id) ?? "Deleted monitor"}
+            data={[
+              { value: "", label: "Its own state" },
+              ...incidentImpacts.map((one) => ({ value: one, label: impactLabels[one] })),
+            ]}
+            value={value.find(({ monitorId }) => monitorId === id)?.impact ?? ""}
+            onChange={(next) => set(id, (next ?? "") as ImpactLevel | "")}
+            allowDeselect={false}
+          />
+        ))}
+      </div>
+    </Input.Wrapper>
+  );
+}
