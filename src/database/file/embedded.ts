@@ -1,5 +1,5 @@
 /** Implements the Store on a SQLite file, with its connections, writes and errors. */
-import { Database } from "bun:sqlite";
+import { Database, type Statement as BunStatement } from "bun:sqlite";
 import { AppError } from "../../core/errors.ts";
 import { forEachYielding } from "../../core/time/event-loop.ts";
 import { createQueryBuilders } from "../query-builders.ts";
@@ -21,8 +21,11 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
-// Cached prepared statements. Bun's default is 20, but a busy appliance uses about a hundred.
-Database.MAX_QUERY_CACHE_SIZE = 256;
+/** Compiled statements per connection. A busy appliance uses about 300; Bun's default is 20. */
+const maxStatements = 512;
+Database.MAX_QUERY_CACHE_SIZE = maxStatements;
+
+type Statements = (text: string) => BunStatement<unknown, Parameter[]>;
 
 export const openDatabase = (file: string): Database =>
   applySettings(new Database(file, { create: true, strict: true }));
@@ -41,6 +44,31 @@ export function applySettings(database: Database): Database {
   return database;
 }
 
+/** Quoted text, or a parameter. */
+const quotedOrParameter = /'[^']*'|"[^"]*"|\?\d*/g;
+
+/**
+ * Returns a function that finds the compiled statement of a text. The query planner reads the values of plain
+ * parameters, and SQLite compiles such a statement again for each new value, which takes up to 100 times as long as
+ * running it. Parameters with a sign have the same value, but are not read by the planner.
+ */
+export function createStatements(database: Database): Statements {
+  const signed = new Map<string, string>();
+  return (text) => {
+    let own = signed.get(text);
+    if (own === undefined) {
+      own = text.replace(quotedOrParameter, (part) => (part[0] === "?" ? `+${part}` : part));
+      // Bun's cache drops nothing, and compiles further statements at each use.
+      if (signed.size === maxStatements) {
+        signed.clear();
+        database.clearQueryCache();
+      }
+      signed.set(text, own);
+    }
+    return database.query(own);
+  };
+}
+
 /**
  * Creates the store on a local SQLite file. While `sharesCommits()` is true, writes of the same event-loop turn share
  * one COMMIT. Otherwise a write is committed within the turn, which is faster for a single client. It also serves
@@ -51,23 +79,23 @@ export function createEmbeddedStore(
   sharesCommits: () => boolean = () => true,
 ): EmbeddedStore {
   const health = createWriteHealth();
-  const writer = new Writer(database, sharesCommits);
-  const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
+  const statements = createStatements(database);
+  const writer = new Writer(database, statements, sharesCommits);
   const store: EmbeddedStore = {
     db: createQueryBuilders(async (text, parameters, method) => {
-      const rows = writer.read(() => database.query(text).values(...(parameters as Parameter[])));
+      const rows = writer.read(() => statements(text).values(...(parameters as Parameter[])));
       return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
     }),
     atomic: (statements) => writer.add(statements),
     async query<Row>(text: string, parameters: readonly Parameter[]) {
-      return writer.read(() => database.query<Row, Parameter[]>(text).all(...parameters));
+      return writer.read(() => statements(text).all(...parameters) as Row[]);
     },
     writes: health,
     batchWindowMs: 250,
     revision(tables) {
       // SQLite's counter changes only with commits of other connections.
       try {
-        const { data_version: others } = dataVersion.get() ?? {};
+        const [[others] = []] = statements("PRAGMA data_version").values();
         return `${writer.findLastCommit(tables)}.${others}.${health.getFailingSince() ?? ""}`;
       } catch {
         return null;
@@ -87,6 +115,7 @@ export function createEmbeddedStore(
 class Writer {
   readonly listeners = new Set<() => void>();
   readonly #database: Database;
+  readonly #statements: Statements;
   readonly #sharesCommits: () => boolean;
   readonly #queue: Write[] = [];
   #isWritingLong = false;
@@ -95,8 +124,9 @@ class Writer {
   /** Last commit per table; `null` holds commits whose tables are unknown. */
   readonly #commitOf = new Map<string | null, number>();
 
-  constructor(database: Database, sharesCommits: () => boolean) {
+  constructor(database: Database, statements: Statements, sharesCommits: () => boolean) {
     this.#database = database;
+    this.#statements = statements;
     this.#sharesCommits = sharesCommits;
   }
 
@@ -183,7 +213,7 @@ class Writer {
     for (const write of writes) {
       try {
         database.run("SAVEPOINT write");
-        for (const statement of write.statements) run(database, statement, tables);
+        for (const statement of write.statements) run(this.#statements, statement, tables);
         database.run("RELEASE write");
       } catch (error) {
         // SQLite rolls back automatically on a full disk or an I/O error.
@@ -204,10 +234,11 @@ class Writer {
       if (this.#isDamaged) throw damagedError();
       const connection = applySettings(new Database(this.#database.filename, { strict: true }));
       own = connection;
+      const compiled = createStatements(connection);
       // Leaves the checkpoint to the next write, because it would prolong this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
-      await forEachYielding(statements, (statement) => run(connection, statement, tables));
+      await forEachYielding(statements, (statement) => run(compiled, statement, tables));
       connection.run("COMMIT");
       this.#recordCommit(tables);
       resolve();
@@ -242,11 +273,11 @@ class Writer {
 
 const countRows = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
 
-function run(connection: Database, statement: Statement, tables: Set<string | null>) {
+function run(statements: Statements, statement: Statement, tables: Set<string | null>) {
   const { text, parameters, otherwise } = compileStatement(statement);
   tables.add(findWrittenTable(text));
   try {
-    connection.query(text).run(...parameters);
+    statements(text).run(...parameters);
   } catch (error) {
     throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
   }
