@@ -212,7 +212,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Hourly sums",
     bounds: [ofOrganization.monitors],
-    tables: ["uptime_hours"],
+    tables: ["uptime_hours", "number_hours"],
     bytes: rowBytes.hour,
     each: "per monitor and hour",
     daily: 24_000,
@@ -222,7 +222,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Daily sums",
     bounds: [ofOrganization.monitors],
-    tables: ["uptime_days"],
+    tables: ["uptime_days", "number_days"],
     bytes: rowBytes.day,
     each: "per monitor and day",
     daily: 1_000,

@@ -6,6 +6,7 @@ import {
   index,
   integer,
   primaryKey,
+  real,
   sqliteTable,
   text,
   uniqueIndex,
@@ -162,6 +163,10 @@ export const monitorStates = sqliteTable(
     details: text("details"),
     /** Time since which checks have no valid result because of a problem of this appliance; null otherwise. */
     notJudgedSince: text("not_judged_since"),
+    /** Value of the monitor's number at the last check; null without one. */
+    number: real("number"),
+    /** Effect of the last known number. Stays until the number returns to its limits. */
+    numberLevel: text("number_level").$type<"degraded" | "down">(),
   },
   (t) => [
     uniqueIndex("monitor_states_by_monitor").on(t.organizationId, t.monitorId),
@@ -195,6 +200,8 @@ export const heartbeats = sqliteTable(
     seconds: integer("seconds").notNull(),
     /** Message of the check; null for up. */
     message: text("message"),
+    /** Value of the monitor's number. At most 9 bytes; one without a number. */
+    number: real("number"),
   },
   (t) => [
     primaryKey({ columns: [t.monitorKey, t.at] }),
@@ -273,6 +280,26 @@ const rollup = (name: string, period: string) =>
 export const uptimeHours = rollup("uptime_hours", "hour");
 
 export const uptimeDays = rollup("uptime_days", "day");
+
+const numberRollup = (name: string, period: string) =>
+  sqliteTable(
+    name,
+    {
+      /** Number of the hour or day since 1970, UTC. */
+      period: integer(period).notNull(),
+      monitorKey: integer("monitor_key").notNull(),
+      count: integer("count").notNull(),
+      sum: real("sum").notNull(),
+      min: real("min").notNull(),
+      max: real("max").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.period, t.monitorKey] })],
+  );
+
+/** Totals of the numbers of monitors, only for monitors with a number. */
+export const numberHours = numberRollup("number_hours", "hour");
+
+export const numberDays = numberRollup("number_days", "day");
 
 /** Maintenance windows, one-time or recurring. */
 export const maintenanceWindows = sqliteTable(

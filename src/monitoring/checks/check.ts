@@ -4,6 +4,8 @@ import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
+import type { FoundNumber, NumberLevel } from "./number-rules.ts";
+import type { Received } from "./protocols/assertions.ts";
 import type { Member } from "../dependencies/rules.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 
@@ -20,6 +22,10 @@ export type CheckResult<D extends FoundDetails = Details> = {
   certificateExpiresAt?: string;
   /** Details that the monitor type declares. `runCheck` removes secrets and shortens long values. */
   details?: D;
+  /** Value from which the monitor's number is read; absent where it is one of the details. */
+  measured?: Received;
+  /** The number that was read. */
+  number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */
   final?: boolean;
   /** JPEG of the page when the check failed. */
@@ -40,6 +46,8 @@ export type CheckTarget = {
   degradedAfterMs: number | null;
   /** Whether a failure counts as up, and a success as down. */
   inverted: boolean;
+  /** Level of the monitor's number after the last check. */
+  numberLevel?: NumberLevel;
 };
 
 /** Failure of a check that exceeded its timeout. */

@@ -10,5 +10,6 @@ export const TestCheck = z.object({
   latencyMs: z.int().nullable(),
   certificateExpiresAt: Timestamp.nullable(),
   details: MonitorDetails,
+  number: z.number().nullable(),
 });
 export type TestCheck = z.infer<typeof TestCheck>;

@@ -70,6 +70,7 @@ export async function tryMonitor(
     latencyMs,
     certificateExpiresAt,
     details = {},
+    number,
   } = await run(identifyCaller(scope), {
     type,
     settings: input,
@@ -83,6 +84,7 @@ export async function tryMonitor(
     latencyMs,
     certificateExpiresAt: certificateExpiresAt ?? null,
     details: details as TestCheck["details"],
+    number: number?.value ?? null,
   };
 }
 

@@ -230,7 +230,7 @@ const buildPauseTexts = (among: string) => [
     from ${buildTurnedText(among)}`,
   `update monitor_states
     set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1,
-      not_judged_since = null
+      not_judged_since = null, number_level = null
     where key in (select key from ${buildTurnedText(among)})`,
 ];
 const someTexts = buildPauseTexts("monitor_id in (select value from json_each(?3))");

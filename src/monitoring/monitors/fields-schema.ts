@@ -25,6 +25,7 @@ import {
 } from "../../core/fields.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
+import { jsonNumber } from "./numbers-schema.ts";
 import {
   Body,
   BodyType,
@@ -79,6 +80,7 @@ export const http = {
       "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, cached until shortly before it expires, and fetched again when the target returns 401.",
   }),
   ...conditionFields,
+  number: jsonNumber("at the JSON path in the last response, or its whole body"),
   save: Save.default([]),
   variables: Variables.default({}).meta({
     description: "Secret values that replace `{{name}}` in URL, headers and body.",
@@ -143,6 +145,7 @@ export const sql = {
   database: nullable(line(255)),
   query: sqlQuery,
   assertions: ofRows,
+  number: jsonNumber("at the JSON path in the rows, or the first column of the first row"),
 };
 export const sqlWords =
   "the server answers the `query`, and all `assertions` about its rows hold, for example that `$[0].count` is less than 100. Up to 1 MiB of rows is read. Assertions about rows allow 20,000 values and 64 KiB of JSON.";

@@ -22,6 +22,7 @@ import { jobFields, shownJobFields } from "../jobs/schema.ts";
 import { pemSchema } from "../../core/security/pem.ts";
 import { dropIdleLogin } from "./connection-schema.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
+import { detailNumber, jsonNumber, textNumber } from "./numbers-schema.ts";
 import { ExpectedStatus, wellFormedText } from "./request-schema.ts";
 import {
   certificateExpiryDays,
@@ -108,7 +109,11 @@ export const monitorKinds = {
     name: "Ping",
     upWhen:
       "the host returns the packets. It uses the `ping` program of the system (Debian: `iputils-ping`).",
-    fields: { host: Host, packets: integer(1, 10).default(1) },
+    fields: {
+      host: Host,
+      packets: integer(1, 10).default(1),
+      number: detailNumber("lossPercent", "slowestMs"),
+    },
   }),
   dns: defineMonitorKind({
     name: "DNS",
@@ -211,6 +216,7 @@ export const monitorKinds = {
           "Whether to wait for a message that is published after the subscription. A broker returns a retained message even if its publisher is gone.",
       }),
       assertions: assertionsSchema("body", "json").default([]),
+      number: jsonNumber("at the JSON path in the message, or the whole message"),
       ...secured,
     },
     secrets: { password: toSecuredHost },
@@ -287,6 +293,7 @@ export const monitorKinds = {
       virtualHost: amqpName.default("/"),
       queue: nullable(amqpName),
       maxMessages: nullable(integer(0, 1_000_000_000)),
+      number: detailNumber("messages", "consumers"),
       ...secured,
     },
     secrets: { password: toSecuredHost },
@@ -384,6 +391,7 @@ export const monitorKinds = {
       privPassword: nullable(secret(255)),
       oid: Oid.default("1.3.6.1.2.1.1.3.0"),
       assertions: assertionsSchema("body", "latency").default([]),
+      number: textNumber("the value of the object"),
     },
     secrets: {
       community: toHost,
@@ -412,6 +420,7 @@ export const monitorKinds = {
       port: Port.default(123),
       maxOffsetMs: integer(1, 3_600_000).default(1000),
       maxStratum: nullable(integer(1, 15)),
+      number: detailNumber("offsetMs", "stratum"),
     },
   }),
   domain: defineMonitorKind({
@@ -434,6 +443,7 @@ export const monitorKinds = {
       protocol: z.enum(["source", "minecraft"]).default("source"),
       host: Host,
       port: Port,
+      number: detailNumber("players"),
     },
   }),
   command: defineMonitorKind({
@@ -443,6 +453,7 @@ export const monitorKinds = {
     fields: {
       command: Program,
       arguments: ProgramArguments.default([]),
+      number: textNumber("the first line of its output"),
     },
   }),
   systemd: defineMonitorKind({

@@ -143,6 +143,7 @@ export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorReco
     uptime24h,
     certificateExpiresAt: state.certificateExpiresAt,
     details: state.details === null ? {} : (JSON.parse(state.details) as Monitor["details"]),
+    numberValue: state.number,
     version: monitor.version,
     createdAt: monitor.createdAt,
     updatedAt: monitor.updatedAt,

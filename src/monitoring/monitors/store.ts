@@ -238,6 +238,8 @@ export const initialState = {
   latencyMs: null,
   certificateExpiresAt: null,
   details: null,
+  number: null,
+  numberLevel: null,
   notJudgedSince: null,
 } as const;
 

@@ -26,7 +26,9 @@ export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays
     await Bun.sleep(0);
   }
   await sweepRows(sweeping, "screenshots", "at < ?", [oldest]);
-  await sweepHours(sweeping, Math.floor((now - hourDays * dayMs) / hourMs));
+  const firstHour = Math.floor((now - hourDays * dayMs) / hourMs);
+  await sweepHours(sweeping, "uptime_hours", firstHour);
+  await sweepHours(sweeping, "number_hours", firstHour);
 }
 
 /** Deletes all results of deleted monitors. */
@@ -64,6 +66,8 @@ async function sweepMonitor(sweeping: Sweeping, key: number) {
   await sweepHeartbeats(sweeping, key, Number.MAX_SAFE_INTEGER);
   await sweepSums(sweeping, "uptime_hours", "hour", key);
   await sweepSums(sweeping, "uptime_days", "day", key);
+  await sweepSums(sweeping, "number_hours", "hour", key);
+  await sweepSums(sweeping, "number_days", "day", key);
   if (isOver()) return;
   await store.atomic([
     { text: "delete from push_reports where monitor_key = ?", parameters: [key] },
@@ -94,16 +98,16 @@ async function sweepSums(
   });
 }
 
-async function sweepHours({ store, inPortions }: Sweeping, before: number) {
+async function sweepHours({ store, inPortions }: Sweeping, table: string, before: number) {
   const oldest = `select hour, max(monitor_key) as last from (
-    select hour, monitor_key from uptime_hours where hour = (select min(hour) from uptime_hours)
+    select hour, monitor_key from ${table} where hour = (select min(hour) from ${table})
     order by monitor_key limit ?) where hour < ? group by hour`;
   await inPortions(async (size) => {
     const [row] = await store.query<{ hour: number; last: number }>(oldest, [size, before]);
     if (row === undefined) return false;
     await store.atomic([
       {
-        text: "delete from uptime_hours where hour = ? and monitor_key <= ?",
+        text: `delete from ${table} where hour = ? and monitor_key <= ?`,
         parameters: [row.hour, row.last],
       },
     ]);

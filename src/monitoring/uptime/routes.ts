@@ -6,10 +6,18 @@ import {
   HeartbeatQuery,
   LatencyPoint,
   LatencyQuery,
+  NumberPoint,
   ScreenshotQuery,
   Uptime,
 } from "./schema.ts";
-import { listMonitorHeartbeats, listLatencies, getScreenshot, getUptime } from "./service.ts";
+import {
+  downloadNumbers,
+  getScreenshot,
+  getUptime,
+  listLatencies,
+  listMonitorHeartbeats,
+  listNumbers,
+} from "./service.ts";
 
 export const uptimeRoutes = createRouter("/api/v1/monitors")
   .get(
@@ -59,5 +67,31 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
       query: LatencyQuery,
       data: z.array(LatencyPoint),
       handle: ({ scope, params, query }) => listLatencies(scope, params.id, query),
+    }),
+  )
+  .get(
+    ...defineEndpoint("/:id/numbers", {
+      name: "listNumbers",
+      access: "read",
+      limited: "monitor",
+      summary: "Get a monitor's number over time",
+      description:
+        "Of a monitor with a `number`. The last 24 hours by default, oldest first, without times that have none. Long spans use hourly or daily sums, which start on the hour or day.",
+      query: LatencyQuery,
+      data: z.array(NumberPoint),
+      handle: ({ scope, params, query }) => listNumbers(scope, params.id, query),
+    }),
+  )
+  .get(
+    ...defineEndpoint("/:id/numbers/csv", {
+      name: "getNumbersAsCsv",
+      access: "read",
+      limited: "monitor",
+      bytes: "text/csv",
+      summary: "Get a monitor's number over time as CSV",
+      description: "RFC 4180, in UTF-8, with the same points as the list.",
+      query: LatencyQuery,
+      response: z.instanceof(File),
+      handle: ({ scope, params, query }) => downloadNumbers(scope, params.id, query),
     }),
   );

@@ -22,6 +22,9 @@ export const Heartbeat = z
       .int()
       .min(1)
       .meta({ description: "Seconds that the result represents in uptime figures." }),
+    number: z.number().nullable().meta({
+      description: "Value of the monitor's `number`; null where there was none.",
+    }),
   })
   .meta({
     id: "Heartbeat",
@@ -32,6 +35,7 @@ export const Heartbeat = z
       latencyMs: 34,
       message: null,
       period: 60,
+      number: null,
     },
   });
 export type Heartbeat = z.infer<typeof Heartbeat>;
@@ -92,6 +96,21 @@ export const LatencyPoint = z
     },
   });
 export type LatencyPoint = z.infer<typeof LatencyPoint>;
+
+export const NumberPoint = z
+  .object({
+    at: Timestamp,
+    average: z.number(),
+    min: z.number(),
+    max: z.number(),
+    checks: z.int().min(1).meta({ description: "Checks that found a number." }),
+  })
+  .meta({
+    id: "NumberPoint",
+    description: "The monitor's number from this time to the next point.",
+    example: { at: "2026-11-20T23:00:00.000Z", average: 812.5, min: 640, max: 1_240, checks: 60 },
+  });
+export type NumberPoint = z.infer<typeof NumberPoint>;
 
 const ratio = z.number().min(0).max(1).nullable().meta({
   description: "0 to 1, never rounded; null when nothing was measured.",

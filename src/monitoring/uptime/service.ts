@@ -18,6 +18,7 @@ import type {
   HeartbeatQuery,
   LatencyPoint,
   LatencyQuery,
+  NumberPoint,
   PeriodFigures,
   PeriodQuery,
   SpanFigures,
@@ -28,6 +29,7 @@ import {
   findMeasured,
   findScreenshot,
   listHeartbeats,
+  listNumberSums,
   listPoints,
   listSums,
 } from "./store.ts";
@@ -79,6 +81,32 @@ export async function listLatencies(
       p95Ms,
       p99Ms,
     }));
+}
+
+/** Lists at most `points` points of the monitor's number, oldest first. Throws NOT_FOUND. */
+export async function listNumbers(
+  scope: Scope,
+  monitorId: string,
+  query: LatencyQuery,
+): Promise<NumberPoint[]> {
+  const { key } = await getMeasured(scope, monitorId);
+  const points = await listNumberSums(scope.store, key, chooseLatencySpan(query, scope.clock()));
+  return points.map(({ at, count, sum, min, max }) => ({
+    at: formatTimestamp(at),
+    average: sum / count,
+    min,
+    max,
+    checks: count,
+  }));
+}
+
+/** Returns the points of the monitor's number as CSV. Throws NOT_FOUND. */
+export async function downloadNumbers(scope: Scope, monitorId: string, query: LatencyQuery) {
+  const rows = (await listNumbers(scope, monitorId, query)).map(
+    ({ at, average, min, max, checks }) => [at, average, min, max, checks].join(","),
+  );
+  const text = ["at,average,min,max,checks", ...rows, ""].join("\r\n");
+  return new File([text], "numbers.csv", { type: "text/csv" });
 }
 
 type Periods = readonly (Sums & { period: number })[];

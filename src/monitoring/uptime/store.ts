@@ -3,7 +3,13 @@ import { hourMs, dayMs } from "../../core/time/clock.ts";
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
-import { type heartbeats, uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
+import {
+  type heartbeats,
+  numberDays,
+  numberHours,
+  uptimeDays,
+  uptimeHours,
+} from "../../database/tables/monitoring.ts";
 import {
   bucketOf,
   computeExactPercentiles,
@@ -25,18 +31,33 @@ import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
 type StoredHeartbeat = typeof heartbeats.$inferSelect;
 /** A heartbeat to store, with the name of its status instead of a code. */
-export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
+export type HeartbeatRow = Omit<StoredHeartbeat, "status" | "number"> & {
+  status: HeartbeatStatus;
+  number?: number | null;
+};
 
 /** SQL for results in a single JSON parameter, so that a write of any size needs the same few statements. */
-const givenText = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
-  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+const givenText = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket, number) as materialized (
+  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
   from json_each(?))`;
 // If the clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
 const isAcceptedText = `(epoch is null
     or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
   and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
-const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message)
-  ${givenText} select monitor_key, at, status, latency_ms, seconds, message from given where ${isAcceptedText}`;
+const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message, number)
+  ${givenText} select monitor_key, at, status, latency_ms, seconds, message, number from given where ${isAcceptedText}`;
+const numberTexts = (
+  [
+    [numberHours, hourMs],
+    [numberDays, dayMs],
+  ] as const
+).map(
+  ([table, periodMs]) => `insert into ${getTableName(table)}
+    ${givenText} select at / ${periodMs}, monitor_key, 1, number, number, number from given
+      where number is not null and ${isAcceptedText}
+    on conflict do update set count = count + 1, sum = sum + excluded.sum,
+      min = min(min, excluded.min), max = max(max, excluded.max)`,
+);
 const texts = [
   buildRollupText(uptimeHours, hourMs),
   buildRollupText(uptimeDays, dayMs),
@@ -52,7 +73,7 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   const moments = new Map(rows.toReversed().map((row) => [`${row.monitorKey} ${row.at}`, row]));
   const list = rows
     .filter((row) => moments.get(`${row.monitorKey} ${row.at}`) === row)
-    .map(({ monitorKey, at, status, latencyMs, seconds, message, epoch = null }) => [
+    .map(({ monitorKey, at, status, latencyMs, seconds, message, number = null, epoch = null }) => [
       monitorKey,
       at,
       codeOf(status),
@@ -61,10 +82,12 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
       message,
       epoch,
       latencyMs === null ? null : bucketOf(latencyMs),
+      number,
     ]);
   if (list.length === 0) return [];
   const parameters = [JSON.stringify(list)];
-  return texts.map((text) => ({ text, parameters }));
+  const hasNumber = list.some((row) => row.at(-1) !== null);
+  return [...(hasNumber ? numberTexts : []), ...texts].map((text) => ({ text, parameters }));
 }
 
 // The excess is computed from stored rows, so that a repeated write does not subtract it twice.
@@ -188,16 +211,17 @@ export async function listHeartbeats(
   { from = 0, to = Number.MAX_SAFE_INTEGER, limit }: HeartbeatQuery,
 ): Promise<Heartbeat[]> {
   const rows = await store.query<StoredHeartbeat>(
-    `select at, status, latency_ms as latencyMs, seconds, message from heartbeats
+    `select at, status, latency_ms as latencyMs, seconds, message, number from heartbeats
      where monitor_key = ? and at >= ? and at < ? order by at desc limit ?`,
     [monitorKey, from, to, limit],
   );
-  return rows.map(({ at, status, latencyMs, seconds, message }) => ({
+  return rows.map(({ at, status, latencyMs, seconds, message, number }) => ({
     at: new Date(at).toISOString(),
     status: statusOfCode(status),
     latencyMs,
     message,
     period: seconds,
+    number,
   }));
 }
 
@@ -316,6 +340,40 @@ export async function listPoints(
     const total = addSums(its);
     return { at: from + point * width, ...total, ...computePercentiles(total) };
   });
+}
+
+/** Figures of a number in one part of a span. */
+export type NumberSums = { at: number; count: number; sum: number; min: number; max: number };
+
+const buildSumPoints = (table: string, period: string, periodMs: number) =>
+  `select (${period} * ${periodMs} - ?) / ? as point, sum(count) as count, sum(sum) as sum,
+    min(min) as min, max(max) as max from ${table}
+  where monitor_key = ? and ${period} in (select value from json_each(?)) group by 1 order by 1`;
+const numberPoints = {
+  hours: buildSumPoints("number_hours", "hour", hourMs),
+  days: buildSumPoints("number_days", "day", dayMs),
+  heartbeats: `select (at - ?) / ? as point, count(*) as count, sum(number) as sum, min(number) as min,
+    max(number) as max from heartbeats
+  where monitor_key = ? and at >= ? and at < ? and number is not null group by 1 order by 1`,
+};
+
+/** Lists the parts of a span in which the monitor found numbers, oldest first. */
+export async function listNumberSums(
+  store: Store,
+  monitorKey: number,
+  { from, to, width, source }: LatencySpan,
+): Promise<NumberSums[]> {
+  const within =
+    source === "heartbeats"
+      ? [from, to]
+      : [JSON.stringify(listPeriods(from, to, source === "hours" ? hourMs : dayMs))];
+  const rows = await store.query<Omit<NumberSums, "at"> & { point: number }>(numberPoints[source], [
+    from,
+    width,
+    monitorKey,
+    ...within,
+  ]);
+  return rows.map(({ point, ...sums }) => ({ at: from + point * width, ...sums }));
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   type ShownStatus,
   determineShownStatus,
 } from "../../monitoring/monitors/shown-status-rules.ts";
+import type { NumberRule } from "../../monitoring/monitors/numbers-schema.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { buildStorageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
@@ -100,6 +101,8 @@ async function readMonitors({ store, organizationId, groupIds }: Caller) {
         notJudgedSince: monitorStates.notJudgedSince,
         key: monitorStates.key,
         latencyMs: monitorStates.latencyMs,
+        number: monitorStates.number,
+        numberRule: sql<string | null>`${monitors.settings} ->> '$.number'`,
         certificateExpiresAt: monitorStates.certificateExpiresAt,
         createdAt: monitors.createdAt,
       })
@@ -185,6 +188,12 @@ async function buildMonitorFamilies(
       "Unix time at which the certificate expires.",
       ({ certificateExpiresAt }) => toSeconds(certificateExpiresAt),
     ),
+    createFamily(
+      "signalbox_monitor_number",
+      "gauge",
+      "Number of each monitor that has one, at the last check.",
+      createNumberSamples(rows),
+    ),
   ];
 }
 
@@ -199,6 +208,16 @@ function* createSamples(
     const value = valueOf(row);
     const labels = { id, monitor, type, group: group ?? "", ...(hasStatus && { status }) };
     if (value !== null) yield { labels, value };
+  }
+}
+
+function* createNumberSamples(rows: readonly MonitorRow[]): Generator<Sample> {
+  for (const { id, monitor, type, group, status, number, numberRule } of rows) {
+    const isKnown = status !== "unknown" && status !== "paused";
+    if (number === null || numberRule === null || !isKnown) continue;
+    const { name, unit } = JSON.parse(numberRule) as NumberRule;
+    const labels = { id, monitor, type, group: group ?? "", number: name, unit: unit ?? "" };
+    yield { labels, value: number };
   }
 }
 

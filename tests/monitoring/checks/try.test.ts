@@ -30,6 +30,7 @@ test("an unsaved monitor is checked like a saved one, and nothing is stored", as
       latencyMs: expect.any(Number),
       certificateExpiresAt: null,
       details: {},
+      number: null,
     },
   ]);
   expect(shop.asked[0]?.headers).toMatchObject({

@@ -39,11 +39,12 @@ const common = {
   uptime24h: null,
   certificateExpiresAt: null,
   details: {},
+  numberValue: null,
   createdAt: at,
   updatedAt: at,
 };
 
-const noRows = { database: null, query: "SELECT 1", assertions: [] };
+const noRows = { database: null, query: "SELECT 1", assertions: [], number: null };
 const notSecured = { tls: false, serverName: null, verifyTls: true, certificateExpiryDays: 14 };
 
 const defaults: Record<keyof typeof newMonitors, object> = {
@@ -62,6 +63,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     jsonPath: null,
     jsonEquals: null,
     assertions: [],
+    number: null,
     save: [],
     variables: {},
     steps: [],
@@ -76,7 +78,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     connectTo: null,
   },
   tcp: { send: null, expect: null },
-  ping: { packets: 1 },
+  ping: { packets: 1, number: null },
   dns: { recordType: "A", resolver: null, expected: [], requireDnssec: false, assertions: [] },
   tls: { port: 443, serverName: null, certificateExpiryDays: 14 },
   push: {
@@ -101,6 +103,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     waitForMessage: false,
     ignoreRetained: false,
     assertions: [],
+    number: null,
     ...notSecured,
   },
   redis: { port: 6379, username: null, ...notSecured },
@@ -115,6 +118,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     virtualHost: "/",
     queue: null,
     maxMessages: null,
+    number: null,
     ...notSecured,
   },
   ldap: { port: 389, username: null, baseDn: null, ...notSecured, tls: "starttls" },
@@ -138,12 +142,13 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     privProtocol: "aes",
     oid: "1.3.6.1.2.1.1.3.0",
     assertions: [],
+    number: null,
   },
   radius: { port: 1812 },
-  ntp: { port: 123, maxOffsetMs: 1000, maxStratum: null },
+  ntp: { port: 123, maxOffsetMs: 1000, maxStratum: null, number: null },
   domain: { minDays: 14, server: null },
-  game: { protocol: "source" },
-  command: { arguments: [] },
+  game: { protocol: "source", number: null },
+  command: { arguments: [], number: null },
   systemd: {},
   composite: { mode: "all", minimum: null },
   statuspage: { format: "auto", components: [], maintenanceAs: "up" },
@@ -151,7 +156,16 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   browser: { steps: [], keyword: null, username: null, verifyTls: true, screenshotAt: null },
 };
 
+const limits = {
+  name: "Queue depth",
+  unit: "messages",
+  direction: "above",
+  degradedLimit: 1_000,
+  downLimit: 2_000.5,
+  returnAt: 900,
+};
 const rows = {
+  number: { ...limits, path: "$[0].n" },
   database: "shop",
   query: "SELECT count(*) AS n FROM orders",
   assertions: [{ source: "json", path: "$[0].n", op: "lessThan", value: 100 }],
@@ -165,6 +179,7 @@ const secured = {
 
 const set: Record<keyof typeof newMonitors, object> = {
   http: {
+    number: { ...limits, path: "$.queue.length()" },
     url: "https://[fd00::1]:8443/health?full=1",
     method: "POST",
     headers: {},
@@ -222,7 +237,7 @@ const set: Record<keyof typeof newMonitors, object> = {
     connectTo: null,
   },
   tcp: { host: "10.0.0.9", port: 25, send: "EHLO probe\r\n", expect: "250" },
-  ping: { host: "fd00::1", packets: 10 },
+  ping: { host: "fd00::1", packets: 10, number: { ...limits, path: "slowestMs" } },
   dns: {
     host: "example.org.",
     recordType: "DNSKEY",
@@ -250,6 +265,7 @@ const set: Record<keyof typeof newMonitors, object> = {
     fingerprint: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI",
   },
   mqtt: {
+    number: { ...limits, path: null },
     host: "10.0.0.9",
     port: 8883,
     username: "probe",
@@ -279,6 +295,7 @@ const set: Record<keyof typeof newMonitors, object> = {
     ...secured,
   },
   rabbitmq: {
+    number: { ...limits, path: "consumers" },
     host: "10.0.0.9",
     port: 5671,
     username: "probe",
@@ -322,6 +339,7 @@ const set: Record<keyof typeof newMonitors, object> = {
     clientCertificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
   },
   snmp: {
+    number: limits,
     host: "10.0.0.9",
     port: 1161,
     snmpVersion: "3",
@@ -332,10 +350,25 @@ const set: Record<keyof typeof newMonitors, object> = {
     assertions: [{ source: "body", path: null, op: "equals", value: "core" }],
   },
   radius: { host: "10.0.0.9", port: 1645, username: "other" },
-  ntp: { host: "10.0.0.9", port: 1123, maxOffsetMs: 50, maxStratum: 3 },
+  ntp: {
+    host: "10.0.0.9",
+    port: 1123,
+    maxOffsetMs: 50,
+    maxStratum: 3,
+    number: { ...limits, path: "stratum" },
+  },
   domain: { domain: "Bücher.example.", minDays: 3650, server: "https://rdap.lan:8443/v1/" },
-  game: { protocol: "minecraft", host: "10.0.0.9", port: 25565 },
-  command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
+  game: {
+    protocol: "minecraft",
+    host: "10.0.0.9",
+    port: 25565,
+    number: { ...limits, path: "players" },
+  },
+  command: {
+    command: "nagios/check_disk",
+    arguments: ["-w", "10%", "", "a b\n$HOME"],
+    number: limits,
+  },
   systemd: { unit: "getty@tty1.service" },
   composite: { mode: "percentage", minimum: 60 },
   statuspage: {

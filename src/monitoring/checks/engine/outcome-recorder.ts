@@ -90,6 +90,7 @@ export class OutcomeRecorder {
       lastAt: at,
       standsUntil: coversPast ? at : at + seconds * 1000,
       certificateExpiresAt: determineCertificateExpiry(monitor, outcome),
+      ...(outcome.number && { numberLevel: outcome.number.level }),
     });
     const isMaintained = maintenance !== null && !maintenance.countsUptime;
     const isUncounted =
@@ -215,7 +216,9 @@ function buildResult(
       latencyMs,
       seconds,
       message: status === "up" ? null : said,
+      number: outcome.number?.value ?? null,
     },
+    numberLevel: monitor.numberLevel,
     reason: message,
     // An unknown result does not replace the reason why the monitor is down.
     message: status === "unknown" && state.status === "down" ? null : said + progress,

@@ -23,6 +23,7 @@ import {
 } from "../../uptime/store.ts";
 import type { Cause } from "../../../core/causes.ts";
 import { insertReports, type ReportRow } from "../../jobs/store.ts";
+import type { NumberLevel } from "../number-rules.ts";
 import type { MonitorState } from "../rules.ts";
 import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
@@ -58,6 +59,7 @@ export type Result = {
   /** Reason that can contain text from the target; null leaves the last message unchanged. */
   message: string | null;
   certificateExpiresAt: string | null;
+  numberLevel?: NumberLevel;
   /** Details of the check as JSON. */
   details: string | null;
   /** JPEG of a failed browser check. */
@@ -353,12 +355,14 @@ const updateStatesText = `update monitor_states set status = given.status, since
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
     last_message = coalesce(given.last_message, monitor_states.last_message), latency_ms = given.latency_ms,
     certificate_expires_at = given.certificate_expires_at, details = given.details,
+    number = given.number, number_level = given.number_level,
     not_judged_since = case when given.was_judged then given.not_judged_since
       else coalesce(monitor_states.not_judged_since, given.not_judged_since) end
   from (select value ->> 0 as key, value ->> 1 as epoch, value ->> 2 as status, value ->> 3 as since,
       value ->> 4 as failures, value ->> 5 as successes, value ->> 6 as last_checked_at,
       value ->> 7 as last_message, value ->> 8 as latency_ms, value ->> 9 as certificate_expires_at,
-      value ->> 10 as details, value ->> 11 as was_judged, value ->> 12 as not_judged_since
+      value ->> 10 as details, value ->> 11 as was_judged, value ->> 12 as not_judged_since,
+      value ->> 13 as number, value ->> 14 as number_level
     from json_each(?)) given
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
@@ -400,6 +404,8 @@ function buildStateUpdate(results: readonly Judged[]): Prepared {
     result.details,
     result.wasJudged ? 1 : 0,
     result.notJudgedSince,
+    heartbeat.number ?? null,
+    result.numberLevel ?? null,
   ]);
   return { text: updateStatesText, parameters: [JSON.stringify(list)] };
 }

@@ -23,6 +23,8 @@ import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../check.ts";
+import type { NumberRule } from "../../monitors/numbers-schema.ts";
+import { applyNumber } from "../number-rules.ts";
 
 /** Maximum total stall during a check after which its failure still counts; at most a fifth of the timeout. */
 export const maxStallMs = 700;
@@ -126,9 +128,15 @@ class CheckRun {
     const { type, settings, degradedAfterMs } = this.target;
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
     const running = check(settings as never, this.context);
-    const { details, ...found } = await Promise.race([running, over]);
+    const { details, measured, ...found } = await Promise.race([running, over]);
     const visible = details && filterDetails(details, type, settings);
-    return markSlow({ ...found, ...(visible && { details: visible }) }, degradedAfterMs);
+    const judged = markSlow({ ...found, ...(visible && { details: visible }) }, degradedAfterMs);
+    const { number: rule = null } = settings as { number?: NumberRule | null };
+    if (rule === null || (judged.status !== "up" && judged.status !== "degraded")) return judged;
+    const received = measured ?? {
+      value: (details as FoundDetails | undefined)?.[rule.path ?? ""],
+    };
+    return applyNumber(rule, received, judged, this.target.numberLevel ?? null);
   }
 
   private createContext(): CheckContext {

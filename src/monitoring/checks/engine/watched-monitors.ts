@@ -17,6 +17,7 @@ import { type OpenRuns, noRuns } from "../../jobs/report-rules.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
 import type { CheckTarget } from "../check.ts";
+import type { NumberLevel } from "../number-rules.ts";
 import type { MonitorState } from "../rules.ts";
 import type { Terms } from "./scheduler.ts";
 
@@ -50,6 +51,7 @@ export type Watched = {
   /** Unix milliseconds until which the last heartbeat counts in uptime. After a load, the latest possible time. */
   standsUntil: number;
   certificateExpiresAt: string | null;
+  numberLevel: NumberLevel;
   /** Open runs of a push monitor's job. */
   runs: OpenRuns;
   /** Unix milliseconds of the last report to a push monitor; null without one since the load. */
@@ -95,7 +97,7 @@ const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.
     m.success_threshold as successThreshold, m.inverted, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
     s.epoch, s.status, s.since, s.failures, s.successes, s.last_checked_at as lastCheckedAt,
-    s.certificate_expires_at as certificateExpiresAt, iif(m.type = 'composite', (
+    s.certificate_expires_at as certificateExpiresAt, s.number_level as numberLevel, iif(m.type = 'composite', (
       select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
       where d.organization_id = m.organization_id and d.monitor_id = m.id), null) as dependsOn,
     iif(m.type = 'push', (${lastReportsText}), null) as reports
@@ -228,6 +230,7 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
       // A report covers the time before it.
       standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
+      numberLevel: row.numberLevel,
       runs: row.reports === null ? noRuns : parseOpenRuns(row.reports),
       reportedAt: null,
       waitsSince: 0,
@@ -239,17 +242,22 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
 
 /** Returns the input of a check; null if the secrets of the monitor can't be opened. */
 export function buildTarget(monitor: Watched): CheckTarget | null {
-  const { type, url, host, timeoutMs, degradedAfterMs, inverted } = monitor;
+  const { type, url, host, timeoutMs, degradedAfterMs, inverted, numberLevel } = monitor;
   if (monitor.settings === null) return null;
   const settings = { ...monitor.settings };
   if (url !== null) settings["url"] = url;
   if (host !== null) settings["host"] = host;
-  return { type, settings, timeoutMs, degradedAfterMs, inverted };
+  return { type, settings, timeoutMs, degradedAfterMs, inverted, numberLevel };
 }
 
 /** Serializes the fields whose change restarts the check. */
 function computeFingerprint(monitor: Watched): string {
-  return JSON.stringify([buildTarget(monitor), monitor.intervalSeconds, monitor.epoch]);
+  const target = buildTarget(monitor);
+  return JSON.stringify([
+    target && { ...target, numberLevel: null },
+    monitor.intervalSeconds,
+    monitor.epoch,
+  ]);
 }
 
 /** Limits of the time after which a waiting check counts as not judged. Within them, it is the interval. */
@@ -367,7 +375,10 @@ export class WatchedMonitors {
         known;
       Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
       Object.assign(found, { runs, reportedAt, waitsSince });
-      if (!isChanged && computeFingerprint(known) === computeFingerprint(found)) {
+      const isSame = computeFingerprint(known) === computeFingerprint(found);
+      // The level belongs to the limits of before.
+      found.numberLevel = isSame ? known.numberLevel : null;
+      if (!isChanged && isSame) {
         Object.assign(known, found);
         return;
       }

@@ -41,6 +41,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
     message,
     latencyMs,
     details,
+    measured: { value: line },
     ...(output !== undefined && { said: output }),
   };
 };

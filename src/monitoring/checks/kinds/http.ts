@@ -10,6 +10,7 @@ import {
   buildConditions,
   isSearch,
   type Issue,
+  type Received,
   findIssue,
   secretsOf,
   type Secrets,
@@ -82,11 +83,11 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     if (steps.length > 0) context.part = `Step ${number}${name === null ? "" : ` (${name})`}`;
   };
   startStep(null, 1);
-  let done = await runRequest(settings, run);
+  let done = await runRequest(settings, run, steps.length === 0);
   let { latencyMs, expiresAt, isPartlySearched } = done;
   for (const [index, step] of steps.entries()) {
     startStep(step.name, index + 2);
-    done = await runRequest(step, run);
+    done = await runRequest(step, run, index === steps.length - 1);
     latencyMs += done.latencyMs;
     expiresAt = pickEarliest(expiresAt, done.expiresAt);
     isPartlySearched ||= done.isPartlySearched;
@@ -105,6 +106,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     latencyMs,
     ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
     details: buildSecuredDetails(done.secured),
+    ...(done.measured && { measured: done.measured }),
   };
 };
 
@@ -115,17 +117,22 @@ type Done = {
   expiresAt: string | undefined;
   secured: Connection["secured"];
   isPartlySearched: boolean;
+  measured: Received | null;
 };
 
-/** Sends one request, follows redirects, judges the response and saves values. Throws TargetFailure, OwnTrouble. */
-async function runRequest(asking: Asking, run: Run): Promise<Done> {
+/**
+ * Sends one request, follows redirects, judges the response and saves values. The last response contains the monitor's
+ * number. Throws TargetFailure, OwnTrouble.
+ */
+async function runRequest(asking: Asking, run: Run, isLast: boolean): Promise<Done> {
   const { context, values } = run;
+  const number = isLast ? run.settings.number : null;
   const final = await fetchFinalResponse(asking, run);
   const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
   const conditions = buildConditions(asking);
   await judgeHead(conditions, final, run);
   context.step = "reading the response";
-  const isSaved = asking.save.some(({ source }) => source !== "header");
+  const isSaved = number !== null || asking.save.some(({ source }) => source !== "header");
   const body = await readBody(answer, { conditions, secrets: run.secrets, isSaved }, context, {
     allowance: run.allowance,
     patienceMs: computePatience(conditions, run),
@@ -145,10 +152,15 @@ async function runRequest(asking: Asking, run: Run): Promise<Done> {
       await extractSavedValue(saved, received, formatStatus(answer.status), context),
     );
   }
+  const measured =
+    number === null
+      ? null
+      : body.received({ source: number.path === null ? "body" : "json", path: number.path });
   body.drop();
   const { isPartlySearched } = body;
   const { secured } = connection;
-  return { status: answer.status, latencyMs, firstByteMs, expiresAt, secured, isPartlySearched };
+  const { status } = answer;
+  return { status, latencyMs, firstByteMs, expiresAt, secured, isPartlySearched, measured };
 }
 
 type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {

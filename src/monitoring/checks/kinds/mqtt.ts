@@ -20,8 +20,8 @@ import { findValue } from "../protocols/json-path.ts";
 export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
   const startedAt = performance.now();
   return converse(settings, context, async (wire) => {
-    const { topic, waitForMessage, ignoreRetained, assertions, password } = settings;
-    const waits = waitForMessage || assertions.length > 0;
+    const { topic, waitForMessage, ignoreRetained, assertions, number, password } = settings;
+    const waits = waitForMessage || assertions.length > 0 || number !== null;
     if (waits && topic === null)
       throw new TargetFailure("There is no topic on which a message could arrive.");
     await connectToBroker(wire, settings);
@@ -42,6 +42,10 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
       message: `${words}.`,
       said: `${words}${shownMessage}.`,
       details: arrived,
+      measured: getReceived({
+        source: number?.path == null ? "body" : "json",
+        path: number?.path ?? null,
+      }),
     };
   });
 };

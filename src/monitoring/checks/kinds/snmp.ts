@@ -33,11 +33,12 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
     context,
   );
   const message = `Read the object in ${latencyMs} ms.`;
+  const measured = { value: text };
   if (text === "" || repeatsSecret(text, () => listSecrets(settings)))
-    return { status: "up", message, latencyMs };
+    return { status: "up", message, latencyMs, measured };
   const value = excerptText(text, 100);
   const fullMessage = `${message.slice(0, -1)}: ${value}.`;
-  return { status: "up", message, said: fullMessage, latencyMs, details: { value } };
+  return { status: "up", message, said: fullMessage, latencyMs, measured, details: { value } };
 };
 
 /** Reads the object from one address. Throws TargetFailure. */

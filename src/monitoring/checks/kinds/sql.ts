@@ -78,10 +78,10 @@ export const checkMysql: CheckKind<"mysql"> = (settings, context) =>
   runSqlCheck(mysql, settings, context);
 
 function runSqlCheck(server: Server, settings: Settings, context: CheckContext) {
-  const { username, database, query, assertions } = settings;
+  const { username, database, query, assertions, number } = settings;
   const password = settings.password ?? "";
   const startedAt = performance.now();
-  const wantsRows = assertions.some(({ source }) => source === "json");
+  const wantsRows = number !== null || assertions.some(({ source }) => source === "json");
   let session: SqlSession | null = null;
   context.silence = `${server.name} did not respond: perhaps the port is for another protocol.`;
   return converse<DetailsOf<"postgres">>(
@@ -110,7 +110,9 @@ function runSqlCheck(server: Server, settings: Settings, context: CheckContext) 
         () => [password],
         context,
       );
-      return "Answered the query";
+      const [first = {}] = rows;
+      const value = number?.path == null ? Object.values(first)[0] : findValue(rows, number.path);
+      return { words: "Answered the query", measured: { value } };
     },
     {
       startsTls: true,

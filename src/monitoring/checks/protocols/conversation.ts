@@ -8,6 +8,7 @@ import {
   createWire,
   type WireTls,
 } from "../../../core/outgoing/http/wire.ts";
+import type { Received } from "./assertions.ts";
 import { type CheckContext, describeExpiry, type CheckResult, measureElapsedMs } from "../check.ts";
 
 /** Connection settings that these monitor types share. */
@@ -34,8 +35,14 @@ type Manner<D> = {
 /** Outcome of a protocol: words such as `Answered PING`, to which the latency is added, or a complete result. */
 type Said<D> =
   | string
-  | { words: string; details: D }
-  | { status: CheckResult["status"]; message: string; said?: string; details?: D };
+  | { words: string; details?: D; measured?: Received }
+  | {
+      status: CheckResult["status"];
+      message: string;
+      said?: string;
+      details?: D;
+      measured?: Received;
+    };
 
 /** Returns the TLS settings for a target. */
 export const buildTls = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({

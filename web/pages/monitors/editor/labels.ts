@@ -91,6 +91,25 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Assertions",
     hint: "The monitor is up only if all of them are true, in addition to the fields above.",
   },
+  number: { label: "Store a number of the result" },
+  "number.name": { label: "Name", placeholder: "Queue depth" },
+  "number.unit": { label: "Unit", placeholder: "messages" },
+  "number.direction": {
+    label: "A problem is",
+    options: { above: "A number above a limit", below: "A number below a limit" },
+  },
+  "number.degradedLimit": { label: "Degraded beyond", hint: "Leave empty for no limit." },
+  "number.downLimit": { label: "Down beyond", hint: "Leave empty for no limit." },
+  "number.returnAt": { label: "Up again at", hint: "Leave empty for the limit itself." },
+  "number.path": {
+    label: "JSON path",
+    mono: true,
+    placeholder: "$.queue.length",
+    hint: "Leave empty if the whole result is the number.",
+  },
+  ...Object.fromEntries(
+    ["ping", "rabbitmq", "ntp", "game"].map((type) => [`${type}.number.path`, { label: "Value" }]),
+  ),
   save: {
     label: "Save from the response",
     item: "saved value",

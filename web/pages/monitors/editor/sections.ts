@@ -53,6 +53,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
       key: ["expectedStatus"],
       folded: true,
     },
+    { title: "Number", fields: ["number"], folded: true, none: "None" },
     {
       title: "Request",
       fields: [
@@ -141,6 +142,7 @@ const purposes = [
     none: "None",
   },
   { title: "Assertions", fields: ["requireDnssec", "assertions", "expect"] },
+  { title: "Number", fields: ["number"], none: "None" },
   {
     title: "TLS",
     fields: [

@@ -1,0 +1,79 @@
+/** Schema of a monitor's number: a value of its result with limits, such as the length of a queue. */
+import { z } from "zod";
+import { line, nullable } from "../../core/fields.ts";
+import { JsonPath } from "./assertions-schema.ts";
+
+const limit = () => nullable(z.number());
+
+const common = {
+  name: line(60).meta({ description: "Such as `Queue depth`.", example: "Queue depth" }),
+  unit: nullable(line(20)).meta({ description: "Such as `messages` or `%`." }),
+  direction: z.enum(["above", "below"]).default("above").meta({
+    description: "On which side of a limit the number is a problem. The limit itself is not.",
+  }),
+  degradedLimit: limit().meta({ description: "The monitor is degraded beyond it." }),
+  downLimit: limit().meta({ description: "The check fails beyond it." }),
+  returnAt: limit().meta({
+    description:
+      "After a limit, the monitor is up again only at this number. Null for the limit itself.",
+  }),
+};
+
+type Limits = {
+  direction: "above" | "below";
+  degradedLimit: number | null;
+  downLimit: number | null;
+  returnAt: number | null;
+};
+
+function refineLimits(
+  { direction, degradedLimit, downLimit, returnAt }: Limits,
+  context: z.RefinementCtx,
+) {
+  const addIssue = (field: string, message: string) =>
+    context.addIssue({ code: "custom", path: [field], message });
+  const [least, most] = direction === "above" ? ["at least", "at most"] : ["at most", "at least"];
+  const isPast = (one: number, other: number) =>
+    direction === "above" ? one > other : one < other;
+  if (degradedLimit !== null && downLimit !== null && isPast(degradedLimit, downLimit))
+    addIssue("downLimit", `must be ${least} degradedLimit`);
+  const first = degradedLimit ?? downLimit;
+  if (returnAt === null) return;
+  if (first === null) addIssue("returnAt", "needs a degradedLimit or a downLimit");
+  else if (isPast(returnAt, first)) addIssue("returnAt", `must be ${most} the first limit`);
+}
+
+const describe = (where: string) => ({
+  description: `A number of the result to store, chart and judge: ${where}. Without a number, each limit counts as exceeded.`,
+});
+
+/** The number in a JSON document, or the whole text. */
+export const jsonNumber = (where: string) =>
+  nullable(
+    z
+      .strictObject({ ...common, path: nullable(JsonPath) })
+      .superRefine(refineLimits)
+      .meta(describe(where)),
+  );
+
+/** The number that is the whole text of the result. */
+export const textNumber = (where: string) =>
+  nullable(z.strictObject(common).superRefine(refineLimits).meta(describe(where)));
+
+/** One of the details of the result. */
+export const detailNumber = <const N extends string>(...names: readonly [N, ...N[]]) =>
+  nullable(
+    z
+      .strictObject({
+        ...common,
+        path: z
+          .enum(names)
+          .default(names[0] as never)
+          .meta({ description: "A detail of the check." }),
+      })
+      .superRefine(refineLimits)
+      .meta(describe("one of its `details`")),
+  );
+
+/** The rule of a monitor's number. `path` is absent where the result is a single text. */
+export type NumberRule = Limits & { name: string; unit: string | null; path?: string | null };
