@@ -5,9 +5,11 @@ import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
 import type { FoundNumber, NumberLevel } from "./number-rules.ts";
-import type { Received } from "./protocols/assertions.ts";
 import type { Member } from "../dependencies/rules.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
+
+/** Value from which a number is read, or why there is none. */
+export type Measured = { value: unknown } | { unreadable: string };
 
 /** Result of one check. `unknown` means that a fault of this appliance prevented a judgement. */
 export type CheckResult<D extends FoundDetails = Details> = {
@@ -23,7 +25,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   /** Details that the monitor type declares. `runCheck` removes secrets and shortens long values. */
   details?: D;
   /** Value from which the monitor's number is read; absent where it is one of the details. */
-  measured?: Received;
+  measured?: Measured;
   /** The number that was read. */
   number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */

@@ -1,8 +1,6 @@
 /** Reads the number of a monitor from a result, and judges it by its limits with hysteresis. */
 import { isDecimal, LongNumber } from "../../core/text/decimals.ts";
 import type { NumberRule } from "../monitors/numbers-schema.ts";
-import type { CheckResult } from "./check.ts";
-import type { Received } from "./protocols/assertions.ts";
 
 /** Effect of a number on the monitor; null within its limits. */
 export type NumberLevel = "degraded" | "down" | null;
@@ -18,7 +16,7 @@ export function parseNumber(value: unknown): number | null {
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-const isPast = ({ direction }: NumberRule, value: number, limit: number | null) =>
+export const isPast = ({ direction }: NumberRule, value: number, limit: number | null) =>
   limit !== null && (direction === "above" ? value > limit : value < limit);
 
 /**
@@ -39,47 +37,6 @@ const format = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
 export const formatNumber = ({ unit }: Pick<NumberRule, "unit">, value: number): string =>
   `${format.format(value)}${unit === null ? "" : ` ${unit}`}`;
 
-/** The level of a result without a number: the worst one that has a limit. */
-const findWorstLevel = ({ downLimit, degradedLimit }: NumberRule): NumberLevel =>
+/** Level of a result without a number: the worst level with a limit. */
+export const findWorstLevel = ({ downLimit, degradedLimit }: NumberRule): NumberLevel =>
   downLimit !== null ? "down" : degradedLimit !== null ? "degraded" : null;
-
-const severity = { up: 0, degraded: 1, down: 2, unknown: 3 } as const;
-
-/** Adds the number to a successful result, and makes the result worse if the number is past its limits. */
-export function applyNumber(
-  rule: NumberRule,
-  received: Received | undefined,
-  found: CheckResult,
-  before: NumberLevel,
-): CheckResult {
-  const value = received !== undefined && "value" in received ? parseNumber(received.value) : null;
-  const level = value === null ? findWorstLevel(rule) : judgeNumber(rule, value, before);
-  const number = value === null ? null : { value, level };
-  const { message, said = message } = found;
-  const shown =
-    value === null ? describeMissing(rule) : `${rule.name} ${formatNumber(rule, value)}`;
-  const result = { ...found, ...(number && { number }) };
-  if (level === null || severity[level] <= severity[found.status])
-    return { ...result, said: `${said} ${shown}.` };
-  const limit = level === "down" ? rule.downLimit : rule.degradedLimit;
-  const isReturning = value !== null && !isPast(rule, value, limit);
-  const reference = isReturning
-    ? `back at ${formatNumber(rule, rule.returnAt ?? 0)}`
-    : `limit ${formatNumber(rule, limit ?? 0)}`;
-  return {
-    ...result,
-    status: level,
-    // Without the number, because status pages can show it.
-    message:
-      value === null
-        ? `${shown}.`
-        : isReturning
-          ? `${rule.name} is not back yet.`
-          : `${rule.name} is ${rule.direction} its limit.`,
-    said: value === null ? `${shown}.` : `${shown} (${reference}).`,
-    latencyMs: level === "down" ? null : found.latencyMs,
-  };
-}
-
-const describeMissing = ({ name, path }: NumberRule) =>
-  `${name}: there is no number${path == null ? "" : ` at ${path}`}`;

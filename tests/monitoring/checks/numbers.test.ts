@@ -173,7 +173,7 @@ test.each([
   [{ name: " " }, "number.name"],
   [{ path: "queue" }, "number.path"],
   [{ degradedLimit: "1000" }, "number.degradedLimit"],
-  [{ direction: "beside" }, "number.direction"],
+  [{ direction: "sideways" }, "number.direction"],
   [{ color: "red" }, "number.color"],
 ])("limits that contradict each other are rejected: %j", async (fields, path) => {
   const watch = await createWatch();

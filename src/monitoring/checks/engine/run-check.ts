@@ -24,7 +24,7 @@ import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../check.ts";
 import type { NumberRule } from "../../monitors/numbers-schema.ts";
-import { applyNumber } from "../number-rules.ts";
+import { applyNumber } from "../number-result.ts";
 
 /** Maximum total stall during a check after which its failure still counts; at most a fifth of the timeout. */
 export const maxStallMs = 700;

@@ -10,7 +10,6 @@ import {
   buildConditions,
   isSearch,
   type Issue,
-  type Received,
   findIssue,
   secretsOf,
   type Secrets,
@@ -18,6 +17,7 @@ import {
 import {
   type CheckContext,
   type CheckKind,
+  type Measured,
   countDaysUntil,
   describeExpiry,
   measureElapsedMs,
@@ -117,7 +117,7 @@ type Done = {
   expiresAt: string | undefined;
   secured: Connection["secured"];
   isPartlySearched: boolean;
-  measured: Received | null;
+  measured: Measured | null;
 };
 
 /**

@@ -8,8 +8,13 @@ import {
   createWire,
   type WireTls,
 } from "../../../core/outgoing/http/wire.ts";
-import type { Received } from "./assertions.ts";
-import { type CheckContext, describeExpiry, type CheckResult, measureElapsedMs } from "../check.ts";
+import {
+  type CheckContext,
+  type Measured,
+  describeExpiry,
+  type CheckResult,
+  measureElapsedMs,
+} from "../check.ts";
 
 /** Connection settings that these monitor types share. */
 type Target = {
@@ -35,13 +40,13 @@ type Manner<D> = {
 /** Outcome of a protocol: words such as `Answered PING`, to which the latency is added, or a complete result. */
 type Said<D> =
   | string
-  | { words: string; details?: D; measured?: Received }
+  | { words: string; details?: D; measured?: Measured }
   | {
       status: CheckResult["status"];
       message: string;
       said?: string;
       details?: D;
-      measured?: Received;
+      measured?: Measured;
     };
 
 /** Returns the TLS settings for a target. */
