@@ -82,6 +82,7 @@ test("credentials are in one section, open if they are required, and separate fr
 test("a closed part shows its key fields and all changes", () => {
   expect(saidOf("http", { timeout: 10 })).toEqual({
     Assertions: "Expected status: 200-299",
+    Number: "",
     Request: "Method: GET",
     Authentication: "",
     Steps: "",

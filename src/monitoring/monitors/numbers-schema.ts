@@ -5,9 +5,11 @@ import { JsonPath } from "./assertions-schema.ts";
 
 const limit = () => nullable(z.number());
 
-const common = {
-  name: line(60).meta({ description: "Such as `Queue depth`.", example: "Queue depth" }),
-  unit: nullable(line(20)).meta({ description: "Such as `messages` or `%`." }),
+const naming = {
+  name: line(60).meta({ example: "Queue depth" }),
+  unit: nullable(line(20)),
+};
+const limits = {
   direction: z.enum(["above", "below"]).default("above").meta({
     description: "On which side of a limit the number is a problem. The limit itself is not.",
   }),
@@ -51,25 +53,31 @@ const describe = (where: string) => ({
 export const jsonNumber = (where: string) =>
   nullable(
     z
-      .strictObject({ ...common, path: nullable(JsonPath) })
+      .strictObject({ ...naming, path: nullable(JsonPath), ...limits })
       .superRefine(refineLimits)
       .meta(describe(where)),
   );
 
 /** The number that is the whole text of the result. */
 export const textNumber = (where: string) =>
-  nullable(z.strictObject(common).superRefine(refineLimits).meta(describe(where)));
+  nullable(
+    z
+      .strictObject({ ...naming, ...limits })
+      .superRefine(refineLimits)
+      .meta(describe(where)),
+  );
 
 /** One of the details of the result. */
 export const detailNumber = <const N extends string>(...names: readonly [N, ...N[]]) =>
   nullable(
     z
       .strictObject({
-        ...common,
+        ...naming,
         path: z
           .enum(names)
           .default(names[0] as never)
           .meta({ description: "A detail of the check." }),
+        ...limits,
       })
       .superRefine(refineLimits)
       .meta(describe("one of its `details`")),

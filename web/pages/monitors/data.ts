@@ -27,7 +27,7 @@ function useChecks(id: string) {
       onChecks((ids) => {
         if (!ids.has(id)) return;
         void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
-        for (const part of ["heartbeats", "uptime", "timeline"])
+        for (const part of ["heartbeats", "uptime", "timeline", "numbers"])
           void queryClient.invalidateQueries({ queryKey: [...checksKey(id), part] });
       }),
     [id],
@@ -52,6 +52,20 @@ const toQuery = ({ from, to }: OpenSpan) => ({
   from: new Date(from).toISOString(),
   ...(to !== null && { to: new Date(to).toISOString() }),
 });
+
+/** Query of a span in the numbers of a monitor, with a point for about every third pixel. */
+export const toSpanQuery = (span: OpenSpan) => ({ ...toQuery(span), points: "300" });
+
+/** The number of a monitor over a span. */
+export const useNumbers = (id: string, { from, to }: OpenSpan) =>
+  useQuery({
+    ...createDataQuery([...checksKey(id), "numbers", from, to], (options) =>
+      v1
+        .monitors({ id })
+        .numbers.get({ query: { ...toQuery({ from, to }), points: 300 }, ...options }),
+    ),
+    placeholderData: (before) => before,
+  });
 
 /** Figures of a past period. */
 export const usePeriodFigures = (id: string, { from, to }: OpenSpan) =>

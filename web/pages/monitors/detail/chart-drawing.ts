@@ -139,7 +139,10 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
  * Labels of the time axis: clock times, with the date at midnight. Ranges over two days show only
  * dates.
  */
-export function formatTicks({ span, zone }: ChartState, ticks: readonly number[]): string[] {
+export function formatTicks(
+  { span, zone }: Pick<ChartState, "span" | "zone">,
+  ticks: readonly number[],
+): string[] {
   const isLong = span.to - span.from > 2 * dayMs;
   const clock = getFormatter(zone, minuteFormat);
   const day = getFormatter(zone, {

@@ -25,6 +25,7 @@ import { Figures } from "./figures.tsx";
 import { nameOfType } from "../type-names.ts";
 import { JobPanels } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { NumberPanel } from "./number-panel.tsx";
 import { describePace } from "./pace.ts";
 import { ScreenshotPanel } from "./screenshot-panel.tsx";
 import { choosePageSpan, type SpanSearch } from "./spans.ts";
@@ -104,6 +105,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
       {monitor.type === "push" && <JobPanels monitor={monitor} />}
       <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
+      <NumberPanel monitor={monitor} span={span} />
       <LatencyPanel id={id} interval={interval} span={span} />
       <div className="columns">
         <div>
