@@ -71,7 +71,7 @@ describe("data is written to stdout, messages to stderr", () => {
     await using box = await createMachineWithKey();
     const file = join(box.dataDir, "signalbox.db");
     const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
-      INSERT INTO heartbeats SELECT 1, i, 0, 3, 60, 'some text of a result' FROM n`;
+      INSERT INTO heartbeats SELECT 1, i, 0, 3, 60, 'some text of a result', NULL FROM n`;
     const database = new Database(file);
     database.run(rows);
     database.run("DELETE FROM heartbeats WHERE at > 10");

@@ -487,7 +487,7 @@ describeInChromium("the Monitors page", (browser) => {
     const database = new Database(join(world.dataDir, "signalbox.db"));
     database.run("PRAGMA busy_timeout = 5000");
     database.run(
-      `INSERT INTO heartbeats SELECT key, ?, 2, NULL, 60, 'Step 2: The page does not contain the text.'
+      `INSERT INTO heartbeats SELECT key, ?, 2, NULL, 60, 'Step 2: The page does not contain the text.', NULL
        FROM monitor_states WHERE monitor_id = ?`,
       [at, id],
     );

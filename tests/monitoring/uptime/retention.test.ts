@@ -57,7 +57,7 @@ async function archive() {
     many: (monitorKey: number, count: number, age: number) =>
       database.run(
         `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ? - 1)
-         INSERT INTO heartbeats SELECT ?, ? + n, 0, 3, 60, NULL FROM n`,
+         INSERT INTO heartbeats SELECT ?, ? + n, 0, 3, 60, NULL, NULL FROM n`,
         [count, monitorKey, time.now - age * dayMs],
       ),
     /** Number of the monitor's heartbeats, hours and days. */

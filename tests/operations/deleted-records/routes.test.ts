@@ -167,7 +167,7 @@ describe("retention", () => {
     const { monitor, remove, restore, sweep, count, time, api, database } = await setUp();
     const { id } = await monitor();
     database.run(
-      "insert into heartbeats values ((select key from monitor_states), 1, 0, 5, 60, null)",
+      "insert into heartbeats values ((select key from monitor_states), 1, 0, 5, 60, null, null)",
     );
     await api("PATCH", "/api/v1/settings", { body: { keepDeletedDays: 2 } });
     await remove(`/api/v1/monitors/${id}`);
