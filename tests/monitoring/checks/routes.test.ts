@@ -38,6 +38,7 @@ test("a requested check returns its heartbeat, which covers the time to the next
     latencyMs: expect.any(Number),
     message: null,
     period: 1,
+    number: null,
   });
   expect(await beatsOf(shop.id)).toEqual([json.data]);
   expect(await monitorOf(shop.id)).toMatchObject({ status: "up", lastCheckedAt: at });

@@ -39,6 +39,7 @@ const beat = (row: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
   latencyMs: 34,
   seconds: 60,
   message: null,
+  number: null,
   ...row,
 });
 
@@ -57,6 +58,7 @@ const stream = fc
       status: fc.constantFrom(...HeartbeatStatus.options),
       latencyMs: fc.option(fc.integer({ min: 0, max: 120_000 }), { nil: null }),
       seconds: fc.integer({ min: 1, max: 86_400 }),
+      number: fc.option(fc.integer({ min: -1_000, max: 1_000 }), { nil: null }),
     }),
     { maxLength: 80 },
   )
@@ -93,6 +95,29 @@ function stored({ database }: Awaited<ReturnType<typeof results>>, table: Table)
   );
 }
 
+/** Reference sums of numbers by period and monitor. */
+function addedUpNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
+  const known = rows.filter((row) => typeof row.number === "number");
+  const byPlace = Map.groupBy(
+    known,
+    ({ at, monitorKey }) => `${Math.floor(at / periodMs)} ${monitorKey}`,
+  );
+  return [...byPlace].map(([place, own]) => {
+    const all = own.map(({ number }) => number ?? 0);
+    const sum = all.reduce((total, one) => total + one, 0);
+    return `${place} ${all.length} ${sum} ${Math.min(...all)} ${Math.max(...all)}`;
+  });
+}
+
+const storedNumbers = (
+  { database }: Awaited<ReturnType<typeof results>>,
+  table: "number_hours" | "number_days",
+) =>
+  database
+    .query(`SELECT * FROM ${table}`)
+    .values()
+    .map((row) => row.join(" "));
+
 const often = { numRuns: 60 };
 
 test("hourly and daily sums equal the sums of the heartbeats for any grouping of writes", async () => {
@@ -109,6 +134,13 @@ test("hourly and daily sums equal the sums of the heartbeats for any grouping of
       expect(kept.toSorted((a, b) => a.at - b.at)).toEqual(rows);
       for (const table of ["uptime_hours", "uptime_days"] as const)
         expect(stored(made, table)).toEqual(addedUp(kept, widths[table]));
+      for (const [table, periodMs] of [
+        ["number_hours", hourMs],
+        ["number_days", dayMs],
+      ] as const)
+        expect(storedNumbers(made, table).toSorted()).toEqual(
+          addedUpNumbers(kept, periodMs).toSorted(),
+        );
     }),
     often,
   );

@@ -49,13 +49,21 @@ describe("heartbeats", () => {
       { ago: 0 },
     );
     expect(await read("heartbeats")).toEqual([
-      { at: "2026-11-20T10:00:00.000Z", status: "up", latencyMs: 34, message: null, period: 60 },
+      {
+        at: "2026-11-20T10:00:00.000Z",
+        status: "up",
+        latencyMs: 34,
+        message: null,
+        period: 60,
+        number: null,
+      },
       {
         at: "2026-11-20T09:59:00.000Z",
         status: "maintenance",
         latencyMs: 34,
         message: null,
         period: 60,
+        number: null,
       },
       {
         at: "2026-11-20T09:58:00.000Z",
@@ -63,6 +71,7 @@ describe("heartbeats", () => {
         latencyMs: null,
         message: "Timed out.",
         period: 20,
+        number: null,
       },
     ]);
   });

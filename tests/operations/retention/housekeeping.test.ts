@@ -90,6 +90,7 @@ const dated: Record<
   idempotent_answers: ["created_at", formatTimestamp],
   held_changes: ["created_at", formatTimestamp, { state: "sent" }],
   screenshots: ["at", (at) => at],
+  number_hours: ["hour", (at) => Math.floor(at / hourMs)],
 };
 const withParent = [
   "alert_acknowledgments",
