@@ -65,7 +65,7 @@ export const auditVerbs = {
   ],
   "identity-provider": edits,
   invitation: ["created", "accepted", "revoked"],
-  "api-key": ["created", "revoked"],
+  "api-key": ["created", "groups-changed", "revoked"],
   settings: ["updated"],
   organization: edits,
   backup: ["downloaded", "restored", "scheduled"],

@@ -40,9 +40,13 @@ async function neighbors() {
 
 /** A valid change of this route's records. */
 function input(route: Route) {
-  const isMember = route.path === "/dashboard/people/:id" && route.method === "PATCH";
+  const changes = new Map<string, object>([
+    ["PATCH /dashboard/people/:id", { role: "viewer" }],
+    ["PATCH /dashboard/api-keys/:id", { groupIds: null }],
+  ]);
+  const body = changes.get(`${route.method} ${route.path}`);
   const plain = { ...route, path: route.path.replace(/^\/dashboard/, "") };
-  return isMember ? { body: { role: "viewer" } } : buildInput(plain);
+  return body === undefined ? buildInput(plain) : { body };
 }
 
 test("in every path of the admin page another organization's record is like an unknown one", async () => {

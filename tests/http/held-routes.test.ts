@@ -67,6 +67,7 @@ const atOnce: Record<string, string> = {
   removeMember: isUnrelated,
   invite: isUnrelated,
   createApiKey: isUnrelated,
+  changeApiKey: isUnrelated,
   revokeApiKey: isUnrelated,
   setPasswordPolicy: isUnrelated,
 };

@@ -2,8 +2,8 @@ import { dayMs } from "../../core/time/clock.ts";
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { ApiKey, MadeApiKey, NewApiKey } from "./schema.ts";
-import { createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
+import { ApiKey, ApiKeyPatch, MadeApiKey, NewApiKey } from "./schema.ts";
+import { changeApiKeyGroups, createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
 
 export const apiKeyRoutes = createRouter("/api-keys")
   .get(
@@ -33,6 +33,20 @@ export const apiKeyRoutes = createRouter("/api-keys")
         const expiresInMs = expiresInDays === null ? null : expiresInDays * dayMs;
         return createApiKey(scope, { ...body, scope: may, expiresInMs });
       },
+    }),
+  )
+  .patch(
+    ...defineEndpoint("/:id", {
+      name: "changeApiKey",
+      access: "write",
+      limited: "denied",
+      role: "admin",
+      summary: "Change the monitor groups to which an API key is limited",
+      description: "Null lifts the limit. Requests follow the change within a second.",
+      body: ApiKeyPatch,
+      data: ApiKey,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params, body }) => changeApiKeyGroups(scope, params.id, body.groupIds),
     }),
   )
   .post(

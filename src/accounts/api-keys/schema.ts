@@ -33,6 +33,8 @@ export const NewApiKey = z.strictObject({
   expiresInDays: integer(1, 3650).nullable().default(null),
 });
 
+export const ApiKeyPatch = z.strictObject({ groupIds: GroupLimit });
+
 /** A new API key with its secret, which is shown only once. */
 export const MadeApiKey = ApiKey.extend({ key: z.string() });
 export type MadeApiKey = z.infer<typeof MadeApiKey>;

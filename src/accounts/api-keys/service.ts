@@ -1,5 +1,6 @@
 /** Creates, lists and revokes API keys, and authenticates requests with them. */
 import { and, asc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { buildAuditsAndEvents, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
@@ -105,20 +106,55 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
     .orderBy(asc(apiKeys.id));
 }
 
-/** Revokes a key. Throws NOT_FOUND, and CONFLICT if the key is already revoked. */
-export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
-  const { store, organizationId } = context;
+/** Returns a key. Throws NOT_FOUND, and CONFLICT if it is revoked. */
+async function getUnrevoked(context: Scope, id: string): Promise<ApiKey> {
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
   if (key.revokedAt !== null) throw createAlreadyRevokedError();
+  return key;
+}
+
+const guardUnrevoked = (current: ReturnType<typeof unrevokedCondition>) =>
+  guard(sql`exists (select 1 from ${apiKeys} where ${current})`, createAlreadyRevokedError);
+
+/** Changes the groups to which a key is limited. Throws NOT_FOUND, CONFLICT if it is revoked, VALIDATION_ERROR. */
+export async function changeApiKeyGroups(
+  context: Scope,
+  id: string,
+  groupIds: string[] | null,
+): Promise<ApiKey> {
+  const { store, organizationId, actor } = context;
+  const before = await getUnrevoked(context, id);
+  if (before.scope === "ping" && groupIds !== null)
+    throw invalidFieldError("groupIds", "does not apply to a key that can only ping");
+  const after = { ...before, groupIds };
+  const fields = listChangedFields(before, after, ["groupIds"]);
+  if (fields.length === 0) return after;
+  const current = unrevokedCondition({ organizationId, id });
+  return commit(
+    context,
+    [
+      ...(actor.type === "person" && actor.id !== null
+        ? [guardKeyMaker(organizationId, actor.id)]
+        : []),
+      guardUnrevoked(current),
+      ...guardGroups(context, groupIds, before.groupIds),
+      store.db.update(apiKeys).set({ groupIds }).where(current),
+    ],
+    { action: "api-key.groups-changed", subjectId: id, fields },
+    after,
+  );
+}
+
+/** Revokes a key. Throws NOT_FOUND, and CONFLICT if the key is already revoked. */
+export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
+  const { store, organizationId } = context;
+  const key = await getUnrevoked(context, id);
   const current = unrevokedCondition({ organizationId, id });
   const revokedAt = formatTimestamp(context.clock());
   return commit(
     context,
-    [
-      guard(sql`exists (select 1 from ${apiKeys} where ${current})`, createAlreadyRevokedError),
-      store.db.update(apiKeys).set({ revokedAt }).where(current),
-    ],
+    [guardUnrevoked(current), store.db.update(apiKeys).set({ revokedAt }).where(current)],
     { action: "api-key.revoked", subjectId: id },
     { ...key, revokedAt },
   );

@@ -1,5 +1,6 @@
 /** Reads the person whom a trusted proxy has signed in from its headers. */
 import { AppError } from "../../core/errors.ts";
+import { decodeUtf8, decodeWords } from "./header-text.ts";
 
 /** Names of the headers; null for headers that are not read. */
 export type TrustedHeaderNames = {
@@ -48,7 +49,8 @@ export function createTrustedHeader(
       return {
         user,
         email,
-        name: names.name === null ? null : readText(request, names.name),
+        // Only the name, because an encoded user or group could otherwise pass for another one.
+        name: names.name === null ? null : decodeWords(readText(request, names.name) ?? "") || null,
         groups: splitGroups(groups ?? ""),
       };
     },
@@ -56,7 +58,7 @@ export function createTrustedHeader(
 }
 
 function readText({ headers }: Request, name: string): string | null {
-  const text = headers.get(name)?.trim() ?? "";
+  const text = decodeUtf8(headers.get(name)?.trim() ?? "");
   return text === "" ? null : text;
 }
 

@@ -39,6 +39,7 @@ const fixedPhrases = {
   "person.added": "added #",
   "person.removed": "removed #",
   "person.role-changed": "changed the role of #",
+  "api-key.groups-changed": "changed the monitor groups of #",
   "person.groups-changed": "changed the monitor groups of #",
   "person.code-refused": "entered a wrong two-factor code for #",
   "person.administrator-granted": "made # an administrator of the appliance",

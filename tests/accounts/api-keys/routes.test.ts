@@ -41,6 +41,39 @@ test("a repeated request returns the same key, which is still not stored in plai
   expect(dumpTables(appliance)).not.toContain(first.json.data.key);
 });
 
+test("an admin limits a key to groups, which takes effect at once, and lifts the limit", async () => {
+  const appliance = await testAppliance();
+  const { page } = await signInMember(appliance, "admin");
+  const { id, key } = (await page("POST", keys, { body: { name: "Deploy" } })).json.data;
+  const script = appliance.client(key);
+  const createGroup = async (name: string): Promise<string> =>
+    (await script("POST", "/api/v1/monitor-groups", { body: { name } })).json.data.id;
+  const [shop, office] = [await createGroup("Shop"), await createGroup("Office")];
+  const change = (groupIds: unknown, of = id) =>
+    page("PATCH", `${keys}/${of}`, { body: { groupIds } });
+  const readGroup = async (group: string) =>
+    (await script("GET", `/api/v1/monitor-groups/${group}`)).status;
+  expect((await change([shop])).json.data).toMatchObject({ id, groupIds: [shop] });
+  expect([await readGroup(shop), await readGroup(office)]).toEqual([200, 404]);
+  expect((await change([])).json.error.message).toContain("groupIds");
+  expect((await change([unknownId])).status).toBe(404);
+  expect((await change(null)).json.data.groupIds).toBe(null);
+  expect(await readGroup(office)).toBe(200);
+  expect((await change([shop], unknownId)).status).toBe(404);
+  const body = { name: "Jobs", scope: "ping" };
+  const pings = (await page("POST", keys, { body })).json.data;
+  expect((await change([shop], pings.id)).status).toBe(422);
+  await page("POST", `${keys}/${id}/revoke`);
+  expect((await change([shop])).status).toBe(409);
+  const log = await page("GET", `/dashboard/audit-log?subjectId=${id}`);
+  expect(log.json.data.map(({ action }: { action: string }) => action)).toEqual([
+    "api-key.revoked",
+    "api-key.groups-changed",
+    "api-key.groups-changed",
+    "api-key.created",
+  ]);
+});
+
 test("a revoked key stops, and can't be revoked again", async () => {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "admin");

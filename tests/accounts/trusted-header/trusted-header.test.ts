@@ -90,6 +90,34 @@ describe("a header of a trusted proxy", () => {
     expect((await visitor.page("GET", "/dashboard/people")).status).toBe(401);
   });
 
+  test.each([
+    ["UTF-8", Buffer.from("Jörg Żak").toString("latin1"), "Jörg Żak"],
+    ["encoded words", "=?utf-8?q?J=C3=B6rg?= =?UTF-8?B?IMW7YWs=?=", "Jörg Żak"],
+    ["Latin-1", "Jörg", "Jörg"],
+    ["an unknown encoding", "=?x-none?q?J=F6rg?=", "=?x-none?q?J=F6rg?="],
+  ])("has a name in %s", async (_, sent, name) => {
+    const appliance = await createBehindProxy();
+    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    const visitor = createVisitor(appliance, { ...ada, "Remote-Name": sent });
+    await visitor.enter();
+    expect((await visitor.state()).person.name).toBe(name);
+  });
+
+  test("finds groups in UTF-8, and takes no user for the text that it would encode", async () => {
+    const appliance = await createBehindProxy();
+    await withHeaderProvider(appliance, { groupRoles: [{ group: "Führung", role: "admin" }] });
+    const groups = Buffer.from("Führung,staff").toString("latin1");
+    const encoded = "=?utf-8?q?ada?=";
+    const visitor = createVisitor(appliance, {
+      ...ada,
+      "Remote-User": encoded,
+      "Remote-Groups": groups,
+    });
+    expect((await visitor.state()).ways.headerUser).toBe(encoded);
+    await visitor.enter();
+    expect((await visitor.state()).organizations[0].role).toBe("admin");
+  });
+
   test("admits no one without a provider, without its rules, and without the header", async () => {
     const appliance = await createBehindProxy();
     const visitor = createVisitor(appliance, ada);

@@ -8,7 +8,7 @@ import { Confirm } from "../../../components/confirm.tsx";
 import { copyText, ShownOnce } from "../../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
-import { DangerItem, HistoryItem, RowMenu } from "../../../components/menus.tsx";
+import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
@@ -22,6 +22,7 @@ export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
   const { asked, open, close } = useCreateDialog();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const [limiting, setLimiting] = useState<ApiKey | null>(null);
   return (
     <>
       <div className="settings-head">
@@ -51,7 +52,12 @@ export default function ApiKeys() {
             <Panel flush>
               <ul className="entries">
                 {keys.toSorted(compareByUse).map((key) => (
-                  <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
+                  <KeyRow
+                    key={key.id}
+                    apiKey={key}
+                    onRevoke={() => setRevoking(key)}
+                    onLimit={() => setLimiting(key)}
+                  />
                 ))}
               </ul>
             </Panel>
@@ -59,20 +65,25 @@ export default function ApiKeys() {
         }
       </Loaded>
       {asked && <NewApiKey onClose={close} />}
-      {revoking !== null && (
-        <Confirm
-          title={`Revoke ${revoking.name}?`}
-          verb="Revoke"
-          onClose={() => setRevoking(null)}
-          onConfirm={async () => {
-            await unwrapData(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
-            notify(`Revoked ${revoking.name}`);
-          }}
-        >
-          Requests with this key are rejected within a second. This cannot be undone.
-        </Confirm>
-      )}
+      {limiting !== null && <GroupsOfKey apiKey={limiting} onClose={() => setLimiting(null)} />}
+      {revoking !== null && <RevokeKey apiKey={revoking} onClose={() => setRevoking(null)} />}
     </>
+  );
+}
+
+function RevokeKey({ apiKey: { id, name }, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  return (
+    <Confirm
+      title={`Revoke ${name}?`}
+      verb="Revoke"
+      onClose={onClose}
+      onConfirm={async () => {
+        await unwrapData(dashboard["api-keys"]({ id }).revoke.post());
+        notify(`Revoked ${name}`);
+      }}
+    >
+      Requests with this key are rejected within a second. This cannot be undone.
+    </Confirm>
   );
 }
 
@@ -90,7 +101,15 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
 
 const accessTexts = { write: "read, write", read: "read", ping: "pings" } as const;
 
-function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+function KeyRow({
+  apiKey,
+  onRevoke,
+  onLimit,
+}: {
+  apiKey: ApiKey;
+  onRevoke: () => void;
+  onLimit: () => void;
+}) {
   const { id, name, scope, mcp, groupIds, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
   return (
@@ -124,6 +143,11 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         <RowMenu label={`Actions for ${name}`}>
           {() => (
             <>
+              {revokedAt === null && scope !== "ping" && (
+                <MenuItem icon="folder" onClick={onLimit}>
+                  Change groups
+                </MenuItem>
+              )}
               <HistoryItem id={id} />
               {revokedAt === null && (
                 <DangerItem icon="close" onClick={onRevoke}>
@@ -135,6 +159,32 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         </RowMenu>
       }
     />
+  );
+}
+
+function GroupsOfKey({
+  apiKey: { id, name, groupIds },
+  onClose,
+}: {
+  apiKey: ApiKey;
+  onClose: () => void;
+}) {
+  const form = useForm({ groupIds: groupIds ?? [] }, async (values) => {
+    const body = { groupIds: toGroupLimit(values.groupIds) };
+    await unwrapData(dashboard["api-keys"]({ id }).patch(body));
+    notify(`Saved the groups of ${name}`);
+    onClose();
+  });
+  const { values, set, errorOf } = form;
+  return (
+    <FormDialog title={`Groups of ${name}`} onClose={onClose} form={form} submit="Save groups">
+      <GroupsField
+        who="The key"
+        value={values.groupIds}
+        onChange={(chosen) => set("groupIds", chosen)}
+        error={errorOf("groupIds")}
+      />
+    </FormDialog>
   );
 }
 
