@@ -28,6 +28,7 @@ import { addServe } from "../serve.ts";
 import { addService } from "../service.ts";
 import { addStatus } from "../status.ts";
 import { addUsers } from "../users.ts";
+import { addWatch } from "../watch.ts";
 import { addLicences, addVersion } from "../version.ts";
 
 /**
@@ -68,6 +69,7 @@ export function createCommandLine(
     addMaintenance,
     addApply,
     addExport,
+    addWatch,
     addVersion,
     addLicences,
     addCompletion,
