@@ -46,7 +46,7 @@ export function addWatch(program: Command) {
 function connectToOther(url: string, options: Options): Promise<Client> {
   const { otherKeyFile } = options;
   const server = parseServerAddress("<url>", url) ?? "";
-  const { servers, current } = readCredentials();
+  const { current, servers } = readCredentials();
   if (server === (findGivenServer(options) ?? current))
     throw invalidFieldError("<url>", "must be another Signalbox than --server");
   const stored = Object.hasOwn(servers, server) ? servers[server] : undefined;

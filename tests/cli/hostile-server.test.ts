@@ -29,6 +29,7 @@ const record = {
   rrule: null,
   current: { endsAt: at },
   latencyMs: 5,
+  pushUrl: "http://other.lan/push/token",
   source: hostile,
   applied: false,
   unchanged: 0,
@@ -73,6 +74,8 @@ const commands: Record<string, string[]> = {
   "monitor pause": ["n"],
   "monitor resume": ["n"],
   "monitor check": ["n"],
+  "monitor set": ["down", "n"],
+  watch: ["OTHER", "--other-key-file", "KEY"],
   "maintenance start": ["title", "--for", "5m", "--monitor", "n"],
   "maintenance end": ["t"],
   "deleted list": [],
@@ -98,7 +101,11 @@ for (const [name, args] of Object.entries(commands))
   test(`${name} shows no terminal escape codes of a hostile server`, async () => {
     const file = join(folder(), "a.yaml");
     writeFileSync(file, "monitors: {}\n");
-    const own = args.map((one) => (one === "a.yaml" ? file : one));
+    const keyFile = join(folder(), "key");
+    writeFileSync(keyFile, `sbx_${"b".repeat(43)}`);
+    const other = `http://localhost:${server.port}`;
+    const files: Record<string, string> = { "a.yaml": file, KEY: keyFile, OTHER: other };
+    const own = args.map((one) => files[one] ?? one);
     for (const json of [[], ["--json"]])
       for (refuses of [false, true]) {
         let shown = "";
