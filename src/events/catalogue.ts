@@ -78,7 +78,7 @@ type Occurrences = {
   appliance: "troubled" | "recovered";
   channel: "failed";
   "held-change": "held" | "hurried" | "undone" | "sent" | "failed";
-  maintenance: "started" | "ended";
+  maintenance: "reminded" | "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
   "source-alert": "opened" | "changed" | "acknowledged" | "resolved";
 };
@@ -117,7 +117,10 @@ type EventData = Record<CheckedType, StateChange> &
   > &
   Record<"appliance.recovered", { problem: ProblemName; node?: string; message: string }> &
   Record<`source-alert.${"opened" | "changed" | "acknowledged" | "resolved"}`, SourceReport> &
-  Record<"maintenance.started" | "maintenance.ended", { startsAt: string; endsAt: string }>;
+  Record<
+    "maintenance.reminded" | "maintenance.started" | "maintenance.ended",
+    { startsAt: string; endsAt: string }
+  >;
 
 type CheckedType = `monitor.${StoredStatus}`;
 
@@ -159,6 +162,7 @@ type TimelineChange = {
 type OptionalEventData = {
   /** Set if subscribers of status pages are not notified. */
   "maintenance.created": { notify: false };
+  "maintenance.updated": { notify: false };
 };
 
 export type DataOf<T extends EventType> = T extends keyof EventData

@@ -41,7 +41,14 @@ export const maintenanceWindowMaker: Maker = {
     return {
       id,
       statements: [
-        insertWindow({ ...input, organizationId, id, ...buildFirstVersion(at) }),
+        // An import notifies no one.
+        insertWindow({
+          ...input,
+          progressNotices: false,
+          organizationId,
+          id,
+          ...buildFirstVersion(at),
+        }),
         ...replaceMembers(scope, id, resolveMembers(links, idsOf)),
       ],
       notes: [],

@@ -84,16 +84,27 @@ export function createWindowReader(
       );
       return found.flat().sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1));
     },
-    /** The current or next occurrence of a window, even if it is years ahead; null if the page does not show it. */
-    async findWindow(id: string) {
-      const found = (await readAnnounced(now)).find(([window]) => window.id === id);
+    /**
+     * An occurrence of a window, also a past one. By default the current or next one, even if it is years ahead. Null
+     * if the page does not show the window.
+     */
+    async findWindow(id: string, occurrence?: { start: number; end: number }) {
+      const announced = await readAnnounced(Math.min(now, occurrence?.start ?? now));
+      const found = announced.find(([window]) => window.id === id);
       if (found === undefined) return null;
       const [window, monitors] = found;
-      const [next] = listOccurrences(window, now, now + searchedMs, 1);
-      return next === undefined ? null : buildPublicWindow(window, next, monitors, now);
+      const shown = occurrence ?? listOccurrences(window, now, now + searchedMs, 1)[0];
+      if (shown === undefined) return null;
+      return { ...buildPublicWindow(window, shown, monitors, now), ...describeNotices(window) };
     },
   };
 }
+
+/** What decides on further notices of a window. `times` changes if its plan does. */
+const describeNotices = ({ progressNotices, startsAt, endsAt, timeZone, rrule }: StoredWindow) => ({
+  progressNotices,
+  times: [startsAt, endsAt, ...(rrule === null ? [] : [timeZone, rrule])].join(" "),
+});
 
 function buildPublicWindow(
   window: StoredWindow,

@@ -5,7 +5,9 @@ import {
   Id,
   idSet,
   InputTimestamp,
+  integer,
   line,
+  nullable,
   optionalParagraphs,
   toPatchShape,
   TimeZone,
@@ -35,6 +37,10 @@ const about = {
     "RFC 5545 recurrence rule without DTSTART, which is `startsAt` in `timeZone`; null for a single window. At most hourly. An occurrence ends when the next one starts, or earlier.",
   countsUptime: "Whether results of that time count in figures of uptime.",
   public: "Whether status pages announce it.",
+  reminderHours:
+    "Hours before the next occurrence at which subscribers of status pages are reminded; null for no reminder.",
+  progressNotices:
+    "Whether subscribers of status pages are notified of the start, changes and the end. A window that was created with `notify: false` has `false`, and no reminder.",
 };
 
 /** Editable fields of a maintenance window. */
@@ -54,6 +60,8 @@ export const windowFields = {
   groupIds: idSet(500).default([]).meta({ description: "With all monitors in them at the time." }),
   countsUptime: z.boolean().default(false).meta({ description: about.countsUptime }),
   public: z.boolean().default(true).meta({ description: about.public }),
+  reminderHours: nullable(integer(1, 336)).meta({ description: about.reminderHours }),
+  progressNotices: z.boolean().default(true).meta({ description: about.progressNotices }),
 };
 
 const notify = z.boolean().optional().meta({
@@ -80,7 +88,7 @@ export type NewMaintenanceWindow = z.infer<typeof NewMaintenanceWindow>;
 export const MaintenanceWindowPatch = bodySchema(
   readOnly,
   z
-    .strictObject(toPatchShape(windowFields))
+    .strictObject({ ...toPatchShape(windowFields), notify })
     .meta({ id: "MaintenanceWindowPatch", example: { title: "Router and switch firmware" } }),
 );
 export type MaintenanceWindowPatch = z.infer<typeof MaintenanceWindowPatch>;
@@ -102,6 +110,8 @@ export const MaintenanceWindow = z
     groupIds: z.array(Id),
     countsUptime: z.boolean().meta({ description: about.countsUptime }),
     public: z.boolean().meta({ description: about.public }),
+    reminderHours: z.int().nullable().meta({ description: about.reminderHours }),
+    progressNotices: z.boolean().meta({ description: about.progressNotices }),
     state: MaintenanceState,
     current: MaintenanceOccurrence.nullable(),
     next: MaintenanceOccurrence.nullable(),
@@ -123,6 +133,8 @@ export const MaintenanceWindow = z
       groupIds: [],
       countsUptime: false,
       public: true,
+      reminderHours: 24,
+      progressNotices: true,
       state: "scheduled",
       current: null,
       next: { startsAt: "2026-11-22T01:00:00.000Z", endsAt: "2026-11-22T03:00:00.000Z" },

@@ -82,7 +82,13 @@ export async function createWindow(scope: Scope, { notify, ...input }: NewMainte
   const now = scope.clock();
   const at = formatTimestamp(now);
   const id = createId(now);
-  const window = { ...input, organizationId, id, ...buildFirstVersion(at) };
+  const window = {
+    ...input,
+    ...(notify === false && { progressNotices: false, reminderHours: null }),
+    organizationId,
+    id,
+    ...buildFirstVersion(at),
+  };
   return commit(
     scope,
     [
@@ -105,7 +111,11 @@ export async function createWindow(scope: Scope, { notify, ...input }: NewMainte
  * Updates a window. Throws NOT_FOUND, also for an unknown monitor or group, PRECONDITION_FAILED and
  * VALIDATION_ERROR.
  */
-export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowPatch) {
+export function updateWindow(
+  scope: Scope,
+  id: string,
+  { notify, ...patch }: MaintenanceWindowPatch,
+) {
   return retryOnStaleRead(async () => {
     const before = await getStored(scope, id);
     const now = scope.clock();
@@ -129,6 +139,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
         action: "maintenance.updated",
         subjectId: id,
         fields: listChangedFields(before, after, Object.keys(patch)),
+        ...(notify === false && { data: { notify } }),
       },
       toRecord(after, now),
     );

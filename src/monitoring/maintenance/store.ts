@@ -26,12 +26,13 @@ export type StoredWindow = Omit<MaintenanceWindow, "state" | "current" | "next">
   version: number;
 };
 
-type Row = Omit<StoredWindow, "countsUptime" | "public" | "monitorIds" | "groupIds"> & {
-  countsUptime: 0 | 1;
-  public: 0 | 1;
-  monitorIds: string;
-  groupIds: string;
-};
+type Flag = "countsUptime" | "public" | "progressNotices";
+
+type Row = Omit<StoredWindow, Flag | "monitorIds" | "groupIds"> &
+  Record<Flag, 0 | 1> & {
+    monitorIds: string;
+    groupIds: string;
+  };
 
 const buildIdsText = (table: string, column: string) => `(
   select json_group_array(${column} order by position) from ${table} its
@@ -39,7 +40,8 @@ const buildIdsText = (table: string, column: string) => `(
 
 const windowsText = `select w.organization_id as organizationId, w.id, w.title, w.description,
     w.starts_at as startsAt, w.ends_at as endsAt, w.time_zone as timeZone, w.rrule,
-    w.counts_uptime as countsUptime, w.public, w.version,
+    w.counts_uptime as countsUptime, w.public, w.reminder_hours as reminderHours,
+    w.progress_notices as progressNotices, w.version,
     w.created_at as createdAt, w.updated_at as updatedAt,
     ${buildIdsText("maintenance_monitors", "monitor_id")} as monitorIds,
     ${buildIdsText("maintenance_groups", "group_id")} as groupIds
@@ -51,6 +53,7 @@ async function selectWindows(store: Store, condition: string, parameters: readon
     ...row,
     countsUptime: row.countsUptime === 1,
     public: row.public === 1,
+    progressNotices: row.progressNotices === 1,
     monitorIds: JSON.parse(row.monitorIds) as string[],
     groupIds: JSON.parse(row.groupIds) as string[],
   }));
@@ -157,10 +160,7 @@ export function listPublicWindows(store: Store, organizationId: string, endedBef
   );
 }
 
-const insertRow = createInsert(maintenanceWindows);
-
-export const insertWindow = (row: Parameters<typeof insertRow>[0]): Statement =>
-  insertRow({ progressNotices: false, ...row });
+export const insertWindow = createInsert(maintenanceWindows);
 const updateWindow = createUpdate(maintenanceWindows, [
   "title",
   "description",
@@ -170,6 +170,8 @@ const updateWindow = createUpdate(maintenanceWindows, [
   "rrule",
   "countsUptime",
   "public",
+  "reminderHours",
+  "progressNotices",
   "version",
   "updatedAt",
 ]);
@@ -205,6 +207,37 @@ export function listPlannedWindows(
     }`,
     [now, ...(organizationId === null ? [] : [organizationId])],
   );
+}
+
+/** Returns the starts for which reminders were sent, by window. */
+export async function findRemindedStarts(store: Store, organizationId: string) {
+  const rows = await store.query<{ id: string; start: number }>(
+    `select id, reminded_for as start from maintenance_windows
+     where organization_id = ? and reminded_for is not null`,
+    [organizationId],
+  );
+  return new Map(rows.map(({ id, start }) => [id, start]));
+}
+
+const unremindedGuard = guardText(`exists (select 1 from maintenance_windows
+  where organization_id = ? and id = ? and version = ? and reminded_for is not ?)`);
+
+/** Statements that mark an occurrence as reminded, unless it is, or the window was changed. */
+export function markReminded(
+  { organizationId, id, version }: StoredWindow,
+  start: number,
+): Statement[] {
+  return [
+    {
+      ...unremindedGuard,
+      parameters: [organizationId, id, version, start],
+      otherwise: () => new StaleRead(),
+    },
+    {
+      text: "update maintenance_windows set reminded_for = ? where organization_id = ? and id = ?",
+      parameters: [start, organizationId, id],
+    },
+  ];
 }
 
 /**

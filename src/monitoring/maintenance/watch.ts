@@ -1,6 +1,9 @@
-/** Tracks which monitors are in maintenance, records when a window starts or ends, and ends pauses that are over. */
+/**
+ * Tracks which monitors are in maintenance, records when a window starts, ends or is announced again, and ends pauses
+ * that are over.
+ */
 import { type Lease, type Leases, LeaseLost, guardStoreWithLease } from "../../cluster/leases.ts";
-import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs, hourMs } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { guardVersion } from "../../database/references.ts";
@@ -17,10 +20,12 @@ import {
   clearMark,
   findMarks,
   findGroupsOfMonitors,
+  findRemindedStarts,
   listMaintainedMonitors,
   type Mark,
   guardMarked,
   listPlannedWindows,
+  markReminded,
   setMark,
   type StoredWindow,
 } from "./store.ts";
@@ -120,7 +125,11 @@ export class MaintenanceWatch {
     // Fills the cache of long gaps, so that later evaluations are quick.
     await mapYielding(windows, (window) => computeSituation(window, clock()));
     if (windows.length === 0) this.plans.delete(organizationId);
-    else this.plans.set(organizationId, new Plan(windows, groups));
+    else {
+      const isReminding = windows.some(({ reminderHours }) => reminderHours !== null);
+      const reminded = isReminding ? await findRemindedStarts(store, organizationId) : new Map();
+      this.plans.set(organizationId, new Plan(windows, groups, reminded));
+    }
   }
 
   private async readMarks() {
@@ -221,6 +230,11 @@ export class MaintenanceWatch {
         await this.write(this.buildEndStatements(mark, now));
     for (const one of running.values())
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
+    for (const plan of plans)
+      for (const one of plan.listDueReminders(now)) {
+        await this.write(reminderStatements(one, now));
+        plan.reminded.set(one.window.id, one.start);
+      }
   }
 
   /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */
@@ -259,10 +273,15 @@ function startStatements({ window, start, end }: Running, now: number): Statemen
   ];
 }
 
+function reminderStatements({ window, start, end }: Running, now: number): Statement[] {
+  const mark = { organizationId: window.organizationId, windowId: window.id, start };
+  return [...markReminded(window, start), buildEvent("maintenance.reminded", mark, end, now)];
+}
+
 const noEffects: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
 function buildEvent(
-  type: "maintenance.started" | "maintenance.ended",
+  type: "maintenance.started" | "maintenance.ended" | "maintenance.reminded",
   mark: Mark,
   end: number,
   now: number,
@@ -276,6 +295,9 @@ function buildEvent(
 type MaintenanceEffect = { countsUptime: boolean };
 
 type Running = Occurrence & { window: StoredWindow };
+
+/** An occurrence of which subscribers are reminded from the time `at`. */
+type Reminder = Running & { at: number };
 
 /** Time span of one search. A longer search of a rare rule would take long. */
 const lookAheadMs = dayMs;
@@ -293,9 +315,19 @@ class Plan {
   private until = -Infinity;
   private running: Running[] = [];
   private effects = new Map<string, MaintenanceEffect>();
+  /** Starts for which reminders were sent, by window. */
+  readonly reminded: Map<string, number>;
+  private reminders: Reminder[] = [];
+  private remindersSince = Infinity;
+  private remindersUntil = -Infinity;
 
-  constructor(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
+  constructor(
+    windows: readonly StoredWindow[],
+    groupOf: Map<string, string>,
+    reminded: Map<string, number>,
+  ) {
     this.windows = windows;
+    this.reminded = reminded;
     this.groupIds = [...new Set(windows.flatMap(({ groupIds }) => groupIds))];
     this.groupOf = groupOf;
     this.situations = windows.map((window) => ({ window, current: null, until: -Infinity }));
@@ -310,6 +342,21 @@ class Plan {
   listRunning(now: number): readonly Running[] {
     this.renew(now);
     return this.running;
+  }
+
+  /** Returns the next occurrences of which subscribers must be reminded now. */
+  listDueReminders(now: number): readonly Reminder[] {
+    if (now < this.remindersSince || now >= this.remindersUntil) {
+      this.reminders = this.windows.flatMap((window) => findReminder(window, now) ?? []);
+      this.remindersSince = now;
+      this.remindersUntil = Math.min(
+        now + lookAheadMs,
+        ...this.reminders.map(({ start }) => start),
+      );
+    }
+    return this.reminders.filter(
+      ({ window, start, at }) => at <= now && start > now && this.reminded.get(window.id) !== start,
+    );
   }
 
   /** Updates the groups of monitors. Monitors that are absent from `groups` are in no group of a window. */
@@ -341,6 +388,20 @@ class Plan {
     );
     this.effects = computeEffects(this.running, this.groupOf);
   }
+}
+
+/**
+ * Returns the reminder of the next occurrence. None is sent if the window was created or changed later than its time:
+ * subscribers have just been notified.
+ */
+function findReminder(window: StoredWindow, now: number): Reminder | null {
+  const { reminderHours, updatedAt } = window;
+  if (reminderHours === null || !window.public) return null;
+  const leadMs = reminderHours * hourMs;
+  const found = listOccurrences(window, now, now + leadMs + lookAheadMs, 2);
+  const next = found.find(({ start }) => start > now);
+  if (next === undefined || next.start - leadMs < Date.parse(updatedAt)) return null;
+  return { window, ...next, at: next.start - leadMs };
 }
 
 /** Computes the effects of running windows. If one of several windows does not count in uptime, it wins. */

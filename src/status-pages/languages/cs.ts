@@ -249,6 +249,10 @@ export const cs: Dictionary = {
   saved: "Uloženo.",
   chooseSomething: "Vyberte alespoň jednu položku, nebo odběr zrušte.",
   chooseFewer: "Vyberte nejvýše {count}, nebo celou stránku.",
+  maintenanceReminder: "Připomenutí údržby",
+  maintenanceStartsSoon: "Údržba brzy začne.",
+  maintenanceChanged: "Změna údržby",
+  maintenancePlanChanged: "Plán této údržby se změnil.",
 
   confirmTitle: "Potvrďte odběr aktualizací stránky {title}",
   confirmText:

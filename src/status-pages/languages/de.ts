@@ -206,6 +206,10 @@ export const de: Dictionary = {
   saved: "Gespeichert.",
   chooseSomething: "Wählen Sie mindestens eines aus, oder bestellen Sie ab.",
   chooseFewer: "Wählen Sie höchstens {count} aus, oder die ganze Seite.",
+  maintenanceReminder: "Erinnerung an Wartung",
+  maintenanceStartsSoon: "Die Wartung beginnt bald.",
+  maintenanceChanged: "Wartung geändert",
+  maintenancePlanChanged: "Der Plan dieser Wartung hat sich geändert.",
 
   confirmTitle: "Meldungen von {title} bestätigen",
   confirmText:

@@ -214,6 +214,10 @@ export const en = {
   saved: "Saved.",
   chooseSomething: "Choose at least one, or unsubscribe.",
   chooseFewer: "Choose at most {count}, or the whole page.",
+  maintenanceReminder: "Reminder of maintenance",
+  maintenanceStartsSoon: "The maintenance starts soon.",
+  maintenanceChanged: "Maintenance changed",
+  maintenancePlanChanged: "The plan of this maintenance has changed.",
 
   // E-mails.
   confirmTitle: "Confirm updates from {title}",

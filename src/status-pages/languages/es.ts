@@ -210,6 +210,10 @@ export const es: Dictionary = {
   saved: "Guardado.",
   chooseSomething: "Elige al menos uno o date de baja.",
   chooseFewer: "Elige como máximo {count} o toda la página.",
+  maintenanceReminder: "Recordatorio de mantenimiento",
+  maintenanceStartsSoon: "El mantenimiento empieza pronto.",
+  maintenanceChanged: "Mantenimiento modificado",
+  maintenancePlanChanged: "El plan de este mantenimiento ha cambiado.",
 
   confirmTitle: "Confirma las actualizaciones de {title}",
   confirmText:

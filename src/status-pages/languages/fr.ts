@@ -206,6 +206,10 @@ export const fr: Dictionary = {
   saved: "Enregistré.",
   chooseSomething: "Choisissez-en au moins un, ou désabonnez-vous.",
   chooseFewer: "Choisissez-en au plus {count}, ou toute la page.",
+  maintenanceReminder: "Rappel de maintenance",
+  maintenanceStartsSoon: "La maintenance commence bientôt.",
+  maintenanceChanged: "Maintenance modifiée",
+  maintenancePlanChanged: "Le plan de cette maintenance a changé.",
 
   confirmTitle: "Confirmez les mises à jour de {title}",
   confirmText:

@@ -214,6 +214,10 @@ export const it: Dictionary = {
   saved: "Salvato.",
   chooseSomething: "Scegline almeno uno, o annulla l’iscrizione.",
   chooseFewer: "Scegline al massimo {count}, o tutta la pagina.",
+  maintenanceReminder: "Promemoria di manutenzione",
+  maintenanceStartsSoon: "La manutenzione inizia a breve.",
+  maintenanceChanged: "Manutenzione modificata",
+  maintenancePlanChanged: "Il piano di questa manutenzione è cambiato.",
 
   confirmTitle: "Conferma gli aggiornamenti di {title}",
   confirmText:

@@ -188,6 +188,10 @@ export const ja: Dictionary = {
   saved: "保存しました。",
   chooseSomething: "1 つ以上選ぶか、購読を解除してください。",
   chooseFewer: "{count} 件以下にするか、ページ全体を選んでください。",
+  maintenanceReminder: "メンテナンスの再通知",
+  maintenanceStartsSoon: "まもなくメンテナンスが始まります。",
+  maintenanceChanged: "メンテナンス予定の変更",
+  maintenancePlanChanged: "このメンテナンスの予定が変更されました。",
 
   confirmTitle: "{title} のお知らせの購読確認",
   confirmText:

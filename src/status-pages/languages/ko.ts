@@ -188,6 +188,10 @@ export const ko: Dictionary = {
   saved: "저장되었습니다.",
   chooseSomething: "하나 이상 선택하거나 구독을 취소하세요.",
   chooseFewer: "{count}개 이하로 선택하거나 페이지 전체를 선택하세요.",
+  maintenanceReminder: "점검 알림",
+  maintenanceStartsSoon: "곧 점검이 시작됩니다.",
+  maintenanceChanged: "점검 일정 변경",
+  maintenancePlanChanged: "이 점검의 일정이 변경되었습니다.",
 
   confirmTitle: "{title} 업데이트 구독 확인",
   confirmText:

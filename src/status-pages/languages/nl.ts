@@ -206,6 +206,10 @@ export const nl: Dictionary = {
   saved: "Opgeslagen.",
   chooseSomething: "Kies er minstens één, of meld je af.",
   chooseFewer: "Kies er hoogstens {count}, of de hele pagina.",
+  maintenanceReminder: "Herinnering aan onderhoud",
+  maintenanceStartsSoon: "Het onderhoud begint binnenkort.",
+  maintenanceChanged: "Onderhoud gewijzigd",
+  maintenancePlanChanged: "Het plan van dit onderhoud is gewijzigd.",
 
   confirmTitle: "Bevestig updates van {title}",
   confirmText:

@@ -248,6 +248,10 @@ export const pl: Dictionary = {
   saved: "Zapisano.",
   chooseSomething: "Wybierz co najmniej jedną pozycję albo zrezygnuj z subskrypcji.",
   chooseFewer: "Wybierz najwyżej {count} albo całą stronę.",
+  maintenanceReminder: "Przypomnienie o pracach serwisowych",
+  maintenanceStartsSoon: "Prace serwisowe wkrótce się rozpoczną.",
+  maintenanceChanged: "Zmiana prac serwisowych",
+  maintenancePlanChanged: "Plan tych prac serwisowych się zmienił.",
 
   confirmTitle: "Potwierdź aktualizacje strony {title}",
   confirmText:

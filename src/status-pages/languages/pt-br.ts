@@ -208,6 +208,10 @@ export const ptBr: Dictionary = {
   saved: "Salvo.",
   chooseSomething: "Escolha pelo menos um ou cancele a inscrição.",
   chooseFewer: "Escolha no máximo {count} ou a página inteira.",
+  maintenanceReminder: "Lembrete de manutenção",
+  maintenanceStartsSoon: "A manutenção começa em breve.",
+  maintenanceChanged: "Manutenção alterada",
+  maintenancePlanChanged: "O plano desta manutenção mudou.",
 
   confirmTitle: "Confirme as atualizações de {title}",
   confirmText:

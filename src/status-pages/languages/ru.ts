@@ -248,6 +248,10 @@ export const ru: Dictionary = {
   saved: "Сохранено.",
   chooseSomething: "Выберите хотя бы один пункт или отпишитесь.",
   chooseFewer: "Выберите не больше {count} или всю страницу.",
+  maintenanceReminder: "Напоминание об обслуживании",
+  maintenanceStartsSoon: "Обслуживание скоро начнётся.",
+  maintenanceChanged: "Обслуживание изменено",
+  maintenancePlanChanged: "План этого обслуживания изменился.",
 
   confirmTitle: "Подтвердите подписку на обновления страницы «{title}»",
   confirmText:

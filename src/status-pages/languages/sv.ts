@@ -204,6 +204,10 @@ export const sv: Dictionary = {
   saved: "Sparat.",
   chooseSomething: "Välj minst ett, eller avsluta prenumerationen.",
   chooseFewer: "Välj högst {count}, eller hela sidan.",
+  maintenanceReminder: "Påminnelse om underhåll",
+  maintenanceStartsSoon: "Underhållet börjar snart.",
+  maintenanceChanged: "Underhåll ändrat",
+  maintenancePlanChanged: "Planen för underhållet har ändrats.",
 
   confirmTitle: "Bekräfta uppdateringar från {title}",
   confirmText:

@@ -194,6 +194,10 @@ export const tr: Dictionary = {
   saved: "Kaydedildi.",
   chooseSomething: "En az birini seçin veya abonelikten çıkın.",
   chooseFewer: "En çok {count} tane veya sayfanın tamamını seçin.",
+  maintenanceReminder: "Bakım hatırlatması",
+  maintenanceStartsSoon: "Bakım yakında başlıyor.",
+  maintenanceChanged: "Bakım değişti",
+  maintenancePlanChanged: "Bu bakımın planı değişti.",
 
   confirmTitle: "{title} güncellemelerini onaylayın",
   confirmText:

@@ -248,6 +248,10 @@ export const uk: Dictionary = {
   saved: "Збережено.",
   chooseSomething: "Виберіть принаймні один пункт або відпишіться.",
   chooseFewer: "Виберіть не більше {count} або всю сторінку.",
+  maintenanceReminder: "Нагадування про обслуговування",
+  maintenanceStartsSoon: "Обслуговування незабаром почнеться.",
+  maintenanceChanged: "Обслуговування змінено",
+  maintenancePlanChanged: "План цього обслуговування змінився.",
 
   confirmTitle: "Підтвердьте підписку на оновлення сторінки «{title}»",
   confirmText:

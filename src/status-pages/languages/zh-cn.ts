@@ -187,6 +187,10 @@ export const zhCn: Dictionary = {
   saved: "已保存。",
   chooseSomething: "请至少选择一项，或退订。",
   chooseFewer: "最多选择 {count} 项，或选择整个页面。",
+  maintenanceReminder: "维护提醒",
+  maintenanceStartsSoon: "维护即将开始。",
+  maintenanceChanged: "维护计划已更改",
+  maintenancePlanChanged: "此维护的计划已更改。",
 
   confirmTitle: "确认订阅 {title} 的动态",
   confirmText:

@@ -20,12 +20,13 @@ import { findPublicPageById } from "../store.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import { describeUpdate } from "../languages/updates.ts";
 import type { MessageSources } from "../languages/updates.ts";
-import type { IncidentData, NoticeContent } from "./notice.ts";
+import type { IncidentData, MaintenanceData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent, type NoticeScope, widenScope } from "./rules.ts";
 import {
   countRecipients,
   insertDeliveries,
   insertNotice,
+  findLastMaintenanceNotice,
   findLastNotice,
   findOrganizationsWithSubscribers,
   findPagesWithSubscribers,
@@ -170,8 +171,8 @@ export class SubscriberFanOut {
     earlier: Part | null,
   ): Promise<Pick<Outcome<Part>, "finished" | "part">> {
     for (const [finished, event] of events.entries()) {
-      // The notice of a removal is based on earlier notices, which must be written first.
-      const isBlocked = isRemoval(event) && portion.statements.length > 0;
+      // Some notices are based on earlier ones, which must be written first.
+      const isBlocked = isBasedOnEarlier(event) && portion.statements.length > 0;
       if (isBlocked || portion.left <= 0) return { finished, part: null };
       const part = earlier?.seq === event.seq ? earlier : null;
       for (const page of pages) {
@@ -205,7 +206,10 @@ export class SubscriberFanOut {
     const now = this.#on.clock();
     const { store } = this.#on;
     const { organizationId, seq } = event;
-    const found = (await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event));
+    const found =
+      event.type === "maintenance.updated"
+        ? await findChange(store, { loaded, id: pageId }, event)
+        : ((await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event)));
     if (found === null) return null;
     const { content } = found;
     const after = part?.after ?? "";
@@ -239,10 +243,10 @@ export class SubscriberFanOut {
   async #findScope(
     of: { organizationId: string; pageId: string },
     { subjectId }: NoticedEvent,
-    { content, scope }: ScopedContent,
+    { scope }: ScopedContent,
     { scopes }: Portion,
   ): Promise<NoticeScope> {
-    if (content.type === "maintenance.planned") return scope;
+    if (scope.severity === null) return scope;
     const key = `${of.pageId} ${subjectId}`;
     const last =
       scopes.get(key) ?? (await findLastNotice(this.#on.store, of, subjectId))?.scope ?? null;
@@ -262,14 +266,17 @@ async function buildContent(
       if (event.data?.notify === false) return null;
       const window = await loaded.findWindow(event.subjectId);
       if (window === null) return null;
-      const { id, title, description, startsAt, endsAt, monitors } = window;
-      return {
-        content: {
-          type: "maintenance.planned",
-          data: { id, title, description, startsAt, endsAt },
-        },
-        scope: { severity: null, componentIds: loaded.listComponentIds(monitors) },
-      };
+      return buildMaintenanceContent(loaded, "maintenance.planned", window);
+    }
+    case "maintenance.reminded":
+    case "maintenance.started":
+    case "maintenance.ended": {
+      const [start, end] = [Date.parse(event.data.startsAt), Date.parse(event.data.endsAt)];
+      const window = await loaded.findWindow(event.subjectId, { start, end });
+      // A reminder has its own switch.
+      if (window === null || !(window.progressNotices || event.type === "maintenance.reminded"))
+        return null;
+      return buildMaintenanceContent(loaded, noticeOf[event.type], window);
     }
     case "incident.reopened":
       return buildIncidentContent(loaded, event, "incident.updated");
@@ -279,12 +286,55 @@ async function buildContent(
       return buildIncidentContent(loaded, event, event.type);
     case "incident.postmortem-published":
       return event.data.notify ? buildPostmortemContent(loaded, event.subjectId) : null;
+    case "maintenance.updated":
     case "subscriber.added":
     case "subscriber.confirmed":
       return null;
     default:
       return event satisfies never;
   }
+}
+
+const noticeOf = {
+  "maintenance.reminded": "maintenance.reminder",
+  "maintenance.started": "maintenance.started",
+  "maintenance.ended": "maintenance.completed",
+} as const;
+
+type AnnouncedWindow = NonNullable<Awaited<ReturnType<LoadedPage["findWindow"]>>>;
+
+function buildMaintenanceContent(
+  loaded: LoadedPage,
+  type: Extract<NoticeContent, { data: MaintenanceData }>["type"],
+  window: AnnouncedWindow,
+): ScopedContent {
+  const { id, title, description, startsAt, endsAt, times, monitors } = window;
+  return {
+    content: { type, data: { id, title, description, startsAt, endsAt, times } } as NoticeContent,
+    scope: { severity: null, componentIds: loaded.listComponentIds(monitors) },
+  };
+}
+
+/** Returns the notice of a change of maintenance; null if subscribers know everything that the page shows. */
+async function findChange(
+  store: Store,
+  { loaded, id: pageId }: ShownPage,
+  { organizationId, subjectId, data }: Extract<NoticedEvent, { type: "maintenance.updated" }>,
+): Promise<ScopedContent | null> {
+  if (data?.notify === false) return null;
+  const window = await loaded.findWindow(subjectId);
+  if (window === null || !window.progressNotices) return null;
+  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId);
+  if (last === null) return buildMaintenanceContent(loaded, "maintenance.planned", window);
+  const found = buildMaintenanceContent(loaded, "maintenance.changed", window);
+  const known = JSON.parse(last.data) as MaintenanceData;
+  const scope = widenScope(found.scope, last.scope);
+  const isSame =
+    known.title === window.title &&
+    known.description === window.description &&
+    (known.times === undefined || known.times === window.times) &&
+    Bun.deepEquals(last.scope?.componentIds?.toSorted(), found.scope.componentIds?.toSorted());
+  return isSame ? null : { ...found, scope };
 }
 
 async function buildIncidentContent(
@@ -357,6 +407,9 @@ const summarizeIncident = ({
  * Whether an incident was resolved because its monitor was deleted. Pages no longer show it, but subscribers are
  * notified if the page sent a notice of it before.
  */
+const isBasedOnEarlier = (event: LoggedEvent) =>
+  isRemoval(event) || event.type === "maintenance.updated";
+
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
 

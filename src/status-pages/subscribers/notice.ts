@@ -7,7 +7,7 @@ import type { PublicIncident } from "../formats/public-data.ts";
 import { composeAutomaticTitle, noSources, translateMessage } from "../languages/updates.ts";
 import type { Language } from "../languages/language.ts";
 import type { MessageSources } from "../languages/updates.ts";
-import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
+import type { maintenanceNotices, NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** Content of an incident notice. It names only monitors that the page shows, by their public names. */
 export type IncidentData = z.infer<typeof NoticedIncident> & {
@@ -19,6 +19,12 @@ export type IncidentData = z.infer<typeof NoticedIncident> & {
   sources?: MessageSources;
 };
 
+/** Content of a notice of maintenance. */
+export type MaintenanceData = z.infer<typeof NoticedMaintenance> & {
+  /** Times of the window and its rule, to notice changes; absent in notices of older versions. */
+  times?: string;
+};
+
 /** A notice to all subscribers of a page. Its content is stored once, so that all of them get the same. */
 export type Notice = { id: string; /** RFC 3339. */ at: string } & NoticeContent;
 
@@ -27,7 +33,7 @@ export type NoticeContent =
       type: "incident.opened" | "incident.updated" | "incident.resolved" | "incident.postmortem";
       data: IncidentData;
     }
-  | { type: "maintenance.planned"; data: z.infer<typeof NoticedMaintenance> }
+  | { type: (typeof maintenanceNotices)[number]; data: MaintenanceData }
   /** Asks an address to confirm its subscription. */
   | { type: "subscription.question"; data: Record<string, never> };
 
@@ -71,14 +77,10 @@ export function buildNoticeMessage(
 }
 
 function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
-  switch (notice.type) {
-    case "subscription.question":
-      return composeQuestion(origin, confirmUrl);
-    case "maintenance.planned":
-      return composeMaintenance(notice.data, origin);
-    default:
-      return composeIncident(notice, origin);
-  }
+  if (notice.type === "subscription.question") return composeQuestion(origin, confirmUrl);
+  return isMaintenance(notice)
+    ? composeMaintenance(notice, origin)
+    : composeIncident(notice, origin);
 }
 
 function composeQuestion({ pageTitle: title, language }: NoticeOrigin, url: string): Words {
@@ -86,16 +88,27 @@ function composeQuestion({ pageTitle: title, language }: NoticeOrigin, url: stri
   return { title: language.say("confirmTitle", { title }), facts: [{ label: "", value }], url };
 }
 
+/** The label of each notice of maintenance, and its sentence. */
+const maintenanceWords = {
+  "maintenance.planned": ["scheduledMaintenance", "maintenanceIsScheduled"],
+  "maintenance.changed": ["maintenanceChanged", "maintenancePlanChanged"],
+  "maintenance.reminder": ["maintenanceReminder", "maintenanceStartsSoon"],
+  "maintenance.started": ["maintenanceInProgress", "maintenanceIsInProgress"],
+  "maintenance.completed": ["maintenanceCompleted", "maintenanceIsCompleted"],
+} as const;
+
 function composeMaintenance(
-  { title, description, startsAt, endsAt }: z.infer<typeof NoticedMaintenance>,
+  { type, data }: MaintenanceNotice,
   { pageTitle, pageUrl, timeZone, language }: NoticeOrigin,
 ): Words {
-  const label = language.say("scheduledMaintenance");
-  const text = description === "" ? language.say("maintenanceIsScheduled") : description;
+  const { title, description, startsAt, endsAt } = data;
+  const [label, sentence] = maintenanceWords[type];
+  const isSaid = type !== "maintenance.planned" || description === "";
   return {
-    title: language.say("mailTitle", { label, title, page: pageTitle }),
+    title: language.say("mailTitle", { label: language.say(label), title, page: pageTitle }),
     facts: [
-      createMarkdownFact("", text),
+      ...(isSaid ? [{ label: "", value: language.say(sentence) }] : []),
+      ...(description === "" ? [] : [createMarkdownFact("", description)]),
       { label: language.say("mailFrom"), value: formatTime(language, timeZone, startsAt) },
       { label: language.say("mailUntil"), value: formatTime(language, timeZone, endsAt) },
     ],
@@ -151,16 +164,22 @@ function formatTime({ locale }: Language, timeZone: string, timestamp: string): 
   return `${format.format(Date.parse(timestamp))} (${timeZone})`;
 }
 
+type MaintenanceNotice = Extract<Notice, { type: keyof typeof maintenanceWords }>;
+
+const isMaintenance = (notice: Notice): notice is MaintenanceNotice =>
+  notice.type in maintenanceWords;
+
 /** Composes a notice as JSON for a webhook; null for a confirmation question, which is only for mailboxes. */
-export function buildNoticePayload(
-  { at, type, data }: Notice,
-  origin: NoticeOrigin,
-): object | null {
+export function buildNoticePayload(notice: Notice, origin: NoticeOrigin): object | null {
   const { pageTitle, pageUrl } = origin;
-  if (type === "subscription.question") return null;
+  if (notice.type === "subscription.question") return null;
+  const { at, type } = notice;
   const page = { title: pageTitle, url: pageUrl };
-  if (type === "maintenance.planned")
-    return { type, timestamp: at, data: { page, maintenance: data } };
+  if (isMaintenance(notice)) {
+    const { times: _times, ...maintenance } = notice.data;
+    return { type, timestamp: at, data: { page, maintenance } };
+  }
+  const { data } = notice;
   const { isMarkdown: _typed, automatic: _facts, sources: _sources, ...incident } = data;
   const { title, message } = translateIncidentData(data, origin);
   const { message: _original, ...published } = incident;

@@ -76,6 +76,10 @@ const noticedEvents = [
   "incident.resolved",
   "incident.postmortem-published",
   "maintenance.created",
+  "maintenance.updated",
+  "maintenance.reminded",
+  "maintenance.started",
+  "maintenance.ended",
   "subscriber.added",
   "subscriber.confirmed",
 ] as const satisfies EventType[];

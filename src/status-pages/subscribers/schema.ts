@@ -192,6 +192,15 @@ export const NoticedIncident = z.object({
   resolvedAt: Timestamp.nullable(),
 });
 
+/** Notices of maintenance, in the order of its life. */
+export const maintenanceNotices = [
+  "maintenance.planned",
+  "maintenance.changed",
+  "maintenance.reminder",
+  "maintenance.started",
+  "maintenance.completed",
+] as const;
+
 export const NoticedMaintenance = z.object({
   id: Id,
   title: z.string(),
@@ -218,7 +227,7 @@ export const SubscriberWebhookBody = z
       }),
     }),
     z.object({
-      type: z.literal("maintenance.planned"),
+      type: z.enum(maintenanceNotices),
       timestamp: Timestamp,
       data: z.object({ page: PageReference, maintenance: NoticedMaintenance }),
     }),

@@ -291,6 +291,26 @@ export async function findNoticeOfDelivery(
   return row ?? null;
 }
 
+/** Reads the last notice that a page sent about a maintenance window; null if it sent none. */
+export async function findLastMaintenanceNotice(
+  store: Store,
+  { organizationId, pageId }: PageKey,
+  windowId: string,
+): Promise<{ data: string; scope: NoticeScope | null } | null> {
+  const [row] = await store.query<{ data: string; scope: string | null }>(
+    `select data, scope from notices where organization_id = ? and id > ? and page_id = ?
+       and type like 'maintenance.%' and data ->> 'id' = ? order by id desc limit 1`,
+    // Ids start with their creation time, and no notice is older than its window.
+    [organizationId, windowId.slice(0, 13), pageId, windowId],
+  );
+  return row === undefined ? null : parseScope(row);
+}
+
+const parseScope = ({ data, scope }: { data: string; scope: string | null }) => ({
+  data,
+  scope: scope === null ? null : (JSON.parse(scope) as NoticeScope),
+});
+
 /** Reads the last notice that a page sent about a public incident; null if it sent none. */
 export async function findLastNotice(
   store: Store,
@@ -306,11 +326,7 @@ export async function findLastNotice(
     // Ids start with their creation time, and no notice is older than its incident.
     [organizationId, incidentId.slice(0, 13), pageId, incidentId],
   );
-  if (row === undefined) return null;
-  return {
-    data: row.data,
-    scope: row.scope === null ? null : (JSON.parse(row.scope) as NoticeScope),
-  };
+  return row === undefined ? null : parseScope(row);
 }
 
 /** Deletes expired sign-ups, sooner on pages with very many, and notices as old as expired deliveries. */

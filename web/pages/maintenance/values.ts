@@ -21,6 +21,8 @@ export type Values = {
   groupIds: string[];
   countsUptime: boolean;
   public: boolean;
+  reminderHours: number | null;
+  progressNotices: boolean;
 };
 
 const hourMs = 3_600_000;
@@ -50,6 +52,8 @@ export function createValues(
     groupIds: [],
     countsUptime: false,
     public: !isQuiet,
+    reminderHours: isQuiet ? null : 24,
+    progressNotices: !isQuiet,
   };
 }
 
@@ -67,6 +71,8 @@ export function toValues(window: MaintenanceWindow): Values {
     groupIds,
     countsUptime,
     public: window.public,
+    reminderHours: window.reminderHours,
+    progressNotices: window.progressNotices,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The dialog that schedules or edits maintenance. */
-import { Select, Switch, TextInput } from "@mantine/core";
+import { NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -137,12 +137,16 @@ function useWindowAudience({ monitorIds, groupIds }: Values) {
  */
 function nameSubmit(
   audience: ReturnType<typeof useWindowAudience>,
-  { public: isPublic }: Values,
+  { public: isPublic, progressNotices }: Values,
   isNew: boolean,
 ) {
   const shownOn = isPublic ? (audience?.pages ?? []) : [];
   if (!isNew)
-    return shownOn.length === 0 ? "Save" : `Save and update ${pluralize(shownOn.length, "page")}`;
+    return shownOn.length === 0
+      ? "Save"
+      : progressNotices
+        ? `Save and announce to ${describePages(shownOn)}`
+        : `Save and update ${pluralize(shownOn.length, "page")}`;
   const pages = describePages(shownOn);
   return pages === "" ? "Schedule maintenance" : `Schedule and announce to ${pages}`;
 }
@@ -234,7 +238,8 @@ function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) 
   );
 }
 
-function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<Values> }) {
+function MoreSettings({ form }: { form: Form<Values> }) {
+  const { values, set, errorOf, toggle } = form;
   const zone = useZone();
   return (
     <Fold
@@ -245,7 +250,7 @@ function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<V
         values.public ? "public" : "not public",
       ].join(dot)}
       open={values.timeZone !== zone}
-      invalid={errorOf("timeZone") !== undefined}
+      invalid={["timeZone", "reminderHours"].some((name) => errorOf(name) !== undefined)}
     >
       <div className="form-section">
         <Select
@@ -269,10 +274,32 @@ function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<V
           description="Status pages announce it 30 days ahead."
           {...toggle("public")}
         />
+        {values.public && <NoticeFields form={form} />}
       </div>
     </Fold>
   );
 }
+
+/** Notices to subscribers after the announcement. */
+const NoticeFields = ({ form: { values, set, errorOf, toggle } }: { form: Form<Values> }) => (
+  <>
+    <Switch
+      label="Notify subscribers of its progress"
+      description="When the plan changes, when it starts and when it is completed."
+      {...toggle("progressNotices")}
+    />
+    <NumberInput
+      label="Reminder"
+      description="Hours before it starts. Empty for no reminder."
+      min={1}
+      max={336}
+      allowDecimal={false}
+      value={values.reminderHours ?? ""}
+      onChange={(hours) => set("reminderHours", hours === "" ? null : Number(hours))}
+      error={errorOf("reminderHours")}
+    />
+  </>
+);
 
 function Members({ form }: { form: Form<Values> }) {
   const { data: overview } = useOverview();

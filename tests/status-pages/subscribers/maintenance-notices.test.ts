@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { createAppliance } from "../../support/appliance.ts";
+import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
+
+const hour = 3_600_000;
+
+const changeWindow = async (made: Publisher, id: string, body: object) => {
+  made.time.now += 1_000;
+  const { status } = await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body });
+  expect(status).toBe(200);
+};
+
+/** Moves the clock, lets two processes record starts, ends and reminders, and sends the notices. */
+async function moveTo(made: Publisher, time: string) {
+  made.time.now = Date.parse(time);
+  const { store, appliance } = made;
+  const other = createAppliance({ store, clock: () => made.time.now, vault: appliance.vault });
+  await other.maintenance.runOnce();
+  for (const { maintenance } of [made, other, made]) await maintenance.runOnce();
+  await made.restart();
+  await made.send();
+}
+
+const labelsOf = ({ listSubjects }: Publisher) =>
+  listSubjects().map((subject) => subject?.replace(/:.*/, ""));
+
+describe.concurrent("subscribers who want maintenance hear", () => {
+  test("that it is planned, changed, near, running and completed, each once", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    await made.added({ type: "email", email: bob, confirmed: true, maintenance: false });
+    await using hook = await made.addHook();
+    const { id } = await made.planWindow({ reminderHours: 24 });
+    await made.send();
+    await changeWindow(made, id, { countsUptime: true });
+    await changeWindow(made, id, { title: "Firmware", monitorIds: [] });
+    await made.send();
+    await changeWindow(made, id, { startsAt: "2026-11-22T03:00:00Z" });
+    await changeWindow(made, id, { description: "Both routers." });
+    await made.send();
+    for (const time of [
+      "2026-11-21T02:59:59Z",
+      "2026-11-21T03:00:00Z",
+      "2026-11-21T20:00:00Z",
+      "2026-11-22T03:00:00Z",
+      "2026-11-22T03:59:00Z",
+      "2026-11-22T04:00:00Z",
+      "2026-11-23T04:00:00Z",
+    ])
+      await moveTo(made, time);
+    expect(labelsOf(made)).toEqual([
+      "Scheduled maintenance",
+      "Maintenance changed",
+      "Reminder of maintenance",
+      "Maintenance in progress",
+      "Maintenance completed",
+    ]);
+    expect(new Set(made.listRecipients())).toEqual(new Set([ann]));
+    expect(made.mails[1]?.text).toContain("Both routers.");
+    expect(hook.received().map(({ type }) => type)).toEqual([
+      "maintenance.planned",
+      "maintenance.changed",
+      "maintenance.reminder",
+      "maintenance.started",
+      "maintenance.completed",
+    ]);
+    expect(Object.keys(hook.received()[1]?.data.maintenance)).not.toContain("times");
+  });
+
+  test("only what the window announces", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    const times = { startsAt: "2026-11-22T02:00:00Z", endsAt: "2026-11-22T04:00:00Z" };
+    const silent = await made.planWindow({ title: "Silent", notify: false, ...times });
+    expect(silent).toMatchObject({ progressNotices: false, reminderHours: null });
+    await made.planWindow({ title: "Hidden", public: false, reminderHours: 5, ...times });
+    const quiet = await made.planWindow({ title: "Quiet", progressNotices: false, ...times });
+    const loud = await made.planWindow({ title: "Loud", reminderHours: 5, ...times });
+    await made.send();
+    for (const { id } of [silent, quiet]) await changeWindow(made, id, { title: "Other" });
+    await changeWindow(made, loud.id, { description: "A correction.", notify: false });
+    for (const time of ["2026-11-21T22:00:00Z", "2026-11-22T02:00:00Z", "2026-11-22T04:00:00Z"])
+      await moveTo(made, time);
+    expect(made.listSubjects().map((subject) => subject?.split(" –")[0])).toEqual([
+      "Scheduled maintenance: Quiet",
+      "Scheduled maintenance: Loud",
+      "Reminder of maintenance: Loud",
+      "Maintenance in progress: Loud",
+      "Maintenance completed: Loud",
+    ]);
+  });
+
+  test("no reminder of work that was just planned, and one before each occurrence", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    await made.planWindow({
+      title: "Nightly",
+      startsAt: "2026-11-20T12:00:00Z",
+      endsAt: "2026-11-20T13:00:00Z",
+      rrule: "FREQ=DAILY",
+      reminderHours: 3,
+      progressNotices: false,
+    });
+    for (let hours = 0; hours < 48; hours++)
+      await made.maintenance.runOnce().then(() => void (made.time.now += hour));
+    await made.send();
+    expect(labelsOf(made)).toEqual([
+      "Scheduled maintenance",
+      "Reminder of maintenance",
+      "Reminder of maintenance",
+    ]);
+  });
+
+  test("one reminder, if the power fails while it is recorded", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    await made.planWindow({ reminderHours: 2 });
+    await made.maintenance.runOnce();
+    made.crashBefore("reminded_for = ?");
+    for (const time of ["2026-11-22T00:00:00Z", "2026-11-22T00:00:01Z", "2026-11-22T00:00:02Z"])
+      await moveTo(made, time);
+    expect(labelsOf(made)).toEqual(["Scheduled maintenance", "Reminder of maintenance"]);
+  });
+});
