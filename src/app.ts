@@ -73,6 +73,7 @@ import { renderApplianceMetrics } from "./operations/metrics/appliance.ts";
 import { createEventLoopDelay } from "./operations/metrics/event-loop.ts";
 import { createMetricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
+import { reportRun } from "./monitoring/pings/ping.ts";
 import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
 import { ProviderDocuments } from "./accounts/single-sign-on/documents.ts";
 import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
@@ -436,6 +437,8 @@ async function openMailPort(
       ...sources,
       store,
       mails: createRateLimit(sourceBounds.mails.value, clock),
+      reportRun: (job, report) =>
+        reportRun(job, report, { reportTo: parts.checks.reportTo, services: parts }),
     },
     connections: createNetworkLimit(mailBounds.connectionsPerMinute.value, clock),
   });

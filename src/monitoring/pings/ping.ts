@@ -7,7 +7,7 @@ import { toRemoteLine } from "../../core/text/formatting.ts";
 import { parse } from "../../core/validation.ts";
 import { guard } from "../../database/store.ts";
 import { monitorBounds } from "../../core/limits.ts";
-import { buildScope, system } from "../../events/scope.ts";
+import { buildScope, type ScopeServices, system } from "../../events/scope.ts";
 import { parseBearerToken } from "../../http/access/authentication.ts";
 import type { Principal } from "../../http/access/session.ts";
 import { type BodyClient, readStart } from "../../http/body.ts";
@@ -32,7 +32,7 @@ import { listBySlug } from "../jobs/store.ts";
 /** Parameters of a path: `/ping/TOKEN`, `/ping/TOKEN/ACTION`, `/ping/KEY/SLUG` or `/ping/KEY/SLUG/ACTION`. */
 export type PingPath = { code: string; second?: string; third?: string };
 
-type Target = { organizationId: string; id: string };
+export type PingTarget = { organizationId: string; id: string };
 
 export type PingContext = PushContext;
 
@@ -60,15 +60,15 @@ export async function receivePing(
   const runId = query.get("rid");
   if (runId !== null && !isRunId(runId)) return respond(400, "invalid uuid format");
   const target = found.target ?? (await createForSlug(found, dependencies));
-  await report(target, await readPing(request, client, action, runId), dependencies);
+  await reportRun(target, await readPing(request, client, action, runId), dependencies);
   return found.target === null ? respond(201, "Created") : respond(200, "OK");
 }
 
 /** Stores a report. One about the end of a run resumes a paused monitor, as in Healthchecks. */
-async function report(
-  target: Target,
+export async function reportRun(
+  target: PingTarget,
   given: PushReport,
-  { reportTo, services }: Dependencies,
+  { reportTo, services }: Pick<PingContext, "reportTo"> & { services: ScopeServices },
 ): Promise<void> {
   const isActive = await reportTo(target, given);
   if (isActive || (given.kind !== "success" && given.kind !== "failure")) return;
@@ -112,7 +112,7 @@ async function readPing(
 }
 
 type Found =
-  | { action: string; target: Target }
+  | { action: string; target: PingTarget }
   | { action: string; target: null; slug: string; principal: Principal };
 
 /** Finds the monitor of a path by its token, or by a ping key and a slug; null for an unknown one. */
@@ -135,7 +135,7 @@ async function findTarget(
 }
 
 /** Creates the monitor of a slug. If another ping created it meanwhile, returns that one. */
-async function createForSlug(found: Found, { services }: Dependencies): Promise<Target> {
+async function createForSlug(found: Found, { services }: Dependencies): Promise<PingTarget> {
   if (found.target !== null) return found.target;
   const { slug, principal } = found;
   const { organizationId, actor } = principal;

@@ -7,6 +7,7 @@ import { createTransport } from "nodemailer";
 import { MailListener } from "../../../src/alerting/sources/mail/listener.ts";
 import { mailBounds } from "../../../src/core/limits.ts";
 import { createNetworkLimit, createRateLimit } from "../../../src/http/access/rate-limit.ts";
+import { reportRun } from "../../../src/monitoring/pings/ping.ts";
 import type { Tls } from "../../../src/http/listener.ts";
 import { writeCertificates } from "../../support/certificates.ts";
 import type { Json } from "../../support/json.ts";
@@ -30,6 +31,8 @@ async function createWorld({
       writer,
       wrongTokens: createNetworkLimit(3, clock),
       mails: createRateLimit(100, clock),
+      reportRun: (job, report) =>
+        reportRun(job, report, { reportTo: pager.engine.reportTo, services: appliance }),
     },
     connections: createNetworkLimit(perMinute, clock),
   });
@@ -165,6 +168,22 @@ describe("a mail", () => {
   });
 });
 
+describe("a mail to a job", () => {
+  test("reports a run, whose keywords can make it a failure, as in Healthchecks", async () => {
+    await using world = await createWorld();
+    const { send, createJob, readStatus, engine, api } = world;
+    const { id, path: pushPath } = await createJob({ failureKeywords: ["ERROR"], retries: 0 });
+    await engine.runOnce();
+    const address = `${pushPath.split("/").at(-1)}@signalbox.lan`;
+    await send(address, { subject: "Backup", text: "All files copied." });
+    expect(await readStatus(id)).toBe("up");
+    await send(`backup+${address}`, { subject: "Backup", text: "ERROR: disk full" });
+    expect(await readStatus(id)).toBe("down");
+    const { reports } = (await api("GET", `/api/v1/monitors/${id}/job`)).json.data;
+    expect(reports).toHaveLength(2);
+  });
+});
+
 describe("rules", () => {
   test("say what is down, what is up and what is ignored, by words and expressions", async () => {
     await using world = await createWorld();
@@ -243,9 +262,9 @@ describe("the SMTP listener", () => {
       "VRFY root",
     ]);
     expect(replies.match(/^\d{3} [^\r]*/gm)?.slice(3)).toEqual([
-      "550 5.1.1 This address belongs to no alert source.",
-      "550 5.1.1 This address belongs to no alert source.",
-      "550 5.1.1 This address belongs to no alert source.",
+      "550 5.1.1 This address belongs to no alert source and no job.",
+      "550 5.1.1 This address belongs to no alert source and no job.",
+      "550 5.1.1 This address belongs to no alert source and no job.",
       "451 4.3.0 Too many wrong addresses from this network. Try again in 60 s.",
       "250 Accepted",
       "252 Try to send something. No promises though",

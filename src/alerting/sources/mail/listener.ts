@@ -1,4 +1,4 @@
-/** The SMTP listener of `serve --smtp-port`. It accepts mails for alert sources, and relays nothing. */
+/** The SMTP listener of `serve --smtp-port`. It accepts mails for alert sources and jobs, and relays nothing. */
 import type { AddressInfo } from "node:net";
 import {
   SMTPServer,
@@ -12,9 +12,14 @@ import type { Log } from "../../../core/log.ts";
 import { networkOf } from "../../../core/security/client-network.ts";
 import type { NetworkLimit } from "../../../http/access/rate-limit.ts";
 import type { Tls } from "../../../http/listener.ts";
-import type { SourceRow } from "../store.ts";
 import { mailStart } from "./message.ts";
-import { findMailSource, type MailContext, receiveMail } from "./receive.ts";
+import {
+  findRecipient,
+  idOf,
+  type MailContext,
+  type MailRecipient,
+  receiveMail,
+} from "./receive.ts";
 
 type Dependencies = {
   log: Log;
@@ -27,8 +32,8 @@ type Dependencies = {
 type Session = {
   network: string;
   closesAt: number;
-  /** Sources of the recipients, by their addresses. */
-  sources: Map<string, SourceRow>;
+  /** By their addresses. */
+  recipients: Map<string, MailRecipient>;
   mails: number;
   /** Bytes of its mails; all other bytes are commands. */
   mailBytes: number;
@@ -119,7 +124,7 @@ export class MailListener {
       onConnect: (session, done) => done(this.#admit(session)),
       onClose: ({ id }) => this.#sessions.delete(id),
       onMailFrom: (_address, { id }, done) => {
-        this.#sessions.get(id)?.sources.clear();
+        this.#sessions.get(id)?.recipients.clear();
         done();
       },
       onRcptTo: ({ address }, session, done) =>
@@ -141,7 +146,7 @@ export class MailListener {
     this.#sessions.set(id, {
       network,
       closesAt: performance.now() + mailBounds.time.value * 1_000,
-      sources: new Map(),
+      recipients: new Map(),
       mails: 0,
       mailBytes: 0,
       isReceiving: false,
@@ -164,8 +169,8 @@ export class MailListener {
 
   async #acceptRecipient(address: string, { id, remoteAddress }: SMTPServerSession) {
     try {
-      const source = await findMailSource(address, remoteAddress, this.#dependencies.context);
-      this.#sessions.get(id)?.sources.set(address, source);
+      const recipient = await findRecipient(address, remoteAddress, this.#dependencies.context);
+      this.#sessions.get(id)?.recipients.set(address, recipient);
       return null;
     } catch (error) {
       return toReply(error, this.#dependencies.log);
@@ -173,27 +178,30 @@ export class MailListener {
   }
 
   /** Stores a mail. Returns the reply that rejects it; null if it is stored. */
-  async #acceptMail(stream: SMTPServerDataStream, { id, envelope }: SMTPServerSession) {
-    const session = this.#sessions.get(id);
-    if (session === undefined) return createReply(421, "4.3.2", "The connection is closed");
+  async #acceptMail(stream: SMTPServerDataStream, session: SMTPServerSession) {
+    const { id, envelope, remoteAddress } = session;
+    const known = this.#sessions.get(id);
+    if (known === undefined) return createReply(421, "4.3.2", "The connection is closed");
     const countBytes = () =>
       [...(this.#server?.connections ?? [])].find((one) => one.id === id)?._socket.bytesRead ?? 0;
     const before = countBytes();
-    session.isReceiving = true;
-    session.mails += 1;
+    known.isReceiving = true;
+    known.mails += 1;
     try {
       const start = await readStart(stream);
-      if (session.mails > mailBounds.mails.value)
+      if (known.mails > mailBounds.mails.value)
         return createReply(452, "4.5.3", "Too many mails on this connection");
-      const sources = envelope.rcptTo.flatMap(({ address }) => session.sources.get(address) ?? []);
-      const unique = new Map(sources.map((source) => [source.id, source]));
-      await receiveMail(start, [...unique.values()], this.#dependencies.context);
+      const recipients = envelope.rcptTo.flatMap(
+        ({ address }) => known.recipients.get(address) ?? [],
+      );
+      const unique = [...new Map(recipients.map((one) => [idOf(one), one])).values()];
+      await receiveMail(start, unique, remoteAddress, this.#dependencies.context);
       return null;
     } catch (error) {
       return toReply(error, this.#dependencies.log);
     } finally {
-      session.isReceiving = false;
-      session.mailBytes += countBytes() - before;
+      known.isReceiving = false;
+      known.mailBytes += countBytes() - before;
     }
   }
 }

@@ -1,8 +1,13 @@
-/** Receives mails at the addresses of alert sources: finds the source of a recipient, and stores what a mail reports. */
+/** Receives mails at the addresses of alert sources and jobs, and stores what they report. */
 import { AppError, rateLimitError } from "../../../core/errors.ts";
 import { sha256 } from "../../../core/ids.ts";
+import { jobBounds } from "../../../core/limits.ts";
 import type { Store } from "../../../database/store.ts";
 import type { RateLimit } from "../../../http/access/rate-limit.ts";
+import { findByPushToken } from "../../../monitoring/checks/engine/watched-monitors.ts";
+import { createReport, type PushReport } from "../../../monitoring/jobs/report-rules.ts";
+import { decodeOutput } from "../../../monitoring/pings/ping-rules.ts";
+import type { PingTarget } from "../../../monitoring/pings/ping.ts";
 import type { SourceContext } from "../receive.ts";
 import { findSourceByToken, hasStoredMail, type SourceRow } from "../store.ts";
 import { type MailMessage, parseMail } from "./message.ts";
@@ -10,39 +15,71 @@ import { readMailReports } from "./reports.ts";
 
 export type MailContext = Pick<SourceContext, "writer" | "wrongTokens"> & {
   store: Store;
-  /** Limit of mails per source and minute. */
+  /** Limit of mails per source or job, and minute. */
   mails: RateLimit;
+  /** Stores a report of a job. */
+  reportRun: (job: PingTarget, report: PushReport) => Promise<void>;
 };
 
 /** Returns the credential in an address: what follows the last + of its local part, or the whole local part. */
 export const readMailToken = (address: string): string =>
   address.slice(0, address.lastIndexOf("@")).split("+").at(-1) ?? "";
 
-/** Finds the source of a recipient. Throws NOT_FOUND for any other address, and RATE_LIMITED. */
-export async function findMailSource(
-  recipient: string,
+/** What a mail is for: an alert source, or a job, whose address contains the token of its push monitor. */
+export type MailRecipient = { source: SourceRow } | { job: PingTarget };
+
+export const idOf = (recipient: MailRecipient): string =>
+  "source" in recipient ? recipient.source.id : recipient.job.id;
+
+/** Finds the recipient of an address. Throws NOT_FOUND for any other address, and RATE_LIMITED. */
+export async function findRecipient(
+  address: string,
   client: string,
   { store, wrongTokens }: MailContext,
-): Promise<SourceRow> {
-  const source = await findSourceByToken(store, sha256(readMailToken(recipient)));
-  if (source?.type === "email") return source;
+): Promise<MailRecipient> {
+  const hash = sha256(readMailToken(address));
+  const source = await findSourceByToken(store, hash);
+  if (source?.type === "email") return { source };
+  const job = source === null ? await findByPushToken(store, hash) : null;
+  if (job !== null) return { job };
   const waitSeconds = wrongTokens.take(client);
   if (waitSeconds > 0)
     throw rateLimitError(waitSeconds, "Too many wrong addresses from this network.");
-  throw new AppError("NOT_FOUND", "This address belongs to no alert source.");
+  throw new AppError("NOT_FOUND", "This address belongs to no alert source and no job.");
 }
 
 /**
- * Stores a mail to these sources. Resolves when it is durable for all of them, so that the sender can forget it. Throws
- * the first error. A sender that then repeats the mail changes nothing at the other sources.
+ * Stores a mail to these recipients. Resolves when it is durable for all of them, so that the sender can forget it.
+ * Throws the first error. A sender that then repeats the mail changes nothing at the other sources.
  */
 export async function receiveMail(
   start: Uint8Array,
-  sources: readonly SourceRow[],
+  recipients: readonly MailRecipient[],
+  client: string,
   context: MailContext,
 ): Promise<void> {
   const mail = await parseMail(start);
-  for (const source of sources) await storeMail(mail, source, context);
+  for (const recipient of recipients)
+    if ("source" in recipient) await storeMail(mail, recipient.source, context);
+    else await reportMail(mail, recipient.job, client, context);
+}
+
+/** Reports a successful run, as in Healthchecks. The keywords of the monitor can make it a failure. */
+async function reportMail(
+  { subject, text }: MailMessage,
+  job: PingTarget,
+  address: string,
+  { mails, reportRun }: MailContext,
+) {
+  countMail(mails, job.id);
+  const output = Buffer.from(`${subject}\n\n${text}`).subarray(0, jobBounds.body.value);
+  const given = { isFinal: true, body: decodeOutput(output), address, userAgent: "mail" };
+  await reportRun(job, createReport("success", given));
+}
+
+function countMail(mails: RateLimit, id: string) {
+  const waitSeconds = mails.take(id);
+  if (waitSeconds > 0) throw rateLimitError(waitSeconds, "Too many mails to this address.");
 }
 
 async function storeMail(
@@ -52,8 +89,7 @@ async function storeMail(
 ) {
   const path = `mail ${mail.id.length <= 900 ? mail.id : `sha256 ${sha256(mail.id)}`}`;
   if (await hasStoredMail(store, source, path)) return;
-  const waitSeconds = mails.take(source.id);
-  if (waitSeconds > 0) throw rateLimitError(waitSeconds, "Too many mails to this source.");
+  countMail(mails, source.id);
   const body = JSON.stringify(mail);
   const request = { path, headers: {}, body, bytes: Buffer.byteLength(body) };
   try {
