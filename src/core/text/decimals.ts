@@ -41,6 +41,9 @@ function compareSizes(a: Decimal, b: Decimal): number {
   return a.digits < b.digits ? -1 : 1;
 }
 
+/** Largest number of a monitor. Sums of larger ones could exceed the range of a double. */
+export const largestNumber = 1e30;
+
 /** Message for an input number that a double would round. */
 export const tooManyDigitsIssue =
   "has more digits than a number can hold: write it as text, in quotes";

@@ -1,5 +1,5 @@
 /** Reads the number of a monitor from a result, and judges it by its limits with hysteresis. */
-import { isDecimal, LongNumber } from "../../core/text/decimals.ts";
+import { isDecimal, largestNumber, LongNumber } from "../../core/text/decimals.ts";
 import type { NumberRule } from "../monitors/numbers-schema.ts";
 
 /** Effect of a number on the monitor; null within its limits. */
@@ -8,12 +8,12 @@ export type NumberLevel = "degraded" | "down" | null;
 /** A stored number and its level. */
 export type FoundNumber = { value: number; level: NumberLevel };
 
-/** Parses a number, or a text that is one. Null for other values and beyond the range of a double. */
+/** Parses a number, or a text that is one. Null for other values and beyond `largestNumber`. */
 export function parseNumber(value: unknown): number | null {
   const text = value instanceof LongNumber ? value.text : value;
   if (typeof text === "string" && !isDecimal(text)) return null;
   const number = typeof text === "string" ? Number(text) : text;
-  return typeof number === "number" && Number.isFinite(number) ? number : null;
+  return typeof number === "number" && Math.abs(number) <= largestNumber ? number : null;
 }
 
 export const isPast = ({ direction }: NumberRule, value: number, limit: number | null) =>

@@ -1,9 +1,10 @@
 /** Schema of a monitor's number: a value of its result with limits, such as the length of a queue. */
 import { z } from "zod";
 import { line, nullable } from "../../core/fields.ts";
+import { largestNumber } from "../../core/text/decimals.ts";
 import { JsonPath } from "./assertions-schema.ts";
 
-const limit = () => nullable(z.number());
+const limit = () => nullable(z.number().min(-largestNumber).max(largestNumber));
 
 const naming = {
   name: line(60).meta({ example: "Queue depth" }),

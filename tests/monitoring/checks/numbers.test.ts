@@ -13,6 +13,8 @@ import { insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
 import { createWatch } from "../../support/check-board.ts";
 import { runCheckOfType } from "../../support/check-runs.ts";
 import { createMigratedStore, isOnRqlite } from "../../support/engines.ts";
+import { fakes } from "../../support/fakes/all.ts";
+import { startFake } from "../../support/fakes/start-fake.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 
 const queue: NumberRule = {
@@ -75,6 +77,8 @@ test.each([
   [" -0.5\n", -0.5],
   [new LongNumber("9007199254740993"), 9_007_199_254_740_992],
   ["1e400", null],
+  ["-1e31", null],
+  [Number.NaN, null],
   ["1,240", null],
   ["", null],
   [true, null],
@@ -173,6 +177,7 @@ test.each([
   [{ name: " " }, "number.name"],
   [{ path: "queue" }, "number.path"],
   [{ degradedLimit: "1000" }, "number.degradedLimit"],
+  [{ downLimit: 1e31 }, "number.downLimit"],
   [{ direction: "sideways" }, "number.direction"],
   [{ color: "red" }, "number.color"],
 ])("limits that contradict each other are rejected: %j", async (fields, path) => {
@@ -214,6 +219,26 @@ test("a number without limits that is missing leaves the monitor up", async () =
     status: "up",
     number: { value: 0.75, level: null },
   });
+});
+
+test.each([
+  ["postgres", "$[0].n", 42],
+  ["mysql", null, 42],
+  ["rabbitmq", "messages", 7],
+  ["ntp", "stratum", 2],
+  ["game", "players", 12],
+  ["mqtt", "$.on", null],
+  ["mqtt", null, null],
+] as const)("%s finds the number at %p: %p", async (type, path, value) => {
+  const fake = fakes[type];
+  await using server = await startFake(fake);
+  const at = fake.at?.("127.0.0.1", server.port, false) ?? {
+    host: "127.0.0.1",
+    port: server.port,
+  };
+  const fields = { ...at, ...fake.fields, number: { name: "Size", path } };
+  const outcome = await runCheckOfType(type, fields);
+  expect([outcome.status, outcome.number?.value ?? null]).toEqual(["up", value]);
 });
 
 test.skipIf(isOnRqlite)(

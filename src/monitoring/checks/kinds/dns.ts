@@ -117,7 +117,7 @@ function buildReverseName(address: string): string {
   const groups = isIP(address) === 6 ? parseIpv6Groups(address) : null;
   if (groups === null) return `${address.split(".").toReversed().join(".")}.in-addr.arpa`;
   const digits = groups.map((group) => group.toString(16).padStart(4, "0")).join("");
-  return `${[...digits].toReversed().join(".")}.ip6.arpa`;
+  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
 }
 
 /** Queries the records with the system's library. */
