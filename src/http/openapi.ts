@@ -129,7 +129,7 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
 const introduction = `Scripts use this API to work with Signalbox. Create a key with
 \`signalbox keys create --org SLUG --name NAME\` and send it as \`Authorization: Bearer KEY\`.
 
-- Bodies are JSON in UTF-8 (a logo's is the image itself), at most 256 KiB, or 8 MiB for a
+- Bodies are JSON in UTF-8 (a logo's, favicon's or font's is the file itself), at most 256 KiB, or 8 MiB for a
   configuration. Unknown fields are rejected, so that a typo does not pass silently. A record's read-only fields are accepted and ignored, so a GET response can be sent back.
 - Timestamps are RFC 3339 in UTC with milliseconds. Durations are whole seconds, latencies milliseconds.
 - Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.

@@ -19,7 +19,7 @@ import {
   replaceMembers,
   type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
-import { assertLogo } from "../status-pages/rules.ts";
+import { assertImage } from "../status-pages/rules.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import {
   changePage,
@@ -163,7 +163,7 @@ async function parsePageInput(
   const logo = { logoType: null as string | null, logoData: null as string | null };
   const address = typeof icon === "string" ? icon : "";
   const image = address === "" || address === "/icon.svg" ? null : await picture(address);
-  if (image !== null && (await findRefusal(async () => assertLogo(image))) === null) {
+  if (image !== null && (await findRefusal(async () => assertImage(image))) === null) {
     logo.logoType = image.type;
     logo.logoData = image.bytes.toBase64();
   } else if (address !== "" && address !== "/icon.svg")

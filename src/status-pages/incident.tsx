@@ -7,28 +7,11 @@ import {
   type PageDocument,
   Sentence,
   Time,
+  Written,
+  writtenIn,
 } from "./layout.tsx";
 import type { Language } from "./languages/language.ts";
 import type { IncidentView } from "./rendering/view.ts";
-import type { RenderText } from "./rendering/words.ts";
-
-type WrittenProps = { text: string; words: RenderText; lang?: string | null | undefined };
-
-/** A text by people, rendered from Markdown. `lang` is its language, unless it is the language of the page. */
-export function Written({ text, words, lang }: WrittenProps) {
-  return (
-    <div
-      className="md"
-      lang={lang ?? undefined}
-      dir={lang == null ? undefined : "auto"}
-      dangerouslySetInnerHTML={{ __html: words(text).html }}
-    />
-  );
-}
-
-/** Returns the language of a page's own texts in a document of another language; undefined in its own. */
-export const writtenIn = ({ view: { page }, language }: PageDocument): string | undefined =>
-  page.language === language.tag ? undefined : page.language;
 
 const maxNames = 10;
 

@@ -45,6 +45,24 @@ export function Sentence({ parts }: { parts: readonly Part<ReactNode>[] }) {
   ));
 }
 
+type WrittenProps = { text: string; words: RenderText; lang?: string | null | undefined };
+
+/** A text by people, rendered from Markdown. `lang` is its language, unless it is the language of the page. */
+export function Written({ text, words, lang }: WrittenProps) {
+  return (
+    <div
+      className="md"
+      lang={lang ?? undefined}
+      dir={lang == null ? undefined : "auto"}
+      dangerouslySetInnerHTML={{ __html: words(text).html }}
+    />
+  );
+}
+
+/** Returns the language of a page's own texts in a document of another language; undefined in its own. */
+export const writtenIn = ({ view: { page }, language }: PageDocument): string | undefined =>
+  page.language === language.tag ? undefined : page.language;
+
 /** Renders an HTML document with the page's header, `content` and the footer. */
 export function renderDocument(
   document: PageDocument,
@@ -57,6 +75,7 @@ export function renderDocument(
   const resolveAsset = resolverOf(document);
   // Copies of incidents don't change with the state, so that an outage changes only few files.
   const tone = copy?.isOverview === false ? "none" : headline.tone;
+  const { banner } = page.look;
   return `<!doctype html>${renderToStaticMarkup(
     <html {...writeRoot(document)}>
       <head>
@@ -72,7 +91,11 @@ export function renderDocument(
         />
         {!page.indexing && <meta name="robots" content="noindex" />}
         {head}
-        <link rel="icon" href={renderFavicon(tone)} type="image/svg+xml" />
+        {page.files.favicon === null ? (
+          <link rel="icon" href={renderFavicon(tone)} type="image/svg+xml" />
+        ) : (
+          <link rel="icon" href={page.files.favicon} />
+        )}
         <link rel="alternate" type="application/rss+xml" title="RSS" href={to("/feed.rss")} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={to("/feed.atom")} />
         {listChoices(document).map(({ tag, href }) => (
@@ -106,7 +129,14 @@ export function renderDocument(
             <Links links={page.look.headerLinks} />
           </header>
           {copy && <AsOf copy={copy} document={document} />}
-          <main id="status">{content}</main>
+          <main id="status">
+            {banner !== null && (
+              <aside className={`banner ${bannerTones[banner.tone]}-soft`}>
+                <Written text={banner.text} words={words} lang={writtenIn(document)} />
+              </aside>
+            )}
+            {content}
+          </main>
           <footer>
             <span>{language.say("timesIn", { zone: page.timeZone })}</span>{" "}
             <span className="links">
@@ -122,6 +152,14 @@ export function renderDocument(
     </html>,
   )}`;
 }
+
+const bannerTones = {
+  neutral: "none",
+  good: "up",
+  notice: "maintenance",
+  warning: "degraded",
+  critical: "down",
+} as const;
 
 /** Returns the attributes of the root element. */
 export function writeRoot({ view: { page }, language, isPreview = false }: PageDocument) {
@@ -147,7 +185,8 @@ export function DocumentHead({ document, title }: { document: PageDocument; titl
       <meta name="viewport" content="width=device-width,initial-scale=1" />
       <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
       <title>{title}</title>
-      {page.look.font === "inter" && (
+      {page.files.fontStyle !== null && <link rel="stylesheet" href={page.files.fontStyle} />}
+      {page.look.font === "inter" && page.files.fontStyle === null && (
         <link
           rel="preload"
           href={resolveAsset("inter-latin.woff2")}

@@ -1,6 +1,6 @@
 /** Wire format of the look of a status page: its colors, font, shapes, header and lists. */
 import { z } from "zod";
-import { HttpUrl, line, toPatchShape } from "../core/fields.ts";
+import { HttpUrl, line, paragraphs, toPatchShape } from "../core/fields.ts";
 import { statusPageBounds } from "../core/limits.ts";
 
 const color = z
@@ -61,6 +61,17 @@ export const lookFields = {
   }),
   headerLinks: links.default([]),
   footerLinks: links.default([]),
+  banner: z
+    .strictObject({
+      text: paragraphs(500).meta({
+        description: "In Markdown.",
+        example: "We are moving on Friday.",
+      }),
+      tone: z.enum(["neutral", "good", "notice", "warning", "critical"]).default("neutral"),
+    })
+    .nullable()
+    .default(null)
+    .meta({ description: "An announcement at the top of the page; null without one." }),
   embedOrigins: z
     .array(z.string().max(300).regex(origin, "must be an origin, such as https://team.example"))
     .max(statusPageBounds.embedOrigins.value)

@@ -7,10 +7,12 @@ import {
   type PageDocument,
   Sentence,
   Time,
+  Written,
+  writtenIn,
 } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
-import { Incident, Names, Past, writtenIn, Written } from "./incident.tsx";
+import { Incident, Names, Past } from "./incident.tsx";
 import type { Language } from "./languages/language.ts";
 import type {
   DayFacts,

@@ -1,16 +1,16 @@
-/** REST routes of status pages and their logos. */
+/** REST routes of status pages and their files. */
 import { z } from "zod";
 import { Deleted } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
-import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
+import { fontType, logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {
   createStatusPage,
   deleteStatusPage,
   getStatusPage,
   listStatusPages,
-  removeLogo,
-  setLogo,
+  removeFile,
+  setFile,
   updateStatusPage,
 } from "./service.ts";
 
@@ -89,7 +89,7 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
       upload: logoTypes,
       data: StatusPage,
       errors: ["PRECONDITION_FAILED"],
-      handle: ({ scope, params, upload }) => setLogo(scope, params.id, upload),
+      handle: ({ scope, params, upload }) => setFile(scope, params.id, "logo", upload),
     }),
   )
   .delete(
@@ -100,6 +100,56 @@ export const statusPageRoutes = createRouter("/api/v1/status-pages")
       summary: "Remove the logo of a status page",
       data: StatusPage,
       errors: ["PRECONDITION_FAILED"],
-      handle: ({ scope, params }) => removeLogo(scope, params.id),
+      handle: ({ scope, params }) => removeFile(scope, params.id, "logo"),
+    }),
+  )
+  .put(
+    ...defineEndpoint("/:id/favicon", {
+      name: "setStatusPageFavicon",
+      access: "write",
+      limited: "denied",
+      summary: "Set the favicon of a status page",
+      description:
+        "The icon of browser tabs, instead of a dot in the color of the state. The same limits as for a logo apply.",
+      upload: logoTypes,
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, upload }) => setFile(scope, params.id, "favicon", upload),
+    }),
+  )
+  .delete(
+    ...defineEndpoint("/:id/favicon", {
+      name: "removeStatusPageFavicon",
+      access: "write",
+      limited: "denied",
+      summary: "Remove the favicon of a status page",
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => removeFile(scope, params.id, "favicon"),
+    }),
+  )
+  .put(
+    ...defineEndpoint("/:id/font", {
+      name: "setStatusPageFont",
+      access: "write",
+      limited: "denied",
+      summary: "Set the font of a status page",
+      description:
+        "The body is a WOFF2 file, at most 256 KiB. It is served unchanged, and used before the `font` of the look.",
+      upload: [fontType],
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, upload }) => setFile(scope, params.id, "font", upload),
+    }),
+  )
+  .delete(
+    ...defineEndpoint("/:id/font", {
+      name: "removeStatusPageFont",
+      access: "write",
+      limited: "denied",
+      summary: "Remove the font of a status page",
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => removeFile(scope, params.id, "font"),
     }),
   );

@@ -57,21 +57,22 @@ export function limitShownDays(historyDays: number, monitorCount: number): numbe
   return Math.min(historyDays, Math.floor(maxShownDays / Math.max(1, monitorCount)));
 }
 
-/** Derives a version from the image, so that clients can cache a versioned URL forever. */
-export function hashLogo(logoData: string): string {
-  return Bun.hash(logoData).toString(36);
+/** Derives a version from a file, so that clients can cache a versioned URL forever. */
+export function hashFile(data: string): string {
+  return Bun.hash(data).toString(36);
 }
 
-/** Returns the path of a page's logo, which changes with the image; null without a logo. */
-export function buildLogoUrl({
-  slug,
-  logoData,
-}: {
-  slug: string;
-  logoData: string | null;
-}): string | null {
-  return logoData === null ? null : `/status/${slug}/logo?v=${hashLogo(logoData)}`;
-}
+/** Files of a page, by the last part of their path. */
+export const filePaths = { logo: "logo", favicon: "favicon", font: "font.woff2" } as const;
+export type FileName = keyof typeof filePaths;
+
+/** Returns the path of a page's file, which changes with its content; null without the file. */
+export const buildFileUrl = (slug: string, path: string, data: string | null): string | null =>
+  data === null ? null : `/status/${slug}/${path}?v=${hashFile(data)}`;
+
+/** Returns the style sheet that declares the font of a page as `Page font`. */
+export const renderFontStyle = (url: string): string =>
+  `@font-face{font-family:"Page font";src:url("${url}") format("woff2");font-weight:100 900;font-display:swap}\n`;
 
 type SectionRow = {
   position: number;
@@ -131,27 +132,40 @@ function hasSignature(type: "image/png" | "image/webp", bytes: Uint8Array): bool
 const maxSvgElements = 5_000;
 
 /** Throws VALIDATION_ERROR for bytes of another type, and for an SVG with entities or too many elements. */
-export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array }) {
-  if (type === "image/svg+xml") return assertSvg(Buffer.from(bytes).toString("latin1"));
+export function assertImage(
+  { type, bytes }: { type: string; bytes: Uint8Array },
+  field: "logo" | "favicon" = "logo",
+) {
+  if (type === "image/svg+xml") return assertSvg(Buffer.from(bytes).toString("latin1"), field);
   if (type !== "image/png" && type !== "image/webp")
-    throw new Error(`The route accepted a logo of the type ${type}.`);
+    throw new Error(`The route accepted an image of the type ${type}.`);
   const name = type === "image/png" ? "PNG" : "WebP";
   if (!hasSignature(type, bytes))
-    throw invalidFieldError("logo", `must be a ${name} image, because of its Content-Type`);
+    throw invalidFieldError(field, `must be a ${name} image, because of its Content-Type`);
 }
 
-function assertSvg(text: string) {
+const woff2 = [0x77, 0x4f, 0x46, 0x32];
+
+/** Throws VALIDATION_ERROR for bytes that are no WOFF2 file of this length (WOFF2 §4.1). Browsers check the rest. */
+export function assertFont(bytes: Uint8Array) {
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isWhole = bytes.length >= 48 && header.readUInt32BE(8) === bytes.length;
+  if (!hasBytesAt(bytes, 0, woff2) || !isWhole)
+    throw invalidFieldError("font", "must be a complete WOFF2 file");
+}
+
+function assertSvg(text: string, field: string) {
   if (!/<(?:[\w.-]+:)?svg[\s/>]/.test(text) || !text.includes("http://www.w3.org/2000/svg"))
     throw invalidFieldError(
-      "logo",
+      field,
       "must be an SVG: its root must be svg of http://www.w3.org/2000/svg",
     );
   // An entity can expand to any number of elements.
   if (/<!ENTITY/i.test(text))
-    throw invalidFieldError("logo", "must be an SVG without entities of its own");
+    throw invalidFieldError(field, "must be an SVG without entities of its own");
   if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxSvgElements)
     throw invalidFieldError(
-      "logo",
+      field,
       `must be an SVG of at most ${maxSvgElements} elements: simplify it, or send a PNG`,
     );
 }

@@ -23,6 +23,9 @@ const maxMonitors = statusPageBounds.monitorsInSections.value;
 /** Accepted media types of a logo. */
 export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
 
+/** Media type of a font. */
+export const fontType = "font/woff2";
+
 export const slug = z
   .string()
   .regex(
@@ -238,7 +241,16 @@ export const statusPageFields = {
   languages: languages.default([]),
 };
 
-const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "updatedAt"];
+const readOnly = [
+  "id",
+  "default",
+  "logoUrl",
+  "faviconUrl",
+  "fontUrl",
+  "secretsSet",
+  "createdAt",
+  "updatedAt",
+];
 
 export const NewStatusPage = bodySchema(
   readOnly,
@@ -330,6 +342,13 @@ export const StatusPage = z
     language: PageLanguage,
     languages: z.array(PageLanguage),
     logoUrl: z.string().nullable().meta({ description: "Path of the logo; null without one." }),
+    faviconUrl: z.string().nullable().meta({
+      description: "Path of the icon of browser tabs; null for a dot in the color of the state.",
+    }),
+    fontUrl: z
+      .string()
+      .nullable()
+      .meta({ description: "Path of the uploaded font; null without one." }),
     secretsSet: z.array(z.string()).meta({
       description: "Names of the secret fields that are set; their values are never shown.",
     }),
@@ -382,6 +401,8 @@ export const StatusPage = z
       language: "en",
       languages: ["de"],
       logoUrl: null,
+      faviconUrl: null,
+      fontUrl: null,
       secretsSet: [],
       createdAt: "2026-11-20T23:02:00.000Z",
       updatedAt: "2026-11-20T23:02:00.000Z",

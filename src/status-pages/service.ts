@@ -1,4 +1,4 @@
-/** Lists, creates, updates and deletes status pages, and sets their logos. */
+/** Lists, creates, updates and deletes status pages, and sets their files. */
 import { removeRecords } from "../database/deleted-records.ts";
 import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -16,7 +16,15 @@ import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { findUnreadableText } from "./rendering/palette-rules.ts";
 import type { Look } from "./look-schema.ts";
-import { assertLogo, findMissingAccess, selectEffectiveHosts, buildLogoUrl } from "./rules.ts";
+import {
+  assertFont,
+  assertImage,
+  buildFileUrl,
+  type FileName,
+  filePaths,
+  findMissingAccess,
+  selectEffectiveHosts,
+} from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import { changePage, findPages, insertPage, noFiles, type StoredPage } from "./store.ts";
 
@@ -46,7 +54,9 @@ function toStatusPageRecord({ ownHosts }: Scope, page: StoredPage): StatusPageRe
     ...page,
     default: page.isDefault,
     hosts: selectEffectiveHosts(page, ownHosts),
-    logoUrl: buildLogoUrl(page),
+    logoUrl: buildFileUrl(page.slug, filePaths.logo, page.logoData),
+    faviconUrl: buildFileUrl(page.slug, filePaths.favicon, page.faviconData),
+    fontUrl: buildFileUrl(page.slug, filePaths.font, page.fontData),
     secretsSet: page.passwordHash === null ? [] : ["password"],
   };
 }
@@ -142,25 +152,43 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
 }
 
 /**
- * Stores an image as the page's logo. Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for bytes that
- * don't match the type.
+ * Stores the logo, favicon or font of a page. Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for bytes
+ * that don't match the type.
  */
-export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
-  assertLogo(image);
-  const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
-  return rewritePage(scope, id, ["logo"], () => logo);
+export function setFile(
+  scope: Scope,
+  id: string,
+  name: FileName,
+  upload: { type: string; bytes: Uint8Array },
+): Promise<StatusPageRecord> {
+  if (name === "font") assertFont(upload.bytes);
+  else assertImage(upload, name);
+  const change = buildFileChange(name, upload.type, upload.bytes.toBase64());
+  return rewritePage(scope, id, [name], () => change);
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> {
-  const none = { logoType: null, logoData: null };
-  return rewritePage(scope, id, ["logo"], () => none);
+export function removeFile(scope: Scope, id: string, name: FileName): Promise<StatusPageRecord> {
+  const change = buildFileChange(name, null, null);
+  return rewritePage(scope, id, [name], () => change);
+}
+
+function buildFileChange(name: FileName, type: string | null, data: string | null) {
+  if (name === "font") return { fontData: data };
+  return name === "logo"
+    ? { logoType: type, logoData: data }
+    : { faviconType: type, faviconData: data };
 }
 
 /** Columns of fields whose values are not in the audit log. */
-const columnsWithoutValues: Record<string, "passwordHash" | "logoData" | undefined> = {
+const columnsWithoutValues: Record<
+  string,
+  "passwordHash" | "logoData" | "faviconData" | "fontData" | undefined
+> = {
   password: "passwordHash",
   logo: "logoData",
+  favicon: "faviconData",
+  font: "fontData",
 };
 
 function rewritePage(

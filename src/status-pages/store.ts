@@ -14,7 +14,15 @@ import {
   statusPageSections,
 } from "../database/tables/status-pages.ts";
 import { type Audience, audiences } from "./access-rules.ts";
-import { assembleSections, buildLogoUrl, hashLogo, selectSections } from "./rules.ts";
+import {
+  assembleSections,
+  buildFileUrl,
+  type FileName,
+  filePaths,
+  hashFile,
+  selectSections,
+} from "./rules.ts";
+import { fontType } from "./schema.ts";
 import { defaultLook, type Look } from "./look-schema.ts";
 import type { StatusPageSection } from "./schema.ts";
 
@@ -39,6 +47,7 @@ export const noFiles = {
 /** A page of any organization with the sections of one audience, as the public site reads it. */
 export type PublicPage = Omit<StoredPage, keyof typeof noFiles> & {
   logoUrl: string | null;
+  files: PageFiles;
   audience: Audience;
   /** Sections that this audience does not see. */
   concealed: StatusPageSection[];
@@ -116,16 +125,25 @@ export async function findPublicPageById(
 ): Promise<PublicPage | null> {
   const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
-  const { logoType: _type, logoData: _data, ...rest } = page;
-  const {
-    fontData: _font,
-    faviconType: _icon,
-    faviconData: _image,
-    stylesheet: _css,
-    ...open
-  } = rest;
+  const open = omitFiles(page);
   const shownTo = audience ?? (page.visibility === "signed-in" ? "signed-in" : "everyone");
-  return { ...open, ...selectSections(page.sections, shownTo), logoUrl: buildLogoUrl(page) };
+  const { slug, logoData } = page;
+  const logoUrl = buildFileUrl(slug, filePaths.logo, logoData);
+  return { ...open, ...selectSections(page.sections, shownTo), logoUrl, files: listFiles(page) };
+}
+
+/** Paths of the files of a page in addition to its logo; null for those it does not have. */
+export type PageFiles = { favicon: string | null; fontStyle: string | null };
+
+export const listFiles = ({ slug, faviconData, fontData }: StoredPage): PageFiles => ({
+  favicon: buildFileUrl(slug, filePaths.favicon, faviconData),
+  fontStyle: buildFileUrl(slug, "font.css", fontData),
+});
+
+function omitFiles(page: StoredPage): Omit<StoredPage, keyof typeof noFiles> {
+  const { logoType: _type, logoData: _data, fontData: _font, ...rest } = page;
+  const { faviconType: _icon, faviconData: _image, stylesheet: _css, ...open } = rest;
+  return open;
 }
 
 const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
@@ -183,18 +201,25 @@ export async function findSlug(
   return row?.slug ?? null;
 }
 
-/** Reads the logo of a page as it was uploaded; null without one. */
-export async function findLogo(
+/** Reads a file of a page as it was uploaded; null without one. */
+export async function findFile(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },
+  name: FileName,
 ): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer>; version: string } | null> {
+  const { logoType, logoData, faviconType, faviconData, fontData } = statusPages;
+  const columns = {
+    logo: { type: logoType, data: logoData },
+    favicon: { type: faviconType, data: faviconData },
+    font: { type: sql<string>`${fontType}`, data: fontData },
+  };
   const [row] = await store.db
-    .select({ type: statusPages.logoType, data: statusPages.logoData })
+    .select(columns[name])
     .from(statusPages)
     .where(matchValues(statusPages, { organizationId, id }));
   if (row === undefined || row.type === null || row.data === null) return null;
   const { type, data } = row;
-  return { type, bytes: Uint8Array.fromBase64(data), version: hashLogo(data) };
+  return { type, bytes: Uint8Array.fromBase64(data), version: hashFile(data) };
 }
 
 /** Appearance of a page, as far as its short pages use it. `logo` is the source of an image. */

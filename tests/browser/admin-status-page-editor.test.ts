@@ -149,11 +149,11 @@ describeInChromium("the editor of a status page", (browser) => {
   test("an invalid logo is rejected at its field; a valid one is on the page and in the preview", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
-    const file = page.locator("input[type=file]");
+    const file = page.getByRole("group", { name: "Logo", exact: true }).locator("input[type=file]");
     const none = "<svg/>";
     const type = "image/svg+xml";
     await file.setInputFiles({ name: "a.svg", mimeType: type, buffer: Buffer.from(none) });
-    await page.getByText(/^The image must/).waitFor();
+    await page.getByText(/^The file must/).waitFor();
     const good = { name: "a.png", mimeType: "image/png", buffer: Buffer.from(pixel.png) };
     await file.setInputFiles(good);
     await page.getByAltText("Current logo").waitFor();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findLogo } from "../../src/status-pages/store.ts";
+import { findFile } from "../../src/status-pages/store.ts";
 import { dumpTables, type Options, testAppliance, unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
 import { buildHostileLogos } from "../support/status-hostile-logos.ts";
@@ -15,7 +15,7 @@ async function page() {
   const path = `/api/v1/status-pages/${id}`;
   const send = (type: string, raw: NonNullable<Options["raw"]>, headers = {}) =>
     api("PUT", `${path}/logo`, { raw, headers: { "Content-Type": type, ...headers } });
-  const kept = () => findLogo(appliance.store, { organizationId, id });
+  const kept = () => findFile(appliance.store, { organizationId, id }, "logo");
   return { ...appliance, api, path, send, kept };
 }
 

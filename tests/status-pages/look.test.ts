@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { pixel } from "../support/images.ts";
 import { createVisitor } from "../support/visitor.ts";
 
 const frameAncestors = (headers: Headers) =>
@@ -36,6 +37,83 @@ describe("the look of a page", () => {
     expect(row).toContain("Not checked yet");
     expect(row).not.toContain("<svg");
     expect(row).not.toContain("uptime");
+  });
+});
+
+const interFile = "node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
+
+describe("files of a page", () => {
+  async function createPage() {
+    const made = await createVisitor();
+    const { data } = (await made.ours.api("GET", "/api/v1/status-pages")).json;
+    const path = `/api/v1/status-pages/${data[0].id}`;
+    const put = (name: string, type: string, raw: Uint8Array<ArrayBuffer> | string) =>
+      made.ours.api("PUT", `${path}/${name}`, { raw, headers: { "Content-Type": type } });
+    return Object.assign(made, { path, put });
+  }
+
+  test("a font is declared and used on the page, and served unchanged; without it nothing remains", async () => {
+    await using made = await createPage();
+    const bytes = await Bun.file(interFile).bytes();
+    const { status, json } = await made.put("font", "font/woff2", bytes);
+    expect([status, json.data.fontUrl]).toEqual([
+      200,
+      expect.stringMatching(/^\/status\/ours\/font\.woff2\?v=[0-9a-z]+$/),
+    ]);
+    await made.restart();
+    const { text } = await made.readHtml("/status/ours");
+    const [, sheet = ""] = /href="([^"]*font\.css[^"]*)"/.exec(text) ?? [];
+    expect(text).toContain("&quot;Page font&quot;, system-ui");
+    const style = await made.get(sheet);
+    expect([style.type, style.headers.get("cache-control")]).toEqual([
+      "text/css; charset=utf-8",
+      "public, max-age=31536000, immutable",
+    ]);
+    const [, file = ""] = /url\("([^"]+)"\)/.exec(style.text) ?? [];
+    const font = await made.get(`/status/ours/${file}`);
+    expect([font.type, font.bytes]).toEqual(["font/woff2", bytes]);
+    await made.ours.api("DELETE", `${made.path}/font`);
+    await made.restart();
+    expect((await made.readHtml("/status/ours")).text).not.toContain("Page font");
+    expect((await made.get("/status/ours/font.css")).status).toBe(404);
+  });
+
+  test.each([
+    ["font", "font/woff2", "wOF2", 422],
+    ["font", "font/woff2", "<svg/>".repeat(20), 422],
+    ["font", "font/ttf", "wOF2", 415],
+    ["favicon", "image/png", "GIF89a", 422],
+    ["favicon", "image/svg+xml", "<html/>", 422],
+    ["favicon", "image/x-icon", "x", 415],
+  ])("a %s of type %s with %p is rejected", async (name, type, raw, expected) => {
+    await using made = await createPage();
+    const { status, json } = await made.put(name, type, raw);
+    expect(status).toBe(expected);
+    if (status === 422) expect(json.error.details[0].path).toBe(name);
+  });
+
+  test("a favicon replaces the dot, and files of a restricted page are restricted", async () => {
+    await using made = await createPage();
+    await made.put("favicon", "image/png", pixel.png);
+    await made.put("font", "font/woff2", await Bun.file(interFile).bytes());
+    await made.restart();
+    const { text } = await made.readHtml("/status/ours");
+    expect(text).toMatch(/<link rel="icon" href="\/status\/ours\/favicon\?v=\w+"\/>/);
+    await made.publish({ visibility: "password", password: "open sesame" });
+    for (const path of ["favicon", "font.woff2", "font.css"])
+      expect([path, (await made.get(`/status/ours/${path}`)).status]).toEqual([path, 403]);
+  });
+
+  test("an announcement is at the top of every page, as Markdown without HTML", async () => {
+    await using made = await createPage();
+    const text = "We **move** <script>alert(1)</script> [on Friday](https://team.example)";
+    await made.publish({ look: { banner: { text, tone: "warning" } } });
+    for (const path of ["", "/history", "/subscribe"]) {
+      const { text } = await made.readHtml(`/status/ours${path}`);
+      expect(text).toContain('class="banner degraded-soft"');
+      expect(text).toContain("<strong>move</strong>");
+      expect(text).not.toContain("<script>");
+    }
   });
 });
 

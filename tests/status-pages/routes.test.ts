@@ -48,6 +48,8 @@ const plain = {
   historyDays: 90,
   timeZone: "UTC",
   logoUrl: null,
+  faviconUrl: null,
+  fontUrl: null,
   secretsSet: [],
   createdAt: "2026-11-20T10:00:00.000Z",
   updatedAt: "2026-11-20T10:00:00.000Z",

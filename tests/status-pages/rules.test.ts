@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
-  assertLogo,
+  assertImage,
   findMissingAccess,
-  buildLogoUrl,
+  buildFileUrl,
   limitShownDays,
   assembleSections,
 } from "../../src/status-pages/rules.ts";
@@ -28,7 +28,7 @@ test("each visibility requires only its own field: a password, or addresses", ()
 });
 
 test("a logo's path names the page and changes only with the image", () => {
-  const path = (slug: string, logoData: string | null) => buildLogoUrl({ slug, logoData });
+  const path = (slug: string, logoData: string | null) => buildFileUrl(slug, "logo", logoData);
   expect(path("acme", null)).toBe(null);
   expect(path("acme", "AAAA")).toMatch(/^\/status\/acme\/logo\?v=[0-9a-z]+$/);
   expect(path("acme", "AAAA")).toBe(path("acme", "AAAA"));
@@ -67,7 +67,7 @@ test("monitors of a section whose group was deleted are not part of the page", (
 
 test("an image is recognized by its signature", () => {
   const { png, webp, svg } = pixel;
-  const assertAs = (type: string, bytes: Uint8Array) => () => assertLogo({ type, bytes });
+  const assertAs = (type: string, bytes: Uint8Array) => () => assertImage({ type, bytes });
   for (const bytes of [webp, svg, png.slice(0, 12), png.slice(1), new Uint8Array()])
     expect(assertAs("image/png", bytes)).toThrow();
   for (const bytes of [png, svg, webp.slice(0, 12), webp.slice(1), new Uint8Array()])

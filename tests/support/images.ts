@@ -1,5 +1,10 @@
 const decodeBase64 = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
 
+/** The header of a WOFF2 file without tables, with its length. */
+export const emptyFont = new Uint8Array(48);
+emptyFont.set([0x77, 0x4f, 0x46, 0x32]);
+emptyFont[11] = 48;
+
 /** A transparent pixel as a valid file of each type. */
 export const pixel = {
   png: decodeBase64(

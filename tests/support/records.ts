@@ -2,7 +2,7 @@
 import { api as routes } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Client, engineOfClient, type Options, unknownId } from "./appliance.ts";
-import { pixel } from "./images.ts";
+import { emptyFont, pixel } from "./images.ts";
 
 /** The routes of `/api/v1`, each with its endpoint. */
 export const apiRoutes = routes.routes as unknown as Route[];
@@ -190,5 +190,5 @@ export function buildInput(route: Route): Options {
   const upload = route.hooks.detail?.endpoint?.upload;
   if (upload === undefined) return { body: buildRouteBody(route) };
   const [type = ""] = upload;
-  return { raw: pixel.png, headers: { "Content-Type": type } };
+  return { raw: type === "font/woff2" ? emptyFont : pixel.png, headers: { "Content-Type": type } };
 }

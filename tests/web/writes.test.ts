@@ -16,8 +16,8 @@ const without: Record<string, string[]> = {
     'dashboard["password-policy"].patch({ passwordSignIn })',
     "getSourceRoutes(id).patch({ enabled: next })",
     "v1.settings.patch({ smtp: null })",
-    "logo.put(file)",
-    "logo.delete()",
+    "route.put(asUpload(file, name))",
+    "route.delete()",
   ],
   "no record": [
     "dashboard.monitors.order.put(order)",

@@ -8,6 +8,7 @@ import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
 import type { MessageSources } from "../languages/updates.ts";
 import type { Look } from "../look-schema.ts";
+import type { PageFiles } from "../store.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 
 /** Published data of a page at one time. */
@@ -21,6 +22,7 @@ export type PublicData = {
     theme: "auto" | "light" | "dark";
     look: Look;
     logoUrl: string | null;
+    files: PageFiles;
     showLatency: boolean;
     historyDays: number;
     timeZone: string;

@@ -54,6 +54,9 @@ function nameFile({ name, parameter }: Pick<Part, "name" | "parameter">): string
     case "v2":
       return `api/v2/${parameter}.json`;
     case "logo":
+    case "favicon":
+    case "font":
+    case "fontStyle":
     case "subscribe":
     case "embed":
       return null;

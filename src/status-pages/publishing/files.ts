@@ -10,9 +10,9 @@ import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import { createTimeFormats } from "../languages/times.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import { renderPart } from "../rendering/parts.ts";
-import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
+import { buildAddresses, type FileName, renderFontStyle, selectEffectiveHosts } from "../rules.ts";
 import type { RenderedBody } from "../site/bodies.ts";
-import { findLogo, findPublicPageById } from "../store.ts";
+import { findFile, findPublicPageById } from "../store.ts";
 import {
   asOfFile,
   createCopyLinks,
@@ -69,14 +69,12 @@ export async function listPublishedFiles(
     await listMonths(loaded, now),
   );
   const assets = listAssetFiles();
-  const logo = await findLogo(store, { organizationId, id: pageId });
-  const logoFile = logo && {
-    path: `assets/logo-${logo.version}.${logoExtensions[logo.type] ?? "bin"}`,
-    type: logo.type,
-    isImmutable: true,
-    occasion: "content" as const,
-    read: async () => logo.bytes,
-  };
+  const owner = { organizationId, id: pageId };
+  const logoFile = await planUpload(store, owner, "logo");
+  const faviconFile = await planUpload(store, owner, "favicon");
+  const fontFile = await planUpload(store, owner, "font");
+  const fontStyleFile = fontFile && planFontStyle(fontFile.path);
+  const uploads = [logoFile, faviconFile, fontFile, fontStyleFile].filter((file) => file !== null);
   const rendering: Rendering = {
     loaded,
     now,
@@ -84,11 +82,15 @@ export async function listPublishedFiles(
     url: url?.replace(/\/$/, "") ?? null,
     incidentIds: incidents.map(({ id }) => id),
     paths: new Set(planned.map(({ path }) => path)),
-    logoPath: logoFile?.path ?? null,
+    uploadPaths: {
+      logo: logoFile?.path ?? null,
+      favicon: faviconFile?.path ?? null,
+      fontStyle: fontStyleFile?.path ?? null,
+    },
   };
   return [
     ...assets,
-    ...(logoFile ? [logoFile] : []),
+    ...uploads,
     ...planned.map((file) => ({
       path: file.path,
       type: typeOf(file.path),
@@ -115,20 +117,50 @@ type Rendering = {
   url: string | null;
   incidentIds: readonly string[];
   paths: ReadonlySet<string>;
-  logoPath: string | null;
+  uploadPaths: Record<"logo" | "favicon" | "fontStyle", string | null>;
 };
 
+/** Plans the file of an upload of the page; null without one. */
+async function planUpload(
+  store: Store,
+  owner: { organizationId: string; id: string },
+  name: FileName,
+): Promise<PublishedFile | null> {
+  const file = await findFile(store, owner, name);
+  return (
+    file && {
+      path: `assets/${name}-${file.version}.${uploadExtensions[file.type] ?? "bin"}`,
+      type: file.type,
+      isImmutable: true,
+      occasion: "content",
+      read: async () => file.bytes,
+    }
+  );
+}
+
+const planFontStyle = (fontPath: string): PublishedFile => ({
+  path: fontPath.replace(/\.\w+$/, ".css"),
+  type: typeOf("font.css"),
+  isImmutable: true,
+  occasion: "content",
+  read: async () => encode(renderFontStyle(readBaseName(fontPath))),
+});
+
 async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint8Array | null> {
-  const { loaded, now, liveUrl, url, incidentIds, paths, logoPath } = rendering;
+  const { loaded, now, liveUrl, url, incidentIds, paths, uploadPaths } = rendering;
   const { page } = loaded;
   const language = getLanguage(file.language);
   const { path, part } = file;
   const relate = (to: string) => relatePaths(path, to);
-  const logoUrl = logoPath === null ? null : relate(logoPath);
+  const relateUpload = (to: string | null) => (to === null ? null : relate(to));
+  const files = {
+    favicon: relateUpload(uploadPaths.favicon),
+    fontStyle: relateUpload(uploadPaths.fontStyle),
+  };
   const links = { path, language: file.language, defaultLanguage: page.language };
   const rendered = await renderPart(
     part,
-    { ...loaded, page: { ...page, logoUrl } },
+    { ...loaded, page: { ...page, logoUrl: relateUpload(uploadPaths.logo), files } },
     {
       base: "",
       url: url ?? liveUrl,
@@ -189,7 +221,8 @@ const types: Readonly<Record<string, string>> = {
 };
 const typeOf = (path: string) => types[path.split(".").pop() ?? ""] ?? "application/octet-stream";
 
-const logoExtensions: Readonly<Record<string, string>> = {
+const uploadExtensions: Readonly<Record<string, string>> = {
+  "font/woff2": "woff2",
   "image/png": "png",
   "image/webp": "webp",
   "image/svg+xml": "svg",

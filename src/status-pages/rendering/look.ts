@@ -2,7 +2,12 @@
 import type { Look } from "../look-schema.ts";
 import { buildPalette } from "./palette-rules.ts";
 
-export type PageLook = { accentColor: string | null; look: Look };
+export type PageLook = {
+  accentColor: string | null;
+  look: Look;
+  /** Present on pages that load the font of the page. */
+  files?: { fontStyle: string | null };
+};
 
 const fonts: Record<Look["font"], string | null> = {
   inter: null,
@@ -21,12 +26,13 @@ const corners: Record<Look["corners"], readonly [string, string, string] | null>
 export const logoHeights: Record<Look["logoSize"], number> = { small: 24, medium: 32, large: 56 };
 
 /** Returns the CSS custom properties of the root element; none for the default look. */
-export function buildLookStyle({ accentColor, look }: PageLook): Record<string, string> {
-  const font = fonts[look.font];
+export function buildLookStyle({ accentColor, look, files }: PageLook): Record<string, string> {
+  const own = files?.fontStyle ? '"Page font", ' : "";
+  const font = fonts[look.font] ?? (own === "" ? null : fonts.system);
   const radii = corners[look.corners];
   return {
     ...buildPalette(look, accentColor),
-    ...(font !== null && { "--font": font }),
+    ...(font !== null && { "--font": own + font }),
     ...(radii !== null && { "--r-l": radii[0], "--r": radii[1], "--r-s": radii[2] }),
   };
 }

@@ -46,7 +46,7 @@ const linksOf = (
 ) => copy?.to ?? createLinks(base, listOffered(page).length > 1 ? language.tag : null);
 
 /**
- * Renders a part of a page, except its logo. Returns null if there is nothing to publish. `base` is the path of
+ * Renders a part of a page, except its files. Returns null if there is nothing to publish. `base` is the path of
  * the page in links, `url` its full address.
  */
 export async function renderPart(
@@ -100,7 +100,10 @@ export async function renderPart(
     case "robots":
       return toRobots(loaded.page.indexing);
     case "logo":
-      throw new Error("A logo is not rendered.");
+    case "favicon":
+    case "font":
+    case "fontStyle":
+      throw new Error("A file is not rendered.");
   }
 }
 

@@ -1,6 +1,7 @@
 /** Renders the texts that people write for a status page from Markdown, and caches the results. */
 import { parseMarkdown, parsePlainText, renderHtml, renderText } from "../../core/text/markdown.ts";
 import { forEachYielding } from "../../core/time/event-loop.ts";
+import type { Look } from "../look-schema.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 
 /** A rendered text, as HTML and as plain text. */
@@ -52,7 +53,7 @@ function renderCached({ text, isMarkdown }: SourceText): Words {
 const measureEntry = (key: string, { html, text }: Words) => key.length + html.length + text.length;
 
 type Texts = {
-  page?: { description: string };
+  page?: { description: string; look: Pick<Look, "banner"> };
   sections?: readonly { monitors: readonly { description: string | null }[] }[];
   windows?: readonly { description: string }[];
   incidents?: readonly PublicIncident[];
@@ -67,6 +68,7 @@ export function* collectTexts({
 }: Texts): Generator<SourceText> {
   const asMarkdown = (text: string): SourceText => ({ text, isMarkdown: true });
   if (page !== undefined) yield asMarkdown(page.description);
+  if (page?.look.banner) yield asMarkdown(page.look.banner.text);
   for (const { monitors } of sections)
     for (const { description } of monitors) if (description !== null) yield asMarkdown(description);
   for (const { description } of windows) yield asMarkdown(description);

@@ -15,7 +15,7 @@ import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
 import type { Audience } from "../access-rules.ts";
 import { selectSections } from "../rules.ts";
 import { changeLook, getStored } from "../service.ts";
-import { findPages, findPublicPageById } from "../store.ts";
+import { findPages, findPublicPageById, listFiles } from "../store.ts";
 import { buildView } from "../rendering/view.ts";
 import { renderWords, collectTexts } from "../rendering/words.ts";
 
@@ -41,7 +41,14 @@ export async function previewStatusPage(
   const { sections } = patch.sections === undefined ? page : (patch as typeof page);
   const shown = selectSections(sections, audience);
   const look = changeLook(page.look, patch.look);
-  const changed = { ...page, ...(fields as object), ...shown, look, logoUrl };
+  const changed = {
+    ...page,
+    ...(fields as object),
+    ...shown,
+    look,
+    logoUrl,
+    files: listFiles(page),
+  };
   const language = getLanguage(changed.language);
   const loaded = translatePage(await loaderOf(scope.store)(changed, now), language);
   const view = buildView(loaded, now, language);

@@ -14,12 +14,18 @@ import { type createPageReadings, type Reading } from "../page-readings.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
 import { renderPart, renderSignUp } from "../rendering/parts.ts";
 import type { Audience } from "../access-rules.ts";
-import { buildAddresses, selectEffectiveHosts, takesVisitors } from "../rules.ts";
+import {
+  buildAddresses,
+  filePaths,
+  renderFontStyle,
+  selectEffectiveHosts,
+  takesVisitors,
+} from "../rules.ts";
 import {
   findHead,
   findHeadByHost,
   hasIncidentsBefore,
-  findLogo,
+  findFile,
   canShowIncident,
   type PageCandidate,
   type PageHead,
@@ -30,7 +36,14 @@ import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
 import type { PageLock, VisitedPage } from "./lock.ts";
 import { isNegotiated, OfferedLanguages, readLanguage } from "./page-language.ts";
-import { isEndless, type LinkVerb, type Part, type PartName } from "./public-paths.ts";
+import {
+  type FilePart,
+  isEndless,
+  isFilePart,
+  type LinkVerb,
+  type Part,
+  type PartName,
+} from "./public-paths.ts";
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { respondNotFound } from "./small-page.ts";
 
@@ -122,7 +135,7 @@ export class PublicPages {
     const { audience } = admission;
     const chosen = this.#chooseLanguage(request, head, part.name);
     const neutralKey = cacheKey({ ...address, slug: head.slug }, part);
-    const isNeutral = chosen.isOnlyOne || part.name === "logo";
+    const isNeutral = chosen.isOnlyOne || isFilePart(part.name);
     const openKey = isNeutral ? neutralKey : `${neutralKey} ${chosen.language}`;
     const key = keyFor(admission, head, openKey);
     const cached = cache.respondEntry(request, key);
@@ -130,10 +143,11 @@ export class PublicPages {
     if (cache.isMissing(key) || !(await this.#canExist(head, part, audience)))
       return respondNotFound(request);
     if (isEndless(part)) this.#consumeRender(request);
-    if (part.name === "logo" && part.parameter !== "") {
-      const version = (await findLogo(this.#on.store, head))?.version;
+    const { name } = part;
+    if (isFilePart(name) && part.parameter !== "") {
+      const version = (await this.#findFile(head, name))?.version;
       if (part.parameter !== version)
-        return this.#serveUncached(request, address, { name: "logo", parameter: "" });
+        return this.#serveUncached(request, address, { name, parameter: "" });
     }
     const response = await cache.respondOrRender(request, key, laneOf(head, isEndless(part)), () =>
       this.#render(head, address, part, { audience, ...chosen }),
@@ -292,24 +306,23 @@ export class PublicPages {
   ): Promise<Rendering | null> {
     const { clock, origin, ownHosts } = this.#on;
     const { host, base } = address;
-    const rendering =
-      part.name === "logo"
-        ? await this.#renderLogo(head, part.parameter)
-        : await this.#renderReading(head, audience, ({ page, loaded }) => {
-            const url =
-              host === null
-                ? `${origin()}${base}`
-                : buildAddresses(
-                    { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
-                    origin(),
-                  ).page;
-            return renderPart(part, loaded, {
-              base,
-              url,
-              now: clock(),
-              language: getLanguage(language),
-            });
+    const rendering = isFilePart(part.name)
+      ? await this.#renderFile(head, part.name, part.parameter)
+      : await this.#renderReading(head, audience, ({ page, loaded }) => {
+          const url =
+            host === null
+              ? `${origin()}${base}`
+              : buildAddresses(
+                  { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
+                  origin(),
+                ).page;
+          return renderPart(part, loaded, {
+            base,
+            url,
+            now: clock(),
+            language: getLanguage(language),
           });
+        });
     if (rendering === null) return null;
     const isOfMany = !isOnlyOne && isNegotiated(part.name);
     return restrict(isOfMany ? markNegotiated(rendering, language) : rendering, head, audience);
@@ -332,30 +345,40 @@ export class PublicPages {
     };
   }
 
-  async #renderLogo(head: PageHead, version: string): Promise<Rendering> {
+  /** Finds a file of a page; null without one. */
+  async #findFile(head: PageHead, name: FilePart) {
+    const { store } = this.#on;
+    if (name !== "fontStyle") return findFile(store, head, name);
+    const font = await findFile(store, head, "font");
+    const { version = "" } = font ?? {};
+    const bytes = renderFontStyle(`${filePaths.font}?v=${version}`);
+    return font && { type: "text/css; charset=utf-8", bytes, version };
+  }
+
+  async #renderFile(head: PageHead, name: FilePart, version: string): Promise<Rendering> {
     const readAt = this.#on.monotonic();
-    const logo = await findLogo(this.#on.store, head);
-    const renderedLogo = logo && {
+    const file = await this.#findFile(head, name);
+    const rendered = file && {
       status: 200,
-      type: logo.type,
-      body: logo.bytes,
+      type: file.type,
+      body: file.bytes,
       headers: {
-        // A URL without a version returns the current logo, which can change.
+        // A URL without a version returns the current file, which can change.
         "Cache-Control":
-          version === logo.version ? "public, max-age=31536000, immutable" : "no-cache",
+          version === file.version ? "public, max-age=31536000, immutable" : "no-cache",
         // An SVG that is opened directly is a document: it must not run or load anything.
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         "X-Content-Type-Options": "nosniff",
       },
     };
-    return { organizationId: head.organizationId, readAt, made: renderedLogo };
+    return { organizationId: head.organizationId, readAt, made: rendered };
   }
 }
 
 /** Returns the key of a cache entry. A page has one entry for its path, and one for all its hosts. */
 function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }: Part): string {
-  // The JSON and the logo are the same at every address.
-  const root = host === null || name === "json" || name === "logo" ? "" : "root ";
+  // The JSON and files are the same at every address.
+  const root = host === null || name === "json" || isFilePart(name) ? "" : "root ";
   return `${root}${slug} ${name} ${parameter}${before}`;
 }
 

@@ -14,12 +14,22 @@ const partPaths = {
   subscribe: `${page}/subscribe`,
   embed: `${page}/embed`,
   logo: `${page}/logo`,
+  favicon: `${page}/favicon`,
+  font: `${page}/font.woff2`,
+  fontStyle: `${page}/font.css`,
   history: `${page}/history`,
   incident: `${page}/incidents/:id`,
   v2: `${page}/api/v2/:name.json`,
   robots: `${page}/robots.txt`,
 } as const;
 export type PartName = keyof typeof partPaths;
+
+/** Parts that are files, with the version in their query. They are the same in all languages. */
+export const fileParts = ["logo", "favicon", "font", "fontStyle"] as const;
+export type FilePart = (typeof fileParts)[number];
+
+export const isFilePart = (name: PartName): name is FilePart =>
+  (fileParts as readonly PartName[]).includes(name);
 
 /** Path patterns of the public site, as named in documents and metrics. */
 export const publicPaths = {
@@ -43,7 +53,7 @@ export const isPublicPath = (path: string) => prefixes.test(path);
 
 /** Paths at the root of a page's own host. All other paths are the same at every host. */
 const hostedPath =
-  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|embed|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
+  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|embed|logo|favicon|font\.woff2|font\.css|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
 /** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
 export function resolveHostedPath(slug: string, path: string): string | null {
@@ -61,7 +71,7 @@ const parameters = {
   measure: /^(?:status|uptime|ping|avg-response|response|cert-exp)$/,
   span: /^\d{1,4}[mhdy]?$/,
   token: /^[\w.-]{1,400}$/,
-  logoVersion: /^[0-9a-z]{1,13}$/,
+  version: /^[0-9a-z]{1,13}$/,
 };
 
 /** Whether the value of a path or query parameter is well formed. */
@@ -79,7 +89,7 @@ export const isLinkVerb = (text: string | undefined): text is LinkVerb =>
 /** The part of a page that a request names. */
 export type Part = {
   name: PartName;
-  /** Id of an incident, name in API v2, month of a history, version of a logo; empty for none. */
+  /** Id of an incident, name in API v2, month of a history, version of a file; empty for none. */
   parameter: string;
   /** Id of an update: the incident's page starts with the updates before it. */
   before?: string;

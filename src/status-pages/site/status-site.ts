@@ -42,6 +42,7 @@ import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
 import {
+  fileParts,
   isLinkVerb,
   isParameter,
   isPublicPath,
@@ -225,11 +226,14 @@ function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDepende
   read(publicPaths.history, publicPaths.history, (request, { slug }) =>
     serve(request, slug, { name: "history", parameter: parseMonth(queryOf(request), clock()) }),
   );
-  read(publicPaths.logo, publicPaths.logo, (request, { slug }) => {
-    const version = queryOf(request).get("v");
-    const parameter = isParameter("logoVersion", version) ? version : "";
-    return serve(request, slug, { name: "logo", parameter });
-  });
+  for (const name of fileParts)
+    read(publicPaths[name], publicPaths[name], (request, { slug }) => {
+      const version = queryOf(request).get("v");
+      return serve(request, slug, {
+        name,
+        parameter: isParameter("version", version) ? version : "",
+      });
+    });
   read(publicPaths.incident, publicPaths.incident, (request, { slug, id = "" }) => {
     if (!isParameter("id", id)) throw unknownPathError();
     const before = queryOf(request).get("before");

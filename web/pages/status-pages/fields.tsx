@@ -16,7 +16,7 @@ import { type PageLanguage, pageLanguages } from "../../../src/core/languages.ts
 import type { Role } from "../../../src/core/roles.ts";
 import { roles } from "../../../src/core/statuses.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { statusPageFields, logoTypes } from "../../../src/status-pages/schema.ts";
+import { fontType, logoTypes, statusPageFields } from "../../../src/status-pages/schema.ts";
 import { ApiError, unwrapData } from "../../data/client.ts";
 import { type StatusPage, cacheStatusPage, getPageRoutes } from "../../data/status-pages.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
@@ -32,7 +32,7 @@ import { VisitorProviders } from "./visitor-providers.tsx";
 
 export type PageValues = Omit<
   StatusPage,
-  "id" | "default" | "logoUrl" | "secretsSet" | "createdAt" | "updatedAt"
+  "id" | "default" | "logoUrl" | "faviconUrl" | "fontUrl" | "secretsSet" | "createdAt" | "updatedAt"
 > & { password: string | null | undefined };
 
 export type PageForm = Form<PageValues>;
@@ -272,25 +272,47 @@ const swatches = [
   "#7e22ce",
 ];
 
-/** Uploads the logo as soon as a file is chosen. */
-export function LogoField({
+const files = {
+  logo: {
+    label: "Logo",
+    hint: "PNG, WebP or SVG, at most 256 KiB. Saved immediately.",
+    accept: logoTypes,
+  },
+  favicon: {
+    label: "Favicon",
+    hint: "The icon of browser tabs: PNG, WebP or SVG. By default a dot in the color of the state.",
+    accept: logoTypes,
+  },
+  font: {
+    label: "Own font",
+    hint: "WOFF2, at most 256 KiB, used instead of the font above. You need the right to publish it.",
+    accept: [fontType, ".woff2"],
+  },
+} as const;
+
+/** Uploads a file of a page as soon as it is chosen. */
+export function FileField({
+  name,
   page,
   onChanged,
 }: {
+  name: keyof typeof files;
   page: StatusPage;
   onChanged: (page: StatusPage) => void;
 }) {
-  const { id, logoUrl, visibility } = page;
+  const { id, visibility } = page;
+  const url = page[`${name}Url`];
+  const { label, hint, accept } = files[name];
   const again = useRef<() => void>(null);
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null) => {
-      const { logo } = getPageRoutes(id);
-      return unwrapData(file === null ? logo.delete() : logo.put(file));
+      const route = getPageRoutes(id)[name];
+      return unwrapData(file === null ? route.delete() : route.put(asUpload(file, name)));
     },
     onSuccess: (saved, file) => {
       onChanged(saved);
       cacheStatusPage(saved);
-      notify(file === null ? "Logo removed" : "Logo saved");
+      notify(file === null ? `${label} removed` : `${label} saved`);
     },
     // Reset, so that the same file can be chosen again after a correction.
     onSettled: () => again.current?.(),
@@ -298,25 +320,27 @@ export function LogoField({
   const [detail] = error instanceof ApiError ? error.details : [];
   return (
     <Input.Wrapper
-      label="Logo"
+      label={label}
       labelElement="div"
-      description="PNG, WebP or SVG, at most 256 KiB. Saved immediately."
-      error={detail === undefined ? error?.message : `The image ${detail.message}.`}
+      description={hint}
+      error={detail === undefined ? error?.message : `The file ${detail.message}.`}
     >
-      <div className="logo-field">
-        {logoUrl !== null && visibility === "public" && <img src={logoUrl} alt="Current logo" />}
+      <div className="logo-field" role="group" aria-label={label}>
+        {url !== null && name !== "font" && visibility === "public" && (
+          <img src={url} alt={`Current ${label.toLowerCase()}`} />
+        )}
         <FileButton
           resetRef={again}
-          accept={logoTypes.join(",")}
+          accept={accept.join(",")}
           onChange={(file) => file && mutate(file)}
         >
           {(props) => (
             <BusyButton {...props} size="xs" loading={isPending}>
-              {logoUrl === null ? "Upload" : "Replace"}
+              {url === null ? "Upload" : "Replace"}
             </BusyButton>
           )}
         </FileButton>
-        {logoUrl !== null && (
+        {url !== null && (
           <Button size="xs" variant="subtle" disabled={isPending} onClick={() => mutate(null)}>
             Remove
           </Button>
@@ -325,3 +349,7 @@ export function LogoField({
     </Input.Wrapper>
   );
 }
+
+/** Sets the media type of a font, which not all systems know. */
+const asUpload = (file: File, name: keyof typeof files) =>
+  name === "font" ? new File([file], file.name, { type: fontType }) : file;

@@ -1,10 +1,11 @@
 /** The form fields of a status page's look: colors, font, shapes, header and lists. */
-import { ColorInput } from "@mantine/core";
+import { ColorInput, Select } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type Look, lookFields } from "../../../src/status-pages/look-schema.ts";
 import { colorBlindStates, stateNames } from "../../../src/status-pages/rendering/palette-rules.ts";
 import { describeField } from "../../components/forms/field-kinds.ts";
 import { Fold } from "../../components/forms/form.tsx";
+import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { noSecrets } from "../../components/forms/stored-secrets.ts";
 import { describeCorrection } from "./color-corrections.ts";
@@ -92,9 +93,48 @@ export function LookFields({ form }: { form: PageForm }) {
           <StateColors form={form} />
         </div>
       </Fold>
+      <BannerFields form={form} />
       <Field form={form} name="headerLinks" />
       <Field form={form} name="footerLinks" />
       <Field form={form} name="embedOrigins" />
+    </>
+  );
+}
+
+const tones = {
+  neutral: "Neutral",
+  good: "Good news",
+  notice: "Notice",
+  warning: "Warning",
+  critical: "Critical",
+} as const;
+
+function BannerFields({ form }: { form: PageForm }) {
+  const { look } = form.values;
+  const { banner } = look;
+  const change = (next: Look["banner"]) => form.set("look", { ...look, banner: next });
+  return (
+    <>
+      <MarkdownField
+        label="Announcement"
+        description="At the top of the page, until you remove it."
+        value={banner?.text ?? ""}
+        onChange={({ currentTarget: { value: text } }) =>
+          change(text === "" ? null : { tone: banner?.tone ?? "neutral", text })
+        }
+        error={form.errorOf("look.banner.text") ?? form.errorOf("look.banner")}
+      />
+      {banner !== null && (
+        <Select
+          label="Kind of announcement"
+          data={Object.entries(tones).map(([value, label]) => ({ value, label }))}
+          value={banner.tone}
+          onChange={(tone) =>
+            change({ ...banner, tone: (tone ?? "neutral") as typeof banner.tone })
+          }
+          allowDeselect={false}
+        />
+      )}
     </>
   );
 }

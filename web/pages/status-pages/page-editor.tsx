@@ -18,15 +18,16 @@ import {
   BasicFields,
   type PageForm,
   type PageValues,
-  LogoField,
+  FileField,
 } from "./fields.tsx";
 import { LookFields } from "./look-fields.tsx";
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
 
 function toValues(page: StatusPage): PageValues {
-  const { id: _, default: __, logoUrl, secretsSet, createdAt, updatedAt, ...fields } = page;
-  void [logoUrl, secretsSet, createdAt, updatedAt];
+  const { id: _, default: __, logoUrl, faviconUrl, fontUrl, secretsSet, ...rest } = page;
+  const { createdAt, updatedAt, ...fields } = rest;
+  void [logoUrl, faviconUrl, fontUrl, secretsSet, createdAt, updatedAt];
   return { ...fields, password: undefined };
 }
 
@@ -92,13 +93,15 @@ export function PageEditor({ page }: { page: StatusPage }) {
           </Panel>
           <Panel title="Appearance">
             <div className="form-section">
-              <LogoField page={page} onChanged={setBase} />
+              <FileField name="logo" page={page} onChanged={setBase} />
               <AppearanceFields form={form} />
             </div>
           </Panel>
           <Panel title="Look">
             <div className="form-section">
               <LookFields form={form} />
+              <FileField name="font" page={page} onChanged={setBase} />
+              <FileField name="favicon" page={page} onChanged={setBase} />
             </div>
           </Panel>
           <Panel title="Access">
@@ -114,7 +117,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
           values.visibility !== "signed-in" &&
           values.sections.some(({ audience }) => audience === "signed-in")
         }
-        stamp={page.logoUrl}
+        stamp={[page.logoUrl, page.fontUrl].join()}
       />
     </div>
   );
