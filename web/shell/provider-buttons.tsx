@@ -14,14 +14,23 @@ function getReturnPath(): string {
   return new URLSearchParams(search).get("back") ?? "/";
 }
 
-export function ProviderButtons({ providers }: { providers: readonly ProviderButton[] }) {
+export function ProviderButtons({
+  providers,
+  invitation,
+}: {
+  providers: readonly ProviderButton[];
+  /** Token of an invitation to accept. */
+  invitation?: string;
+}) {
   const [busyId, setBusyId] = useState<string | null>(null);
   const [issue, setIssue] = useState<string | null>(null);
   async function start(providerId: string) {
     setBusyId(providerId);
     setIssue(null);
     try {
-      const body = { providerId, returnTo: getReturnPath() };
+      const body = invitation
+        ? { providerId, invitation }
+        : { providerId, returnTo: getReturnPath() };
       const { url } = await unwrapData(dashboard["sign-in"].provider.post(body));
       location.assign(url);
     } catch (error) {

@@ -102,8 +102,14 @@ export async function listIdentityProviders({ store }: SignedInContext) {
 }
 
 /** Lists the providers that the sign-in page offers, oldest first. */
-export async function listProviderButtons(store: Store): Promise<ProviderButton[]> {
-  const rows = (await findProviders(store)).filter(({ enabled }) => enabled);
+export async function listProviderButtons(
+  store: Store,
+  organizationId?: string,
+): Promise<ProviderButton[]> {
+  const opened = organizationId === undefined ? null : await findOpened(store);
+  const opens = (id: string) =>
+    opened === null || (opened.get(id) ?? []).some((one) => one.organizationId === organizationId);
+  const rows = (await findProviders(store)).filter(({ id, enabled }) => enabled && opens(id));
   const buttons = rows.map(({ id, name, settings }) => {
     // Providers of earlier versions have no `isDirect`.
     const { preset, isDirect = false } = JSON.parse(settings) as Partial<ProviderSettings>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EmailAddress, Id, Timestamp } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
+import { ProviderButton } from "../identity-providers/schema.ts";
 import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 import { NewPassword, Password, PersonName } from "../people/schema.ts";
 import { Token } from "../sign-in/schema.ts";
@@ -45,6 +46,10 @@ export const InvitationLook = z.object({
   organization: z.object({ name: z.string() }),
   email: z.string(),
   role: Role,
+  /** Providers whose accounts can accept it. */
+  providers: z.array(ProviderButton),
+  /** Whether a password opens the organization. */
+  passwordSignIn: z.boolean(),
 });
 export type InvitationLook = z.infer<typeof InvitationLook>;
 

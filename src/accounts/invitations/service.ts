@@ -29,6 +29,8 @@ import {
   type PersonRow,
 } from "../people/store.ts";
 import { chooseLimit, guardGroups, listLimit } from "../group-limit/service.ts";
+import { listProviderButtons } from "../identity-providers/service.ts";
+import { findSettings } from "../settings/service.ts";
 import { emailKeyOf, canManage } from "../people/rules.ts";
 import { guardManaging } from "../people/service.ts";
 import type { Stage } from "../sign-in/schema.ts";
@@ -158,7 +160,7 @@ const createExpiredError = () =>
   new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");
 
 /** Finds the open invitation of a token. Its sender must still be allowed to send it. */
-async function findOpenInvitation(context: VisitorContext, token: string) {
+export async function findOpenInvitation(context: VisitorContext, token: string) {
   const { store, clock } = context;
   const ofToken = matchValues(invitations, { tokenHash: sha256(token) });
   const isOpen = gt(invitations.expiresAt, formatTimestamp(clock()));
@@ -180,8 +182,17 @@ async function findOpenInvitation(context: VisitorContext, token: string) {
  */
 export async function viewInvitation(context: VisitorContext, token: string) {
   const { invitation, organizationName } = await findOpenInvitation(context, token);
-  const { email, role } = invitation;
-  return { organization: { name: organizationName }, email, role };
+  const { organizationId, email, role } = invitation;
+  const { store } = context;
+  const providers = await listProviderButtons(store, organizationId);
+  const { passwordSignIn } = await findSettings(store, organizationId);
+  return {
+    organization: { name: organizationName },
+    email,
+    role,
+    providers,
+    passwordSignIn: passwordSignIn || providers.length === 0,
+  };
 }
 
 /**
@@ -232,7 +243,7 @@ async function joinAsNew(
 }
 
 /** Returns statements that add the person and use up the invitation. */
-function buildJoinStatements(
+export function buildJoinStatements(
   context: VisitorContext,
   invitation: InvitationRow,
   person: Pick<PersonRow, "id" | "name">,

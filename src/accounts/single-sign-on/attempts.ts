@@ -8,6 +8,8 @@ import { callbackPath } from "../identity-providers/preset-rules.ts";
 /** What a sign-in at a provider is for. */
 export type Purpose =
   | { type: "sign-in" }
+  /** Accepts the invitation of this link. */
+  | { type: "invitation"; token: string }
   /** Links the account to the person who is signed in with this session. */
   | { type: "link"; personId: string; sessionId: string }
   /** Identifies a visitor of a status page, without making them a person. */

@@ -106,6 +106,21 @@ function buildMembership(scope: Scope, personId: string, role: Role): Statement[
   ];
 }
 
+/** Returns a new person whose password nobody knows, and the statements that add them. */
+export async function buildPersonWithoutPassword(
+  context: VisitorContext,
+  name: string | null,
+  email: string,
+) {
+  const [known] = await findPeopleByEmail(context.store, emailKeyOf(email));
+  const hash = await hashPassword(
+    createToken(43),
+    buildHashingClient(context),
+    known?.passwordHash,
+  );
+  return buildNewPerson(context, { name: name ?? email.slice(0, 100), email }, hash, false);
+}
+
 /**
  * Returns a new person without a password, with the statements that add them to the organizations
  * of the provider; null if it adds nobody with these groups. The address must be verified.
@@ -121,15 +136,7 @@ export async function buildProvisioning(
     return role === null ? [] : [{ organizationId: opened.organizationId, role, isGranted }];
   });
   if (grants.length === 0) return null;
-  const [known] = await findPeopleByEmail(context.store, emailKeyOf(email));
-  const unknownPassword = createToken(43);
-  const hash = await hashPassword(
-    unknownPassword,
-    buildHashingClient(context),
-    known?.passwordHash,
-  );
-  const profile = { name: name ?? email.slice(0, 100), email };
-  const { row, statements } = buildNewPerson(context, profile, hash, false);
+  const { row, statements } = await buildPersonWithoutPassword(context, name, email);
   const at = formatTimestamp(context.clock());
   const joined = grants.flatMap(({ organizationId, role }) => {
     const scope = createProviderScope(context, provider, organizationId);

@@ -30,11 +30,11 @@ export const createSingleSignOnRoutes = (dependencies: SingleSignOnDependencies)
         body: ProviderStart,
         data: ProviderAddress,
         errors: ["NOT_FOUND"],
-        handle: async ({ context, body }) => ({
+        handle: async ({ context, body: { providerId, returnTo, invitation: token } }) => ({
           url: await startAttempt(context, dependencies, {
-            providerId: body.providerId,
-            purpose: { type: "sign-in" },
-            returnTo: body.returnTo,
+            providerId,
+            purpose: token === undefined ? { type: "sign-in" } : { type: "invitation", token },
+            returnTo,
           }),
         }),
       }),

@@ -2,11 +2,14 @@
 import { z } from "zod";
 import { Id, line, nullable } from "../../core/fields.ts";
 import { ProviderSettings } from "../identity-providers/schema.ts";
+import { Token } from "../sign-in/schema.ts";
 
 export const ProviderStart = z.strictObject({
   providerId: Id,
   /** Path to open after the sign-in. */
   returnTo: line(2_000).optional(),
+  /** Token of an invitation to accept with the account. */
+  invitation: Token.optional(),
 });
 
 export const LinkStart = z.strictObject({ providerId: Id });

@@ -15,6 +15,7 @@ import {
 } from "../identities/store.ts";
 import { type OpenedProvider, openProvider } from "../identity-providers/service.ts";
 import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
+import { buildJoinStatements, findOpenInvitation } from "../invitations/service.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {
   findMemberByEmail,
@@ -28,7 +29,7 @@ import { type Attempt, type Purpose, rememberAttempt, takeAttempt } from "./atte
 import type { ProviderDocuments } from "./documents.ts";
 import { explainError, ProviderFailure, startAgain } from "./failures.ts";
 import { buildAuthorizationUrl, parseEndpoint, redeem } from "./protocol.ts";
-import { applyGroups, buildProvisioning } from "./provisioning.ts";
+import { applyGroups, buildPersonWithoutPassword, buildProvisioning } from "./provisioning.ts";
 import { isDomainAllowed, localPath, type VerifiedClaims } from "./rules.ts";
 
 /** A visitor whom a provider has identified. They are no person, and have no session. */
@@ -177,6 +178,9 @@ async function finishFor(
     case "link":
       await retryOnStaleRead(() => linkAccount(context, provider, purpose, claims));
       return { type: "done", returnTo };
+    case "invitation":
+      await retryOnStaleRead(() => joinThrough(context, provider, purpose.token, claims));
+      return { type: "done", returnTo };
     case "sign-in":
       return retryOnStaleRead(() => signInThrough(context, provider, returnTo, claims));
   }
@@ -231,6 +235,49 @@ async function linkAccount(
       { action: "person.identity-linked", subjectId: id },
     ),
   ]);
+}
+
+/**
+ * Accepts an invitation with an account at a provider of its organization. The link proves the invited address, so the
+ * account can have another one. An unknown account becomes that of a new person.
+ */
+async function joinThrough(
+  context: VisitorContext,
+  provider: OpenedProvider,
+  token: string,
+  claims: VerifiedClaims,
+) {
+  const { store } = context;
+  const { invitation } = await findOpenInvitation(context, token);
+  if (!provider.organizations.some((one) => one.organizationId === invitation.organizationId))
+    throw noOrganizationFailure(provider);
+  const account = accountOf(provider, claims);
+  const identity = await findIdentity(store, account);
+  const known = identity === null ? null : await findPerson(store, identity.personId);
+  if (identity !== null && known !== null) {
+    const granted = JSON.parse(identity.grantedOrganizations) as string[];
+    const statements = recordIdentityUse(context, identity, claims.email, granted);
+    return startSession(
+      context,
+      known,
+      "signed-in",
+      [...statements, ...buildJoinStatements(context, invitation, known)],
+      wayOf(context, provider),
+    );
+  }
+  const { email } = invitation;
+  const added = await buildPersonWithoutPassword(context, claims.name, email);
+  return startSession(
+    context,
+    added.row,
+    "signed-in",
+    [
+      ...added.statements,
+      ...addIdentity(context, added.row.id, account),
+      ...buildJoinStatements(context, invitation, added.row),
+    ],
+    wayOf(context, provider),
+  );
 }
 
 async function signInThrough(

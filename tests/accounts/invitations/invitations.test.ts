@@ -142,6 +142,8 @@ describe("accepting", () => {
       organization: { name: "Ours" },
       email: "bea@team.example",
       role: "viewer",
+      providers: [],
+      passwordSignIn: true,
     });
     const { status, json } = await bea.post("/invitations/accept", {
       token,

@@ -66,6 +66,60 @@ type World = Awaited<ReturnType<typeof createWorld>>;
 const presenceOf = async (browser: CookieBrowser) =>
   (await browser.page("GET", "/session")).json.data;
 
+describe("an invitation", () => {
+  /** Invites, and accepts with the account at the provider. Returns the last page. */
+  async function accept(world: World, browser: CookieBrowser, invited: string, body: object = {}) {
+    const { json } = await world.admin.page("POST", "/dashboard/invitations", {
+      body: { email: invited, role: "member", ...body },
+    });
+    const token = json.data.link.split("#")[1] as string;
+    const look = (await browser.page("POST", "/invitations/look", { token })).json.data;
+    const start = { providerId: world.providerId, invitation: token };
+    const { url } = (await browser.page("POST", "/sign-in/provider", start)).json.data;
+    return { look, token, end: await browser.comeBack(world.provider.authorize(url)) };
+  }
+  const withoutProvisioning = (world: World) =>
+    world.change({ organizations: [{ organizationId: world.ours.id, defaultRole: null }] });
+
+  test("is accepted through the provider by a new person, who signs in that way later", async () => {
+    await using world = await createWorld();
+    await withoutProvisioning(world);
+    // The account has another address, which the provider has not verified.
+    world.provider.state.claims = { sub: "ada", email: "a@home.example", name: "Ada" };
+    const browser = world.createBrowser();
+    const { look, end } = await accept(world, browser, email);
+    expect(look).toMatchObject({
+      passwordSignIn: true,
+      providers: [{ id: world.providerId, name: "Keycloak" }],
+    });
+    expect(end.status).toBe(200);
+    const { person, organizations } = await presenceOf(browser);
+    expect([person.email, person.name, organizations[0].role]).toEqual([email, "Ada", "member"]);
+    const later = world.createBrowser();
+    await world.signIn(later);
+    expect((await presenceOf(later)).person.id).toBe(person.id);
+    expect((await world.admin.page("GET", "/dashboard/invitations")).json.data).toEqual([]);
+  });
+
+  test("is used up once, and opens no organization of another provider", async () => {
+    await using world = await createWorld();
+    await withoutProvisioning(world);
+    const browser = world.createBrowser();
+    const { token } = await accept(world, browser, email);
+    const other = world.createBrowser();
+    const start = { providerId: world.providerId, invitation: token };
+    const { url } = (await other.page("POST", "/sign-in/provider", start)).json.data;
+    world.provider.state.claims = { ...world.provider.state.claims, sub: "eve" };
+    expect((await other.comeBack(world.provider.authorize(url))).status).toBe(409);
+    expect((await presenceOf(other)).state).toBe("signed-out");
+    await world.change({
+      organizations: [{ organizationId: world.theirs.id, defaultRole: null }],
+    });
+    const { look, end } = await accept(world, other, "bea@team.example");
+    expect([look.providers, look.passwordSignIn, end.status]).toEqual([[], true, 403]);
+  });
+});
+
 describe("signing in", () => {
   test("adds a person, and opens the organization of the provider", async () => {
     await using world = await createWorld();

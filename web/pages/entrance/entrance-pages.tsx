@@ -9,6 +9,7 @@ import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/forms/form.tsx";
 import { Mark } from "../../components/display/mark.tsx";
 import { PasswordField } from "../../components/forms/password-field.tsx";
+import { ProviderButtons } from "../../shell/provider-buttons.tsx";
 import { SignInForm } from "../../shell/sign-in.tsx";
 
 /** The centered card of pages for people who are not signed in. */
@@ -170,29 +171,36 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
       title={`Join ${look.organization.name}`}
       words={`You are invited as ${look.email}, with the role ${look.role}.`}
     >
-      <FormFrame
-        form={form}
-        submit="Join"
-        extra={
-          !isSignedIn && (
-            <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
-              {isNew ? "I already have an account" : "Create an account"}
-            </Button>
-          )
-        }
-      >
-        {!isSignedIn && isNew && (
-          <TextInput label="Your name" autoComplete="name" autoFocus {...form.input("name")} />
-        )}
-        {!isSignedIn && (
-          <PasswordField
-            label={isNew ? "Choose a password" : "Your password"}
-            description={isNew ? passwordHint : undefined}
-            autoComplete={isNew ? "new-password" : "current-password"}
-            {...form.input("password")}
-          />
-        )}
-      </FormFrame>
+      {!isSignedIn && look.providers.length > 0 && (
+        <div className="mb-14">
+          <ProviderButtons providers={look.providers} invitation={token} />
+        </div>
+      )}
+      {(isSignedIn || look.passwordSignIn) && (
+        <FormFrame
+          form={form}
+          submit="Join"
+          extra={
+            !isSignedIn && (
+              <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
+                {isNew ? "I already have an account" : "Create an account"}
+              </Button>
+            )
+          }
+        >
+          {!isSignedIn && isNew && (
+            <TextInput label="Your name" autoComplete="name" autoFocus {...form.input("name")} />
+          )}
+          {!isSignedIn && (
+            <PasswordField
+              label={isNew ? "Choose a password" : "Your password"}
+              description={isNew ? passwordHint : undefined}
+              autoComplete={isNew ? "new-password" : "current-password"}
+              {...form.input("password")}
+            />
+          )}
+        </FormFrame>
+      )}
     </EntranceFrame>
   );
 }
