@@ -790,7 +790,7 @@ export const mailBounds = {
     value: 20 * MiB,
     unit: "bytes",
     per: "mail",
-    beyond: "The mail is rejected: 552. The first 128 KiB and 4,000 lines are read.",
+    beyond: "The mail is rejected: 552. The first 128 KiB and 2,000 lines are read.",
   },
   recipients: {
     value: 10,

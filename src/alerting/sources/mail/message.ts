@@ -21,7 +21,7 @@ export type MailMessage = {
 
 /** Only the start of a mail is decoded, because the parser takes 10 µs per line. Attachments follow the text. */
 const decodedBytes = 128 * 1024;
-const decodedLines = 4_000;
+const decodedLines = 2_000;
 /** Characters of the text that rules search and that the log stores. */
 export const maxMailText = 16_000;
 

@@ -1,4 +1,5 @@
 /** Receives mails at the addresses of alert sources and jobs, and stores what they report. */
+import { createFairQueue } from "../../../core/collections/fair-queue.ts";
 import { AppError, rateLimitError } from "../../../core/errors.ts";
 import { sha256 } from "../../../core/ids.ts";
 import { jobBounds } from "../../../core/limits.ts";
@@ -12,6 +13,9 @@ import type { SourceContext } from "../receive.ts";
 import { findSourceByToken, hasStoredMail, type SourceRow } from "../store.ts";
 import { type MailMessage, parseMail } from "./message.ts";
 import { readMailReports } from "./reports.ts";
+
+/** Decodes one mail per turn of the event loop, because the parser does not yield. Senders take turns. */
+const decoding = createFairQueue({ atOnce: 1 });
 
 export type MailContext = Pick<SourceContext, "writer" | "wrongTokens"> & {
   store: Store;
@@ -58,7 +62,7 @@ export async function receiveMail(
   client: string,
   context: MailContext,
 ): Promise<void> {
-  const mail = await parseMail(start);
+  const mail = await decoding.run(client, () => parseMail(start));
   for (const recipient of recipients)
     if ("source" in recipient) await storeMail(mail, recipient.source, context);
     else await reportMail(mail, recipient.job, client, context);
