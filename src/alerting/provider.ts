@@ -69,6 +69,8 @@ export type Verdict =
       outcome: "failed";
       reason: string;
       failure: Failure;
+      /** Whether a mail server rejected every recipient for good, for a reason other than its policy. */
+      isBounce?: true;
       /** Whether the failure is on our side. Then the receiver's state stays unchanged. */
       isOwn?: true;
       /** The wait that the receiver requested (RFC 9110 §10.2.3), in seconds. */

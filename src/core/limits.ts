@@ -1107,6 +1107,12 @@ export const signUpBounds = {
 
 /** What subscribers of status pages choose. */
 export const subscriberBounds = {
+  importedLines: {
+    value: 2_000,
+    unit: "entries",
+    per: "import",
+    beyond: "More is rejected: 422. The admin page divides a longer file.",
+  },
   monitors: {
     value: 200,
     unit: "entries",

@@ -25,7 +25,7 @@ const pagesText = `select p.id, p.slug, p.title, case when p.visibility = 'signe
       or (?2 = 'manual' and (?3 or (p.is_default and not ${buildAffectedText("signed-in")})))
     then (select count(*) from subscribers s
       where s.organization_id = p.organization_id and s.page_id = p.id
-        and s.confirmed_at is not null) else 0 end as subscribers
+        and s.confirmed_at is not null and s.quarantined_at is null) else 0 end as subscribers
   from status_pages p where p.organization_id = ?1 and p.visibility <> 'hidden'
     and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedText("everyone", "signed-in")})
   order by p.is_default desc, p.id desc`;

@@ -34,7 +34,16 @@ export const auditVerbs = {
   "escalation-policy": [...edits, "drilled"],
   "contact-method": [...edits, "verified"],
   "status-page": [...restorableEdits, "token-created", "token-revoked", "publishing-changed"],
-  subscriber: ["added", "invited", "asked", "confirmed", "updated", "unsubscribed", "deleted"],
+  subscriber: [
+    "added",
+    "invited",
+    "asked",
+    "confirmed",
+    "updated",
+    "released",
+    "unsubscribed",
+    "deleted",
+  ],
   person: [
     "added",
     "removed",
@@ -81,6 +90,7 @@ type Occurrences = {
   maintenance: "reminded" | "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
   "source-alert": "opened" | "changed" | "acknowledged" | "resolved";
+  subscriber: "quarantined";
 };
 
 type TypesOf<Verbs extends Record<string, string>> = {

@@ -46,6 +46,8 @@ const atOnce: Record<string, string> = {
   orderMonitors: isSetting,
   editIncidentUpdate: "corrects a published text, which sends nothing",
   addSubscriber: isRequested,
+  importSubscribers: "adds recipients of later updates, and sends nothing",
+  releaseSubscriber: "changes what one subscriber gets, and sends nothing",
   sendTestMail: isRequested,
   testAlertChannel: isRequested,
   tryAlertChannel: isRequested,

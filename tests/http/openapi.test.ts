@@ -152,7 +152,8 @@ test("every body has an example that the server accepts", async () => {
     const path = fillIds(route.path, id, updateId);
     const { status } = await api(route.method, path, { body });
     const isCreation =
-      route.method === "POST" && !/\/(restore|snooze|bulk|preview|replay)$/.test(route.path);
+      route.method === "POST" &&
+      !/\/(restore|snooze|bulk|preview|replay|subscribers-import)$/.test(route.path);
     expect([nameOf(route), status]).toEqual([nameOf(route), isCreation ? 201 : 200]);
   }
 });

@@ -72,8 +72,9 @@ const sampleContactMethod = {
   to: ["ada@team.example"],
 };
 
-/** Whether a route needs a code that only the receiver of a message has. */
-export const needsSentCode = (path: string) => path.endsWith("/contact-methods/:id/verify");
+/** Whether a route needs a code that only the receiver of a message has, or a mail that was rejected. */
+export const needsSentCode = (path: string) =>
+  path.endsWith("/contact-methods/:id/verify") || path.endsWith("/:subscriberId/release");
 
 /** Bodies of routes below a record. */
 const children: Record<string, object> = {
@@ -162,6 +163,8 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (path.endsWith("/drill")) return { priority: "normal" };
   if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
+  if (path.endsWith("/subscribers-import"))
+    return { csv: "email\nann@team.example\n", confirmed: true };
   if (path.endsWith("/:subscriberId")) return { minimumSeverity: "major" };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];

@@ -22,6 +22,8 @@ export type SessionError = Error & {
   /** Code of the server's reply. */
   responseCode?: number;
   permanent?: boolean;
+  /** The server's reply. */
+  response?: string;
   /** The rejected recipient. */
   recipient?: string;
   /** One error per recipient, if all were rejected. */

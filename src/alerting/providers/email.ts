@@ -166,9 +166,19 @@ function judgeRefusals(
     };
   }
   if (refused.length === 0) return delivered;
-  if (part >= of) return failFinally(`${reason}.`);
+  if (part >= of)
+    return { ...failFinally(`${reason}.`), ...(refusals.every(isBounce) && { isBounce: true }) };
   const reached = to.filter((address) => !refused.includes(address));
   return { outcome: "delivered", note: `${reason}.`, progress: { reached, refused } };
+}
+
+/**
+ * Whether a rejection concerns the address. X.7 concerns the sender, such as a relay that is not allowed:
+ * https://www.rfc-editor.org/rfc/rfc3463#section-3.8
+ */
+function isBounce({ permanent, responseCode = 0, response = "" }: SessionError): boolean {
+  const [, subject] = /^5\d\d[ -]5\.(\d{1,3})\./.exec(response) ?? [];
+  return permanent === true && responseCode >= 550 && responseCode < 560 && subject !== "7";
 }
 
 const refusedSteps: Record<string, string> = {

@@ -56,6 +56,7 @@ const fixedPhrases = {
   "subscriber.invited": "sent someone a link to confirm",
   "subscriber.asked": "requested a subscription",
   "subscriber.confirmed": "confirmed a subscription",
+  "subscriber.released": "released the address of a subscriber",
   "subscriber.updated": "changed what a subscriber gets",
   "subscriber.unsubscribed": "unsubscribed",
   "alert.acknowledged": "acknowledged the alert about #",

@@ -10,6 +10,8 @@ import { signRequest } from "../../alerting/providers/webhook.ts";
 import { failPermanently, sendProviderRequest, type Verdict } from "../../alerting/provider.ts";
 import { type Attempt, makeDeliveriesDue, type Receivers } from "../../alerting/sending/queue.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { appendEvent } from "../../events/log.ts";
 import { openAll } from "../../core/security/secrets.ts";
 import { type Statement, createUpdate } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
@@ -68,11 +70,20 @@ async function findReceiver(
   const hosts = selectEffectiveHosts(page, ownHosts);
   const { page: pageUrl, root } = buildAddresses({ slug, hosts }, origin());
   const links = { pageTitle, pageUrl, timeZone, pageLanguage, language, root, slug };
+  let hasBounced = false;
+  const notice = (verdict: Verdict) =>
+    void (hasBounced = verdict.outcome === "failed" && verdict.isBounce === true);
   return {
     type: subscriber.type,
-    refusal: await findRefusal(context.store, page, subscriber),
-    prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId),
-    after: (attempt, { now }) => recordAttempt(subscriber, attempt, now),
+    refusal:
+      subscriber.quarantinedAt === null
+        ? await findRefusal(context.store, page, subscriber)
+        : "Its mail server rejected the address before.",
+    prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, notice),
+    after: (attempt, { now }) => [
+      ...recordAttempt(subscriber, attempt, now),
+      ...(hasBounced && subscriber.confirmedAt !== null ? quarantine(subscriber, now) : []),
+    ],
   };
 }
 
@@ -105,6 +116,7 @@ async function prepareDelivery(
   subscriber: SubscriberRow,
   page: PageLinks,
   deliveryId: string,
+  onVerdict: (verdict: Verdict) => void,
 ) {
   const row = await findNoticeOfDelivery(context.store, subscriber.organizationId, deliveryId);
   if (row === null) return { statements: [], nothing: "There is nothing left to send." };
@@ -116,8 +128,12 @@ async function prepareDelivery(
   const delivery = { id: deliveryId, subscriber, notice, page };
   return {
     statements: [],
-    send: (cancelled: AbortSignal) =>
-      runAttempt(context, { subscriber: subscriber.id }, () => send(context, delivery, cancelled)),
+    async send(cancelled: AbortSignal) {
+      const attempt = () => send(context, delivery, cancelled);
+      const completed = await runAttempt(context, { subscriber: subscriber.id }, attempt);
+      onVerdict(completed.verdict);
+      return completed;
+    },
   };
 }
 
@@ -217,6 +233,17 @@ function recordAttempt(
   return [
     setDelivered(organizationId, { id, lastDeliveryAt: at, lastError: null }),
     makeDeliveriesDue({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
+  ];
+}
+
+const setQuarantine = createUpdate(subscribers, ["quarantinedAt", "version"]);
+
+/** Sends nothing more to an address that its mail server rejected, until a person releases it. */
+function quarantine({ organizationId, id, version }: SubscriberRow, now: number): Statement[] {
+  const at = formatTimestamp(now);
+  return [
+    setQuarantine(organizationId, { id, quarantinedAt: at, version: version + 1 }),
+    appendEvent({ organizationId, at, type: "subscriber.quarantined", subjectId: id }),
   ];
 }
 

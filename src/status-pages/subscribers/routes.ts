@@ -5,9 +5,11 @@ import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import {
+  ImportedSubscribers,
   NewSubscriber,
   Subscriber,
   type SubscriberChoice,
+  SubscriberImport,
   SubscriberPatch,
   SubscriberQuery,
 } from "./schema.ts";
@@ -16,7 +18,9 @@ import {
   deleteSubscriber,
   exportSubscribers,
   getSubscriber,
+  importSubscribers,
   listSubscribers,
+  releaseSubscriber,
   updateSubscriber,
 } from "./service.ts";
 
@@ -47,6 +51,20 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
       status: 201,
       errors: ["CONFLICT"],
       handle: ({ scope, params, body }) => addSubscriber(scope, params.id, body),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/subscribers-import", {
+      name: "importSubscribers",
+      access: "write",
+      limited: "denied",
+      summary: "Import subscribers of a status page",
+      description:
+        "Adds e-mail addresses whose owners have agreed, all or none. Addresses that are subscribed stay as they are.",
+      body: SubscriberImport,
+      data: ImportedSubscribers,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params, body }) => importSubscribers(scope, params.id, body.csv),
     }),
   )
   .get(
@@ -84,6 +102,18 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params, body }) =>
         updateSubscriber(scope, params.id, params.subscriberId, body as Partial<SubscriberChoice>),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/subscribers/:subscriberId/release", {
+      name: "releaseSubscriber",
+      access: "write",
+      limited: "denied",
+      summary: "Release a quarantined subscriber",
+      description: "Later updates are sent to the address again. Missed ones are not.",
+      data: Subscriber,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => releaseSubscriber(scope, params.id, params.subscriberId),
     }),
   )
   .delete(

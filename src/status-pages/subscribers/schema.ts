@@ -4,7 +4,7 @@ import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import { z } from "zod";
 import { webhookUrl } from "../../alerting/channels/kinds/kind-schema.ts";
 import { isSameOrigin, selfDestination } from "../../core/security/destinations.ts";
-import { searchBounds, subscriberBounds } from "../../core/limits.ts";
+import { requestBounds, searchBounds, subscriberBounds } from "../../core/limits.ts";
 import {
   bodySchema,
   EmailAddress,
@@ -108,7 +108,7 @@ const body = bodySchema(
 );
 export const NewSubscriber = body as unknown as z.ZodType<NewSubscriber, z.input<typeof body>>;
 
-const Status = z.enum(["pending", "confirmed"]).meta({ id: "SubscriberStatus" });
+const Status = z.enum(["pending", "confirmed", "quarantined"]).meta({ id: "SubscriberStatus" });
 const Type = z
   .enum(["email", "webhook", "slack", "teams", "discord"])
   .meta({ id: "SubscriberType" });
@@ -135,7 +135,8 @@ export const Subscriber = z
         "URL of a webhook; origin of a chat, whose webhook URL is secret; null for a mailbox.",
     }),
     status: Status.meta({
-      description: "A `pending` subscriber gets only the confirmation question.",
+      description:
+        "A `pending` subscriber gets only the confirmation question. A `quarantined` one gets nothing, because its mail server rejected the address, until it is released.",
     }),
     language: z.enum(pageLanguages).nullable().meta({ description: about.language }),
     incidents: z.boolean().meta({ description: about.incidents }),
@@ -173,6 +174,39 @@ export const Subscriber = z
     },
   });
 export type Subscriber = z.infer<typeof Subscriber>;
+
+export const SubscriberImport = bodySchema(
+  [],
+  z
+    .strictObject({
+      csv: z.string().min(1).max(requestBounds.body.value).meta({
+        description:
+          "Lines with a head. `email` or `address` is required; `language`, `incidents`, `minimumSeverity`, `maintenance`, `monitorIds` and `groupIds` (separated by spaces) are optional. The format of the export of the admin page.",
+      }),
+      confirmed: z
+        .literal(true, "must be true: all owners of the addresses must have agreed")
+        .meta({
+          description: "Must be `true`: the owners have agreed. No confirmation link is sent.",
+        }),
+    })
+    .meta({
+      id: "SubscriberImport",
+      example: { csv: "email,minimumSeverity\nann@team.example,major\n", confirmed: true },
+    }),
+);
+export type SubscriberImport = z.infer<typeof SubscriberImport>;
+
+export const ImportedSubscribers = z
+  .object({
+    added: z.int(),
+    existing: z.int().meta({ description: "Addresses that were subscribed before, unchanged." }),
+    skipped: z.int().meta({
+      description:
+        "Lines of webhooks and chats, whose secrets no export contains, and of unconfirmed or quarantined addresses.",
+    }),
+  })
+  .meta({ id: "ImportedSubscribers", example: { added: 2, existing: 1, skipped: 0 } });
+export type ImportedSubscribers = z.infer<typeof ImportedSubscribers>;
 
 const PageReference = z.object({ title: z.string(), url: z.string() });
 

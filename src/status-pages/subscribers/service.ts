@@ -1,5 +1,5 @@
 /** Lists, adds, confirms and deletes the subscribers of a status page. */
-import { commit, guardCurrent } from "../../events/commit.ts";
+import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
@@ -23,6 +23,9 @@ import { addressKeyOf, canAskAgain } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } from "./schema.ts";
 import {
   changeChoice,
+  endQuarantine,
+  findSubscribedKeys,
+  insertMailboxes,
   findAllSubscribers,
   countAsked,
   countedSubscribers,
@@ -47,7 +50,8 @@ function toSubscriberRecord({ secrets, ...row }: SubscriberRow): SubscriberRecor
     ...row,
     email: type === "email" ? address : null,
     url: type === "email" ? null : address,
-    status: confirmedAt === null ? "pending" : "confirmed",
+    status:
+      row.quarantinedAt !== null ? "quarantined" : confirmedAt === null ? "pending" : "confirmed",
     secretsSet: Object.keys(JSON.parse(secrets) as object),
   };
 }
@@ -272,6 +276,69 @@ function describeDestination(input: NewSubscriber) {
 function createDuplicateError(path: string) {
   const details = [{ path, message: "must not already be subscribed to this page" }];
   return new AppError("CONFLICT", "This address is already subscribed to the page.", { details });
+}
+
+/** Sends to a quarantined address again. Throws NOT_FOUND, and CONFLICT for any other. */
+export function releaseSubscriber(scope: Scope, pageId: string, id: string) {
+  return retryOnStaleRead(async () => {
+    const before = await getRow(scope, pageId, id);
+    if (before.quarantinedAt === null)
+      throw new AppError("CONFLICT", "This subscriber is not quarantined.");
+    const changes = { quarantinedAt: null, lastError: null, version: before.version + 1 };
+    return commit(
+      scope,
+      [
+        ...guardCurrent(scope, subscribers, before),
+        endQuarantine(scope.organizationId, { id, ...changes }),
+      ],
+      { action: "subscriber.released", subjectId: id },
+      toSubscriberRecord({ ...before, ...changes }),
+    );
+  });
+}
+
+/**
+ * Adds the mailboxes of a CSV text, whose owners have agreed. Adds all or none. Throws NOT_FOUND for an unknown page,
+ * VALIDATION_ERROR for a wrong line, CONFLICT at the limit of the organization.
+ */
+export async function importSubscribers(scope: Scope, pageId: string, csv: string) {
+  const { organizationId } = scope;
+  await getStatusPage(scope, pageId);
+  const { parseSubscribers } = await import("./import.ts");
+  const { mailboxes, skipped } = parseSubscribers(csv);
+  return retryOnStaleRead(async () => {
+    const now = scope.clock();
+    const known = await findSubscribedKeys(
+      scope,
+      pageId,
+      mailboxes.map(({ email }) => addressKeyOf("email", email)),
+    );
+    const rows = mailboxes
+      .map(({ email, ...choice }) =>
+        buildSubscriberRow(scope, pageId, {
+          ...createUnconfirmed({ email, language: choice.language }, now),
+          ...choice,
+          confirmedAt: formatTimestamp(now),
+        }),
+      )
+      .filter(({ addressKey }) => !known.has(addressKey));
+    const components = {
+      monitorIds: [...new Set(rows.flatMap((row) => row.components?.monitorIds ?? []))],
+      groupIds: [...new Set(rows.flatMap((row) => row.components?.groupIds ?? []))],
+    };
+    const page = { organizationId, pageId };
+    return commitEach(
+      scope,
+      [
+        ...guardPageExists(page),
+        ...guardComponents(scope, components),
+        ...insertMailboxes(page, rows),
+        guardLimit(scope, "subscribers", subscribers, countedSubscribers),
+      ],
+      { action: "subscriber.added", subjectIds: rows.map(({ id }) => id) },
+      { added: rows.length, existing: mailboxes.length - rows.length, skipped },
+    );
+  });
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */

@@ -17,8 +17,9 @@ import { matchValues, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,
   guard,
+  guardText,
   type Prepared,
-  type StaleRead,
+  StaleRead,
   type Statement,
   type Store,
   createUpdate,
@@ -51,7 +52,8 @@ export async function findSubscriberPage(
   const { type, status } = query;
   const confirmed: Record<string, SQL> = {
     pending: isNull(subscribers.confirmedAt),
-    confirmed: isNotNull(subscribers.confirmedAt),
+    confirmed: sql`${isNotNull(subscribers.confirmedAt)} and ${isNull(subscribers.quarantinedAt)}`,
+    quarantined: isNotNull(subscribers.quarantinedAt),
   };
   const where = and(
     matchValues(subscribers, { organizationId, pageId, type }),
@@ -70,6 +72,12 @@ export async function findSubscriberPage(
   return { rows, total };
 }
 
+const statusTexts = {
+  pending: "s.confirmed_at is null",
+  confirmed: "s.confirmed_at is not null and s.quarantined_at is null",
+  quarantined: "s.quarantined_at is not null",
+};
+
 async function searchSubscribers(
   { store, organizationId, signal }: Tenant & { signal?: AbortSignal | null },
   pageId: string,
@@ -79,7 +87,7 @@ async function searchSubscribers(
   const conditions: Condition[] = [buildContains("s.address", q)];
   if (type !== undefined) conditions.push({ text: "s.type = ?", parameters: [type], cost: 0 });
   if (status !== undefined) {
-    const text = `s.confirmed_at is ${status === "pending" ? "" : "not "}null`;
+    const text = statusTexts[status];
     conditions.push({ text, parameters: [], cost: 0 });
   }
   const where = {
@@ -161,6 +169,44 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: PageKey): Stat
   };
 }
 
+export const endQuarantine = createUpdate(subscribers, ["quarantinedAt", "lastError", "version"]);
+
+/** Reads which of these address keys are subscribed to a page. */
+export async function findSubscribedKeys(
+  { store, organizationId }: Tenant,
+  pageId: string,
+  keys: readonly string[],
+): Promise<Set<string>> {
+  const rows = await store.query<{ key: string }>(
+    `select address_key as key from subscribers where organization_id = ? and page_id = ?
+       and type = 'email' and address_key in (select value from json_each(?))`,
+    [organizationId, pageId, JSON.stringify(keys)],
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+const newKeysGuard = guardText(`not exists (select 1 from subscribers where organization_id = ?
+  and page_id = ? and type = 'email' and address_key in (select value from json_each(?)))`);
+
+/** Statements that add confirmed mailboxes, who are notified of all later events. */
+export function insertMailboxes(
+  { organizationId, pageId }: PageKey,
+  rows: readonly SubscriberRow[],
+): Statement[] {
+  const keys = JSON.stringify(rows.map(({ addressKey }) => addressKey));
+  const text = `update subscribers set heard_from = (select coalesce(max(seq), 0) from events)
+    where organization_id = ? and id in (select value from json_each(?))`;
+  return [
+    {
+      ...newKeysGuard,
+      parameters: [organizationId, pageId, keys],
+      otherwise: () => new StaleRead(),
+    },
+    ...rows.map((row) => insertSubscriber(row)),
+    { text, parameters: [organizationId, JSON.stringify(rows.map(({ id }) => id))] },
+  ];
+}
+
 export const changeChoice = createUpdate(subscribers, [
   "language",
   "incidents",
@@ -187,7 +233,7 @@ export async function findPagesWithSubscribers(store: Store, organizationId: str
 type RecipientQuery = { seq: number; after: string; scope: NoticeScope };
 
 const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
-  and heard_from < ?3 and id > ?4
+  and heard_from < ?3 and id > ?4 and quarantined_at is null
   and case when ?5 = '[]' then maintenance
     else incidents and minimum_severity in (select value from json_each(?5)) end
   and (components is null or ?6 is null

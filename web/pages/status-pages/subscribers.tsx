@@ -1,5 +1,7 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
 import { maxSearchLength } from "../../data/search-limit.ts";
+import { createProvisionalId } from "../../data/record.ts";
+import { ImportSubscribers } from "./subscriber-import.tsx";
 import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -49,6 +51,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const [filters, setFilters] = useState(all);
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
+  const [isImporting, setImporting] = useState(false);
   const [q] = useDebouncedValue(filters.q.trim(), 200);
   const { data, error } = useSubscribers(page.id, {
     page: number,
@@ -63,9 +66,12 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   };
   const isFiltered = q !== "" || filters.type !== "" || filters.status !== "";
   const add = mayWrite && (
-    <Button variant="filled" onClick={() => setAdding(true)}>
-      Add subscriber
-    </Button>
+    <>
+      <Button onClick={() => setImporting(true)}>Import CSV</Button>{" "}
+      <Button variant="filled" onClick={() => setAdding(true)}>
+        Add subscriber
+      </Button>
+    </>
   );
   const isEmpty = data !== undefined && data.meta.total === 0 && !isFiltered;
   return (
@@ -93,6 +99,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
           <Pager meta={data.meta} onPage={setNumber} />
         </SubscriberList>
       )}
+      {isImporting && <ImportSubscribers pageId={page.id} onClose={() => setImporting(false)} />}
       {adding && <AddSubscriber page={page} onClose={() => setAdding(false)} />}
     </>
   );
@@ -136,6 +143,7 @@ function FilterRow({
           { value: "", label: "All" },
           { value: "confirmed", label: "Confirmed" },
           { value: "pending", label: "Unconfirmed" },
+          { value: "quarantined", label: "Quarantined" },
         ]}
       />
       <span className="subscribers-do flex gap-8 ml-auto">{children}</span>
@@ -318,12 +326,13 @@ const WebhookFields = ({ form }: { form: Form<NewValues> }) => (
 type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
 
 function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
-  const { id, type, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } =
-    subscriber;
+  const { type, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } = subscriber;
   const [isEditing, setEditing] = useState(false);
   const address = email ?? (isChat(type) ? `${nameType(type)}, ${url}` : (url ?? ""));
   const choice = describeChoice(subscriber);
-  const state = lastError !== null ? "down" : status === "pending" ? "pending" : "up";
+  const isQuarantined = status === "quarantined";
+  const state =
+    lastError !== null || isQuarantined ? "down" : status === "pending" ? "pending" : "up";
   return (
     <li>
       <StateIcon state={state} size={15} />
@@ -331,6 +340,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
         <b>{address}</b>{" "}
         <span className="faint">
           {status === "pending" && "unconfirmed"}
+          {isQuarantined && "quarantined: its mail server rejected the address"}
           {status === "confirmed" && lastDeliveryAt !== null && (
             <>
               last notified <Time at={lastDeliveryAt} />
@@ -343,32 +353,59 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
       </span>
       <Time at={createdAt} as="short" />
       {mayWrite && (
-        <RowMenu label={`Actions for ${address}`}>
-          {() => (
-            <>
-              <MenuItem icon="edit" onClick={() => setEditing(true)}>
-                Change what it gets
-              </MenuItem>
-              <HistoryItem id={id} />
-              <DangerItem
-                onClick={() =>
-                  holdDeletion((query) =>
-                    getPageRoutes(pageId)
-                      .subscribers({ subscriberId: id })
-                      .delete(undefined, { query }),
-                  )
-                }
-              >
-                Delete
-              </DangerItem>
-            </>
-          )}
-        </RowMenu>
+        <SubscriberMenu
+          pageId={pageId}
+          subscriber={subscriber}
+          address={address}
+          onEdit={() => setEditing(true)}
+        />
       )}
       {isEditing && (
         <EditSubscriber pageId={pageId} subscriber={subscriber} onClose={() => setEditing(false)} />
       )}
     </li>
+  );
+}
+
+function SubscriberMenu({
+  pageId,
+  subscriber: { id, status },
+  address,
+  onEdit,
+}: Omit<Props, "mayWrite"> & { address: string; onEdit: () => void }) {
+  const isQuarantined = status === "quarantined";
+  const release = async () => {
+    const route = getPageRoutes(pageId).subscribers({ subscriberId: id }).release;
+    await unwrapData(route.post(undefined, withIdempotencyKey(createProvisionalId())));
+    notify(`Updates are sent to ${address} again`);
+  };
+  return (
+    <RowMenu label={`Actions for ${address}`}>
+      {() => (
+        <>
+          <MenuItem icon="edit" onClick={onEdit}>
+            Change what it gets
+          </MenuItem>
+          {isQuarantined && (
+            <MenuItem icon="refresh" onClick={() => void release().catch(notifyError)}>
+              Send to it again
+            </MenuItem>
+          )}
+          <HistoryItem id={id} />
+          <DangerItem
+            onClick={() =>
+              holdDeletion((query) =>
+                getPageRoutes(pageId)
+                  .subscribers({ subscriberId: id })
+                  .delete(undefined, { query }),
+              )
+            }
+          >
+            Delete
+          </DangerItem>
+        </>
+      )}
+    </RowMenu>
   );
 }
 

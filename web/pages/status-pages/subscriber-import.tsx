@@ -1,0 +1,61 @@
+/** The dialog that imports subscribers from a CSV file. */
+import { Checkbox, FileInput } from "@mantine/core";
+import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { getPageRoutes } from "../../data/status-pages.ts";
+import { pluralize } from "../../components/display/format.ts";
+import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { notify } from "../../components/toasts.tsx";
+
+type Values = { file: File | null; hasAgreed: boolean };
+
+/** Lines per request, so that a request stays within its size limit. */
+const linesPerRequest = 1_000;
+
+/** Divides a CSV text without line breaks in values into texts with the same head. */
+function divide(csv: string): string[] {
+  const [head = "", ...lines] = csv.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (csv.includes('"') || lines.length <= linesPerRequest) return [csv];
+  return Array.from({ length: Math.ceil(lines.length / linesPerRequest) }, (_, part) =>
+    [head, ...lines.slice(part * linesPerRequest, (part + 1) * linesPerRequest)].join("\n"),
+  );
+}
+
+export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose: () => void }) {
+  const route = getPageRoutes(pageId)["subscribers-import"];
+  const form = useForm<Values>(
+    { file: null, hasAgreed: false },
+    async ({ file, hasAgreed }, _, once) => {
+      const total = { added: 0, existing: 0, skipped: 0 };
+      for (const [part, csv] of divide((await file?.text()) ?? "").entries()) {
+        const body = { csv, confirmed: hasAgreed as true };
+        const done = await unwrapData(route.post(body, withIdempotencyKey(`${once} ${part}`)));
+        for (const name of ["added", "existing", "skipped"] as const) total[name] += done[name];
+      }
+      const { added, existing, skipped } = total;
+      notify(
+        `Added ${pluralize(added, "subscriber")}. ${existing} were subscribed before, ${skipped} were skipped.`,
+      );
+      onClose();
+    },
+  );
+  const { values } = form;
+  return (
+    <FormDialog title="Import subscribers" size={480} onClose={onClose} form={form} submit="Import">
+      <FileInput
+        label="CSV file"
+        description="With a column email, or an export of this page. Columns for the choice are optional."
+        accept=".csv,text/csv"
+        value={values.file}
+        onChange={(file) => form.set("file", file)}
+        error={form.errorOf("csv")}
+      />
+      <Checkbox
+        label="The owners of all addresses have agreed"
+        description="No confirmation link is sent."
+        checked={values.hasAgreed}
+        onChange={({ currentTarget }) => form.set("hasAgreed", currentTarget.checked)}
+        error={form.errorOf("confirmed")}
+      />
+    </FormDialog>
+  );
+}
