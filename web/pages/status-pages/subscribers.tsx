@@ -1,6 +1,6 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
 import { maxSearchLength } from "../../data/search-limit.ts";
-import { createProvisionalId } from "../../data/record.ts";
+import { releaseSubscriber } from "./release-subscriber.ts";
 import { ImportSubscribers } from "./subscriber-import.tsx";
 import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
@@ -375,8 +375,7 @@ function SubscriberMenu({
 }: Omit<Props, "mayWrite"> & { address: string; onEdit: () => void }) {
   const isQuarantined = status === "quarantined";
   const release = async () => {
-    const route = getPageRoutes(pageId).subscribers({ subscriberId: id }).release;
-    await unwrapData(route.post(undefined, withIdempotencyKey(createProvisionalId())));
+    await releaseSubscriber(pageId, id);
     notify(`Updates are sent to ${address} again`);
   };
   return (
