@@ -6,6 +6,7 @@ import { clusterSuite } from "./cluster.ts";
 import { expressionsSuite } from "./expressions.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
+import { journeysSuite } from "./journeys.ts";
 import { loopSuite } from "./loop.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
@@ -22,6 +23,7 @@ const suites: Record<string, () => Promise<void>> = {
   alerts: alertsSuite,
   pages: pagesSuite,
   admin: adminSuite,
+  journeys: journeysSuite,
   year: yearSuite,
   faults: faultsSuite,
   config: configSuite,

@@ -1,106 +1,25 @@
 /** The layout of the admin page on phones, tablets and wide windows, measured in boxes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { adminPaths } from "../../src/http/responses/admin-page.ts";
-import { createAdminWorld, findRow } from "../support/admin-world.ts";
+import { findRow } from "../support/admin-world.ts";
 import { describeInChromium, measureOverflow } from "../support/browser.ts";
-import { pollUntil } from "../support/journey-world.ts";
-import { replyWith } from "../support/target.ts";
+import { createLayoutWorld, troubled, waitUntilLoaded } from "../support/layout-world.ts";
 import { findSmallTargets } from "../support/touch-targets.ts";
 
 const phone = { width: 390, height: 844 };
-const troubled = ["Checkout", "Web shop", "Router", "Blog"];
-
-/** Pages without a session. */
-const entrances = ["/sign-in", "/set-up", "/invitation"];
-
-/** Waits until the page has had the same number of elements for 20 frames. Its stream never ends. */
-const waitUntilLoaded = (page: Page) =>
-  page.evaluate(async () => {
-    let [count, since] = [0, 0];
-    while (since < 20) {
-      await new Promise(requestAnimationFrame);
-      const next = document.querySelectorAll("*").length;
-      since = next === count ? since + 1 : 0;
-      count = next;
-    }
-  });
-
 describeInChromium("the layout of the admin page", (browser) => {
-  let world: Awaited<ReturnType<typeof createAdminWorld>>;
-  const ids: Record<string, string> = {};
-  const create = (path: string, body?: object) => world.ask("POST", `/api/v1${path}`, body);
+  let world: Awaited<ReturnType<typeof createLayoutWorld>>;
 
   beforeAll(async () => {
-    world = await createAdminWorld();
-    const { site, idOf } = world;
-    ids["monitors"] = idOf("Checkout");
-    for (const name of ["Images", "Sitemap"])
-      await create("/monitors", {
-        type: "http",
-        name,
-        url: site.at("/fine"),
-        groupId: world.production.id,
-      });
-    const channels = [];
-    for (const [name, path] of [
-      ["On-call", "/hook"],
-      ["Bereitschaft im Leitstand Süd", "/broken"],
-    ])
-      channels.push(
-        (await create("/alert-channels", { type: "webhook", name, url: site.at(path) })).id,
-      );
-    ids["alert-channels"] = channels[0];
-    site.setReply(replyWith(500), "/broken");
-    for (const name of troubled) {
-      const path = `/monitors/${idOf(name)}`;
-      await world.ask("PATCH", `/api/v1${path}`, { alertChannelIds: channels });
-      site.setReply(replyWith(502), `/${name.toLowerCase().replaceAll(" ", "-")}`);
-      await create(`${path}/check`);
-    }
-    const from = new Date(Date.now() + 3_600_000).toISOString();
-    const until = new Date(Date.now() + 7_200_000).toISOString();
-    ids["maintenance"] = (
-      await create("/maintenance-windows", { title: "Upgrade", startsAt: from, endsAt: until })
-    ).id;
-    ids["incidents"] = (
-      await create("/incidents", {
-        title: "Card payments are slow for some customers in Germany and Austria",
-        message: "We are looking.",
-        severity: "major",
-        monitorIds: [idOf("Checkout")],
-      })
-    ).id;
-    const past = await create("/incidents", { title: "Search found nothing", message: "Looking." });
-    await create(`/incidents/${past.id}/resolve`);
-    const listAlerts = () => world.ask("GET", "/api/v1/alerts");
-    ids["alerts"] = (await pollUntil(listAlerts, (alerts) => alerts.length > 0))[0].id;
-    ids["on-call"] = (await create("/schedules", { name: "Platform" })).id;
-    ids["status-pages"] = (await world.ask("GET", "/api/v1/status-pages"))[0].id;
+    world = await createLayoutWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
-
-  /** All pages behind the sign-in, with a record each, and all sections of the settings. */
-  async function listPages(page: Page) {
-    const sections = await page
-      .locator("main a[href^='/settings/']")
-      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
-    expect(sections.length).toBeGreaterThan(10);
-    const paths = adminPaths
-      .filter((path) => !entrances.includes(path) && !path.includes(":section"))
-      .map((path) => path.replace(":id", ids[path.split("/")[1] ?? ""] ?? "missing"));
-    expect(paths.filter((path) => path.includes("missing"))).toEqual([]);
-    const statusPage = `/status-pages/${ids["status-pages"]}`;
-    const tabs = [`${statusPage}?tab=subscribers`, `${statusPage}?tab=addresses`];
-    return [...paths, ...tabs, "/maintenance?view=calendar", ...sections];
-  }
 
   test("on phones, main actions are 44 px high and all other targets 24 px, on every page", async () => {
     await using opened = await world.open(browser, "/settings", { viewport: phone });
     const { page } = opened;
     await page.getByRole("link", { name: "Organization", exact: true }).waitFor();
     const flaws: string[] = [];
-    for (const path of await listPages(page)) {
+    for (const path of await world.listPages(page)) {
       await page.goto(`${world.url}${path}`);
       await page.locator(":is(h1, .panel, .wall):visible").first().waitFor();
       await waitUntilLoaded(page);
@@ -174,7 +93,7 @@ describeInChromium("the layout of the admin page", (browser) => {
     const bars = page.getByRole("group", { name: /^Search, last 30 days, one bar a day/ });
     await bars.waitFor();
     expect(await bars.locator("i").count()).toBe(30);
-    for (const path of ["/incidents", "/settings/profile", `/monitors/${ids["monitors"]}`]) {
+    for (const path of ["/incidents", "/settings/profile", `/monitors/${world.idOf("Checkout")}`]) {
       await page.goto(`${world.url}${path}`);
       await page.locator("h1").waitFor();
       const { left, right, start } = await page.evaluate(() => {

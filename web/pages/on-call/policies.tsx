@@ -68,7 +68,7 @@ export function Policies() {
         )}
       </header>
       {policies.length === 0 ? (
-        <p className="quiet panel panel-none">
+        <p className="quiet panel">
           A policy notifies people, the person on call, and channels, step by step until someone
           acknowledges the alert. Without one, only the monitor's own channels are notified.
         </p>
