@@ -13,13 +13,14 @@ import { restUnderLoad } from "./rest-under-load.ts";
 
 const rounds = 5;
 
-/** Measures list, get, and create + update over HTTP, with 1,000 and 1,000,000 incidents. */
+/** Measures list, get, and create + update over HTTP, with 1,000 and 950,000 incidents. */
 export async function restSuite() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   console.log(`rest: medians of ${rounds} rounds, product and baseline in turn\n`);
   const first: Record<string, number> = {};
-  for (const count of [1_000, 1_000_000]) {
+  // Below the limit of an organization, because the last measurement creates more.
+  for (const count of [1_000, 950_000]) {
     const figures = await measure(count, wrk);
     console.log(`${count.toLocaleString("en")} incidents`);
     for (const { name, product, baseline, unit, goal } of figures) {
@@ -74,7 +75,7 @@ async function measure(count: number, wrk: string) {
   await waitUntilHealthy(baselineUrl);
   try {
     // The first two repeat one request, like polling clients. The other two cycle through more
-    // requests than are cached, so that with a million incidents each response is rendered.
+    // requests than are cached, so that with 950,000 incidents each response is rendered.
     const pages = Array.from({ length: Math.min(1_500, count / 20) }, (_, index) => index + 1);
     const reads = [
       { name: "list of 20", paths: ["/api/v1/incidents"], goal: "goal ≥ 60 %" },

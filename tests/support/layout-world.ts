@@ -58,6 +58,8 @@ export async function createLayoutWorld() {
   const listAlerts = () => world.ask("GET", "/api/v1/alerts");
   ids["alerts"] = (await pollUntil(listAlerts, (alerts) => alerts.length > 0))[0].id;
   ids["on-call"] = (await create("/schedules", { name: "Platform" })).id;
+  const source = { name: "Prometheus", type: "alertmanager", alertChannelIds: channels };
+  ids["alert-sources"] = (await create("/alert-sources", source)).id;
   ids["status-pages"] = (await world.ask("GET", "/api/v1/status-pages"))[0].id;
   return { ...world, listPages: (page: Page) => listPages(page, ids) };
 }
@@ -70,7 +72,7 @@ async function listPages(page: Page, ids: Record<string, string>) {
   expect(sections.length).toBeGreaterThan(10);
   const paths = adminPaths
     .filter((path) => !entrances.includes(path) && !path.includes(":section"))
-    .map((path) => path.replace(":id", ids[path.split("/")[1] ?? ""] ?? "missing"));
+    .map((path) => path.replace(":id", ids[/([^/]+)\/:id/.exec(path)?.[1] ?? ""] ?? "missing"));
   expect(paths.filter((path) => path.includes("missing"))).toEqual([]);
   const statusPage = `/status-pages/${ids["status-pages"]}`;
   const tabs = [`${statusPage}?tab=subscribers`, `${statusPage}?tab=addresses`];

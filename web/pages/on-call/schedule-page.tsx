@@ -51,7 +51,7 @@ export default function SchedulePage() {
   return (
     <Loaded
       query={query}
-      besides={[onCall, useQuery(peopleQuery)]}
+      besides={[onCall, useQuery(peopleQuery), ...useFirstTimes(id)]}
       what="The schedule"
       crumbs={crumbs}
     >
@@ -85,6 +85,19 @@ export default function SchedulePage() {
       )}
     </Loaded>
   );
+}
+
+/** Queries of the times that the page shows first. */
+function useFirstTimes(id: string) {
+  const zone = useZone();
+  const [now] = useState(() => Date.now());
+  const today = dayOfTime(now, zone);
+  const { from, until } = upcomingSpan(now);
+  return [
+    useShifts(id, startOfDay(today, zone), startOfDay(today + shownDays, zone)),
+    useShifts(id, from, until),
+    useOverrides(id, from, until),
+  ];
 }
 
 const nextHours = (): SelectedTimes => ({ startsAt: Date.now(), endsAt: Date.now() + 2 * hourMs });
@@ -187,7 +200,7 @@ const offeredSwaps = 6;
 
 /** The next shifts. Each can be taken over or swapped with two taps. */
 function Upcoming({ schedule }: { schedule: Schedule }) {
-  const { from, until } = useUpcomingSpan();
+  const { from, until } = upcomingSpan(useNow());
   const { data } = useShifts(schedule.id, from, until);
   if (data === undefined) return null;
   const shown = data.slice(0, shownShifts);
@@ -202,9 +215,9 @@ function Upcoming({ schedule }: { schedule: Schedule }) {
   );
 }
 
-/** From the current hour on, so that the span does not change every second. */
-function useUpcomingSpan() {
-  const hour = Math.floor(useNow() / hourMs) * hourMs;
+/** From the hour of `now` on, so that the span does not change every second. */
+function upcomingSpan(now: number) {
+  const hour = Math.floor(now / hourMs) * hourMs;
   return {
     from: new Date(hour).toISOString(),
     until: new Date(hour + upcomingDays * dayMs).toISOString(),
@@ -286,7 +299,7 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
 function Overrides({ schedule }: { schedule: Schedule }) {
   const zone = useZone();
   const { mayWriteAll: mayWrite } = useSignedInPerson();
-  const { from, until } = useUpcomingSpan();
+  const { from, until } = upcomingSpan(useNow());
   const { data = [] } = useOverrides(schedule.id, from, until);
   const { data: people = [] } = useQuery(peopleQuery);
   const present = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());
