@@ -82,6 +82,7 @@ import { createPageLock } from "./status-pages/site/lock.ts";
 import { PagePublisher } from "./status-pages/publishing/publisher.ts";
 import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
+import { addReportMailboxes, ReportMailer } from "./reports/mailer.ts";
 import { createSubscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { createSubscriptions } from "./status-pages/subscribers/visits.ts";
 import { createSessionCache } from "./accounts/sessions/cache.ts";
@@ -275,10 +276,14 @@ function createEngines(core: Core) {
     maintenance,
     checks,
     sending,
-    alerts: createAlertEngine({ ...sending, subscribers: createSubscriberReceivers(sending) }),
+    alerts: createAlertEngine({
+      ...sending,
+      subscribers: addReportMailboxes(createSubscriberReceivers(sending), sending),
+    }),
     alarm: new StorageAlarm(sending),
     sourceWriter: new SourceWriter(core),
     notices: new SubscriberFanOut(core),
+    reports: new ReportMailer(core),
     live: new LivePages(core),
   };
 }
@@ -605,8 +610,8 @@ async function startParts(parts: RunningParts) {
   await parts.node?.start();
   for (const part of [site, live, alerts, notices, maintenance, held, publisher])
     await part.start();
-  const { loop, cleaning, scheduled, problems, alarm, heartbeat } = parts;
-  for (const part of [loop, cleaning, scheduled, problems, alarm, heartbeat]) part.start();
+  const { loop, cleaning, scheduled, problems, alarm, heartbeat, reports } = parts;
+  for (const part of [loop, cleaning, scheduled, problems, alarm, heartbeat, reports]) part.start();
   // Requests are already served during this, because all parts that they use have started.
   await checks.start();
   maintenance.onChange(checks.checkSoon);
@@ -618,7 +623,7 @@ async function stopParts(
     configurations: Pick<ConfigurationFiles, "waitUntilApplied">;
   },
 ) {
-  const { log, ports, live, checks, maintenance, cleaning, problems, alarm } = parts;
+  const { log, ports, live, checks, maintenance, cleaning, problems, alarm, reports } = parts;
   /** Catches errors, because a full disk must not prevent the stop. Unstored work is repeated after the start. */
   const tryStop = async (stop: () => unknown) => {
     try {
@@ -631,7 +636,7 @@ async function stopParts(
   await tryStop(() => parts.mail?.stop());
   parts.heartbeat.stop();
   await parts.configurations.waitUntilApplied();
-  const first = [live, checks, maintenance, cleaning, problems, alarm];
+  const first = [live, checks, maintenance, cleaning, problems, alarm, reports];
   await Promise.all(first.map((part) => tryStop(() => part.stop())));
   for (const part of [parts.publisher, parts.held, parts.notices, parts.alerts, parts.site])
     await tryStop(() => part.stop());

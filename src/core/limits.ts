@@ -977,6 +977,12 @@ export const escalationBounds = {
 } satisfies Section;
 
 /** Status pages and their visitors. */
+/** Reports by mail. */
+export const reportBounds = {
+  mails: { value: 20, unit: "entries", per: "organization", beyond: validationText },
+  recipients: { value: 50, unit: "entries", per: "report by mail", beyond: validationText },
+} satisfies Section;
+
 export const statusPageBounds = {
   shownMonitors: {
     value: 5_000,
@@ -1281,6 +1287,7 @@ export const bounds = {
   "Escalation policies": escalationBounds,
   "Contact methods": contactBounds,
   Accounts: accountBounds,
+  "Reports by mail": reportBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
   "Subscribers of status pages": subscriberBounds,

@@ -1,5 +1,5 @@
 /** Computes the outages, uptime and other figures of a monthly report, and writes the report as CSV. */
-import { formatTimestamp, dayMs, hourMs } from "../core/time/clock.ts";
+import { addMonths, formatTimestamp, dayMs, hourMs } from "../core/time/clock.ts";
 import { formatCsvRow } from "../core/text/formatting.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
 import {
@@ -24,6 +24,29 @@ export function monthSpan(month: string, timeZone: string): Span {
 /** Returns the month of a time in a time zone, such as `2026-11`. */
 export const formatZonedMonth = (at: number, timeZone: string) =>
   formatTimestamp(toLocal(at, timeZone)).slice(0, 7);
+
+/** A completed week or month. `key` is its month, or the date of its Monday. */
+export type CompletedPeriod = { key: string; span: Span };
+
+/** Returns the last week, from Monday to Sunday, or month that was over at a time in a time zone. */
+export function findLastPeriod(
+  interval: "weekly" | "monthly",
+  now: number,
+  timeZone: string,
+): CompletedPeriod {
+  if (interval === "monthly") {
+    const key = addMonths(formatZonedMonth(now, timeZone), -1);
+    return { key, span: monthSpan(key, timeZone) };
+  }
+  const today = Math.floor(toLocal(now, timeZone) / dayMs);
+  // 1 January 1970 was a Thursday.
+  const monday = today - ((today + 3) % 7) - 7;
+  const [from, to] = [monday, monday + 7].map((day) => toInstant(day * dayMs, timeZone));
+  return {
+    key: formatTimestamp(monday * dayMs).slice(0, 10),
+    span: { from: from ?? 0, to: to ?? 0 },
+  };
+}
 
 /** Hours and days of a range. A period belongs to the range that contains its start. */
 export type Periods = { hours: number[]; days: number[] };

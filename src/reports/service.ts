@@ -48,7 +48,10 @@ const limits = { monitors: 2_000, outages: 500, incidents: 500 };
 type Subject = Report["subject"] & { wanted: WantedMonitors };
 
 /** Finds the subject of a report and its monitors. Throws NOT_FOUND. */
-async function resolveSubject(scope: Scope, query: ReportQuery): Promise<Subject> {
+async function resolveSubject(
+  scope: Scope,
+  query: Pick<ReportQuery, "monitorId" | "groupId" | "statusPageId">,
+): Promise<Subject> {
   const { monitorId, groupId, statusPageId } = query;
   if (monitorId !== undefined) {
     const { id, name } = await getMonitor(scope, monitorId);
@@ -107,12 +110,40 @@ const getWholeReport = (scope: Scope, query: ReportQuery): Promise<Report> =>
   runInReportTurn(scope, () => createReport(scope, query));
 
 async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
-  const { wanted, ...subject } = await resolveSubject(scope, query);
   const organization = await getOwnOrganization(scope);
-  const slaTarget = query.slaTarget ?? organization.slaTarget;
   const wishedZone = query.timeZone ?? organization.timeZone;
   const month = query.month ?? formatZonedMonth(scope.clock(), wishedZone);
-  const { span, isRunning, timeZone } = await resolveSpan(scope, month, wishedZone);
+  return createReportOfSpan(
+    scope,
+    { ...query, month, slaTarget: query.slaTarget ?? organization.slaTarget },
+    await resolveSpan(scope, month, wishedZone),
+  );
+}
+
+/** Returns the report of a completed week or month. Throws NOT_FOUND. */
+export const getReportOfPeriod = (
+  scope: Scope,
+  query: ReportQuery,
+  { span, timeZone }: { span: Span; timeZone: string },
+): Promise<Report> =>
+  runInReportTurn(scope, async () => {
+    const organization = await getOwnOrganization(scope);
+    const slaTarget = query.slaTarget ?? organization.slaTarget;
+    const month = formatZonedMonth(span.from, timeZone);
+    return createReportOfSpan(
+      scope,
+      { ...query, month, slaTarget },
+      { span, timeZone, isRunning: false },
+    );
+  });
+
+async function createReportOfSpan(
+  scope: Scope,
+  query: Omit<ReportQuery, "slaTarget"> & { month: string; slaTarget: number | null },
+  { span, isRunning, timeZone }: { span: Span; isRunning: boolean; timeZone: string },
+): Promise<Report> {
+  const { month, slaTarget } = query;
+  const { wanted, ...subject } = await resolveSubject(scope, query);
   const reported = await findReportedMonitors(scope, wanted);
   const ids = reported.map(({ id }) => id);
   const incidents = await findIncidentsInSpan(scope, span, wanted && ids, limits.incidents);

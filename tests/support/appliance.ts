@@ -23,6 +23,7 @@ import {
 import { createSnsVerifier } from "../../src/alerting/sources/aws-sns.ts";
 import { SourceWriter } from "../../src/alerting/sources/source-writer.ts";
 import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
+import { addReportMailboxes } from "../../src/reports/mailer.ts";
 import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
@@ -123,7 +124,7 @@ type TestedAppliance = RequestServices &
 
 /** An engine that sends waiting deliveries and notices; `random` spreads its retries. */
 export function createAlertsEngine(appliance: TestedAppliance, random = 0.5) {
-  const subscribers = createSubscriberReceivers(appliance);
+  const subscribers = addReportMailboxes(createSubscriberReceivers(appliance), appliance);
   return createAlertEngine({ ...appliance, subscribers, random: () => random });
 }
 

@@ -26,7 +26,7 @@ export const settingsRoutes = createRouter("/api/v1/settings")
         "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server. A stored password belongs to its host, port and TLS mode. A change of these must send it again. `certificateAuthorities` is one text with all certificates; a new text replaces it.",
       body: SettingsPatch,
       data: Settings,
-      errors: ["PRECONDITION_FAILED"],
+      errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       handle: ({ scope, body }) => updateSettings(scope, body),
     }),
   );

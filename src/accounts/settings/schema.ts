@@ -6,10 +6,13 @@ import {
   createFieldsCheck,
   isSameValue,
 } from "../../core/security/destinations.ts";
+import { reportBounds } from "../../core/limits.ts";
 import { toAsciiEmail } from "../../core/text/email-address.ts";
 import {
   bodySchema,
+  EmailAddress,
   Host,
+  Id,
   line,
   toPatchShape,
   Port,
@@ -162,6 +165,35 @@ const oneAlertPerCause = z.boolean().meta({
     "Whether monitors that go down within a minute for the same cause, such as an unreachable host, are reported in one alert.",
 });
 
+const ReportMail = z
+  .strictObject({
+    interval: z.enum(["weekly", "monthly"]).meta({
+      description: "`weekly`: from Monday to Sunday.",
+    }),
+    groupId: Id.nullable().default(null),
+    statusPageId: Id.nullable().default(null).meta({
+      description: "Without a group or a page, the report is about the whole organization.",
+    }),
+    slaTarget: z.number().gt(0).max(1).nullable().default(null).meta({
+      description: "Uptime target, such as 0.999. Null for the target of the organization.",
+    }),
+    to: z
+      .array(EmailAddress)
+      .min(1)
+      .max(reportBounds.recipients.value)
+      .transform((all) => [...new Set(all)]),
+  })
+  .refine(({ groupId, statusPageId }) => groupId === null || statusPageId === null, {
+    path: ["groupId"],
+    message: "cannot be combined with statusPageId",
+  })
+  .meta({ id: "ReportMail" });
+export type ReportMail = z.output<typeof ReportMail>;
+
+const reportMails = z.array(ReportMail).max(reportBounds.mails.value).meta({
+  description: "Reports that are sent by mail when their week or month is over.",
+});
+
 export const SettingsPatch = bodySchema(
   ["secretsSet", "updatedAt"],
   z
@@ -173,6 +205,7 @@ export const SettingsPatch = bodySchema(
       }),
       keepDeletedDays: keepDeletedDays.optional(),
       oneAlertPerCause: oneAlertPerCause.optional(),
+      reportMails: reportMails.optional(),
     })
     .meta({
       id: "SettingsPatch",
@@ -208,6 +241,15 @@ export const Settings = z
     }),
     keepDeletedDays,
     oneAlertPerCause,
+    reportMails: z.array(
+      z.object({
+        interval: z.enum(["weekly", "monthly"]),
+        groupId: Id.nullable(),
+        statusPageId: Id.nullable(),
+        slaTarget: z.number().nullable(),
+        to: z.array(z.string()),
+      }),
+    ),
     secretsSet: z.array(z.string()).meta({
       description: "Paths of the secret fields that are set; their values are never shown.",
     }),
@@ -230,6 +272,15 @@ export const Settings = z
       certificateAuthorities: null,
       keepDeletedDays: 30,
       oneAlertPerCause: true,
+      reportMails: [
+        {
+          interval: "monthly",
+          groupId: null,
+          statusPageId: null,
+          slaTarget: 0.999,
+          to: ["management@team.example"],
+        },
+      ],
       secretsSet: ["smtp.password"],
       updatedAt: "2026-11-20T23:02:00.000Z",
     },

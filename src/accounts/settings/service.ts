@@ -17,13 +17,16 @@ import { invalidFieldError, parse } from "../../core/validation.ts";
 import { retryOnStaleRead, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import {
+  type ReportMail,
   type Settings,
   settingsKinds,
   type SettingsPatch,
   type SmtpSettings,
   type TrustedAuthority,
 } from "./schema.ts";
-import { matchValues, buildNextVersion } from "../../database/rows.ts";
+import { monitorGroups } from "../../database/tables/monitoring.ts";
+import { statusPages } from "../../database/tables/status-pages.ts";
+import { guardFieldExists, matchValues, buildNextVersion } from "../../database/rows.ts";
 
 type SettingsRecord = Settings & { id: string; version: number };
 
@@ -50,13 +53,14 @@ export async function listAuthorities(scope: Scope): Promise<TrustedAuthority[]>
 
 function toSettingsRecord(row: SettingsRow): SettingsRecord {
   const { id, smtp, certificateAuthorities, keepDeletedDays, oneAlertPerCause } = row;
-  const { secrets, version, updatedAt } = row;
+  const { reportMails, secrets, version, updatedAt } = row;
   return {
     id,
     smtp: smtp === null ? null : { ...addedDefaults, ...(JSON.parse(smtp) as StoredSmtp) },
     certificateAuthorities,
     keepDeletedDays,
     oneAlertPerCause,
+    reportMails,
     secretsSet: listSecretPaths(settingsKinds, kind, secrets),
     version,
     updatedAt,
@@ -76,7 +80,7 @@ function settingsPathOf(organizationId: string): string {
   return `${organizationId}/settings`;
 }
 
-/** Updates the settings. Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
+/** Updates the settings. Throws VALIDATION_ERROR, NOT_FOUND, PRECONDITION_FAILED. */
 export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<SettingsRecord> {
   const { store, organizationId } = scope;
   return retryOnStaleRead(async () => {
@@ -84,7 +88,11 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
     const after = await patchSettings(scope, before, patch);
     return commit(
       scope,
-      [...guardCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
+      [
+        ...guardCurrent(scope, organizationSettings, before),
+        ...guardReported(scope, patch.reportMails ?? []),
+        changeSettings(scope, after),
+      ],
       {
         action: "settings.updated",
         subjectId: organizationId,
@@ -95,10 +103,30 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   });
 }
 
+/** Guards that the groups and pages of reports exist; else NOT_FOUND. */
+const guardReported = (scope: Scope, mails: readonly ReportMail[]) => [
+  ...guardFieldExists(
+    scope,
+    "reportMails",
+    monitorGroups,
+    mails.flatMap(({ groupId }) => groupId ?? []),
+  ),
+  ...guardFieldExists(
+    scope,
+    "reportMails",
+    statusPages,
+    mails.flatMap(({ statusPageId }) => statusPageId ?? []),
+  ),
+];
+
 /** Lists the changed settings, for the audit log. */
 export const listChanges = ({ vault }: Scope, before: SettingsRow, after: SettingsRow) => [
   ...openSettings(vault, before).listChanges({ smtp: openSmtp(vault, after) }),
-  ...listChangedFields(before, after, ["certificateAuthorities", "oneAlertPerCause"]),
+  ...listChangedFields(before, after, [
+    "certificateAuthorities",
+    "oneAlertPerCause",
+    "reportMails",
+  ]),
 ];
 
 const openSettings = (vault: Vault, row: SettingsRow) =>
@@ -122,9 +150,26 @@ export async function patchSettings(
     certificateAuthorities,
     keepDeletedDays: patch.keepDeletedDays ?? before.keepDeletedDays,
     oneAlertPerCause: patch.oneAlertPerCause ?? before.oneAlertPerCause,
+    reportMails: addStartTimes(patch.reportMails, before.reportMails, scope.clock()),
     secrets: sealAll(vault, settingsPathOf(organizationId), secrets),
     ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };
+}
+
+/** Adds the time from which each report is sent: a report that was set up before keeps its time. */
+function addStartTimes(
+  next: readonly ReportMail[] | undefined,
+  before: SettingsRow["reportMails"],
+  now: number,
+): SettingsRow["reportMails"] {
+  if (next === undefined) return before;
+  return next.map((mail) => {
+    const isSame = (other: ReportMail) =>
+      (["interval", "groupId", "statusPageId"] as const).every(
+        (name) => mail[name] === other[name],
+      );
+    return { ...mail, since: before.find(isSame)?.since ?? now };
+  });
 }
 
 export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRow) =>

@@ -12,6 +12,14 @@ import {
 } from "drizzle-orm/sqlite-core";
 import { flag, oneOf, organizationId } from "./columns.ts";
 
+type ReportMail = {
+  interval: "weekly" | "monthly";
+  groupId: string | null;
+  statusPageId: string | null;
+  slaTarget: number | null;
+  to: string[];
+};
+
 /** Settings of an organization. Each organization has one row. */
 export const organizationSettings = sqliteTable(
   "organization_settings",
@@ -33,6 +41,11 @@ export const organizationSettings = sqliteTable(
     keepDeletedDays: integer("keep_deleted_days").notNull().default(30),
     /** Whether outages with a common cause are one alert. */
     oneAlertPerCause: flag("one_alert_per_cause").notNull().default(true),
+    /** Reports that are sent by mail. `since` is the time at which each was set up, in Unix milliseconds. */
+    reportMails: text("report_mails", { mode: "json" })
+      .$type<(ReportMail & { since: number })[]>()
+      .notNull()
+      .default([]),
     /** Whether sign-ins by password give access to the organization. */
     passwordSignIn: flag("password_sign_in").notNull().default(true),
     version: integer("version").notNull(),

@@ -16,6 +16,7 @@ test("a new organization has no mail server", async () => {
       certificateAuthorities: null,
       keepDeletedDays: 30,
       oneAlertPerCause: true,
+      reportMails: [],
       secretsSet: [],
       updatedAt: "2026-11-20T10:00:00.000Z",
     },

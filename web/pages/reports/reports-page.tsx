@@ -3,8 +3,9 @@ import { addMonths } from "../../../src/core/time/clock.ts";
 import { ActionIcon, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { toLocal } from "../../../src/core/time/time-zones.ts";
+import { createChunk } from "../../data/chunks.ts";
 import { v1 } from "../../data/client.ts";
 import { overviewQuery, useOverview } from "../../data/overview.ts";
 import { createDataQuery } from "../../data/query.ts";
@@ -17,6 +18,8 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { describeMonth, type ReportSearch, parseReportSearch } from "./search.ts";
 import { ReportView } from "./report-view.tsx";
+
+const ReportMails = lazy(createChunk(() => import("./report-mails.tsx")));
 
 /** Refresh interval of the current month, in milliseconds. */
 const refetchInterval = 60_000;
@@ -61,6 +64,7 @@ export default function ReportsPage() {
         >
           CSV
         </Button>
+        {search.monitorId === undefined && <MailButton subject={subject} />}
         <Button variant="filled" onClick={() => print()}>
           Print
         </Button>
@@ -79,6 +83,27 @@ export default function ReportsPage() {
         )}
       </Loaded>
     </div>
+  );
+}
+
+/** Opens the addresses to which the reports of a subject are sent. */
+function MailButton({ subject }: { subject: Omit<ReportSearch, "month"> }) {
+  const { organization, atLeast } = useSignedInPerson();
+  const [isOpen, setOpen] = useState(false);
+  if (!atLeast("admin")) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Send by mail</Button>
+      {isOpen && (
+        <Suspense>
+          <ReportMails
+            organizationId={organization.id}
+            subject={subject}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts"
 import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { parsePercent, toPercent } from "../../../components/forms/percent.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
 import { notify, notifyError } from "../../../components/toasts.tsx";
@@ -137,13 +138,6 @@ function PasswordSignIn() {
     </Panel>
   );
 }
-
-const toPercent = (share: number) => Number((share * 100).toFixed(7));
-/**
- * Converts a percentage to a share. Text that is not a number becomes 0, which the server rejects.
- */
-const parsePercent = (percent: string) =>
-  Number(((Number(percent.replace(",", ".").replace(/\s*%$/, "")) || 0) / 100).toFixed(9));
 
 const NowIn = ({ zone }: { zone: string }) => (
   <>All times are shown in this time zone. Now: {formatAbsolute(useNow(), zone)}</>

@@ -1,0 +1,1 @@
+ALTER TABLE `organization_settings` ADD `report_mails` text DEFAULT '[]' NOT NULL;

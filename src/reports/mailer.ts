@@ -1,0 +1,237 @@
+/** Sends reports by mail when their week or month is over, each once to each address. */
+import { failFinally } from "../alerting/provider.ts";
+import { sendAsMail } from "../alerting/providers/email.ts";
+import {
+  createDeliveryContext,
+  findMailServer,
+  runAttempt,
+  type SendingContext,
+} from "../alerting/sending/attempt.ts";
+import type { Receivers } from "../alerting/sending/queue.ts";
+import { getOwnOrganization } from "../accounts/organizations/service.ts";
+import { findSettings } from "../accounts/settings/service.ts";
+import type { ReportMail } from "../accounts/settings/schema.ts";
+import type { Leases } from "../cluster/leases.ts";
+import { AppError } from "../core/errors.ts";
+import { deriveId } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import type { Statement, Store } from "../database/store.ts";
+import { buildScope, type ScopeServices, system } from "../events/scope.ts";
+import { findPages } from "../status-pages/store.ts";
+import { composeReportMail } from "./mail-message.ts";
+import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
+import type { ReportQuery } from "./schema.ts";
+import { getReportOfPeriod } from "./service.ts";
+
+const tickMs = 60_000;
+/** Wait after the end of a period, so that its last results are stored. */
+const settleMs = 15 * 60_000;
+
+type Services = ScopeServices & SendingContext;
+type StoredMail = ReportMail & { since: number };
+type Period = CompletedPeriod & { timeZone: string };
+
+/** Derives the delivery of a report: the same for each attempt to create it, also after a restart. */
+const deliveryIdOf = (
+  organizationId: string,
+  { interval, groupId, statusPageId }: ReportMail,
+  { key }: CompletedPeriod,
+  address: string,
+) =>
+  deriveId(
+    organizationId,
+    `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${address.toLowerCase()}`,
+  );
+
+const receiverIdOf = (organizationId: string, address: string) =>
+  deriveId(organizationId, `report mailbox ${address.toLowerCase()}`);
+
+export class ReportMailer {
+  readonly #on: Services & { leases: Leases };
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(dependencies: Services & { leases: Leases }) {
+    this.#on = dependencies;
+  }
+
+  start() {
+    this.#timer = setInterval(() => {
+      this.#running ??= this.runOnce()
+        .catch((error: unknown) =>
+          this.#on.log.error("reports can't be sent", { cause: String(error) }),
+        )
+        .finally(() => (this.#running = null));
+    }, tickMs);
+  }
+
+  async stop() {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** Adds the due reports to the outbox. Tests use it instead of `start`. */
+  async runOnce() {
+    const { store, leases } = this.#on;
+    if (leases.findNamed("subscribers") === null) return;
+    for (const { organizationId, mails } of await listReportMails(store)) {
+      const statements: Statement[] = [];
+      for (const mail of mails)
+        statements.push(...(await this.#buildDeliveries(organizationId, mail)));
+      if (statements.length > 0) await store.atomic(statements);
+    }
+  }
+
+  async #buildDeliveries(organizationId: string, mail: StoredMail): Promise<Statement[]> {
+    const { store, clock } = this.#on;
+    const now = clock();
+    const timeZone = await findTimeZone(this.#on, organizationId, mail);
+    if (timeZone === null) return [];
+    const period = findLastPeriod(mail.interval, now, timeZone);
+    if (period.span.to <= mail.since || period.span.to + settleMs > now) return [];
+    const rows = mail.to.map((address) => [
+      deliveryIdOf(organizationId, mail, period, address),
+      receiverIdOf(organizationId, address),
+    ]);
+    const known = await store.query<{ id: string }>(
+      `select id from deliveries where organization_id = ?
+         and id in (select value ->> 0 from json_each(?))`,
+      [organizationId, JSON.stringify(rows)],
+    );
+    if (known.length === rows.length) return [];
+    return [
+      {
+        text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, status,
+            attempts, scheduled_attempts, due_at, created_at)
+          select ?, value ->> 0, 'mailbox', value ->> 1, 'sending', 0, 0, ?, ?
+          from json_each(?) where true on conflict do nothing`,
+        parameters: [organizationId, now, formatTimestamp(now), JSON.stringify(rows)],
+      },
+    ];
+  }
+}
+
+async function listReportMails(store: Store) {
+  const rows = await store.query<{ organizationId: string; mails: string }>(
+    `select s.organization_id as organizationId, s.report_mails as mails
+     from organization_settings s join organizations o on o.id = s.organization_id
+     where s.report_mails <> '[]' and o.deleted_at is null`,
+    [],
+  );
+  return rows.map(({ organizationId, mails }) => ({
+    organizationId,
+    mails: JSON.parse(mails) as StoredMail[],
+  }));
+}
+
+/** Returns the time zone of the page, or of the organization; null if the page was deleted. */
+async function findTimeZone(
+  services: Services,
+  organizationId: string,
+  { statusPageId }: ReportMail,
+): Promise<string | null> {
+  if (statusPageId === null)
+    return (await getOwnOrganization(buildScope(services, organizationId, system))).timeZone;
+  const [page] = await findPages({ store: services.store, organizationId }, statusPageId);
+  return page?.timeZone ?? null;
+}
+
+/** Adds the addresses of reports to the mailboxes of the delivery queue. */
+export function addReportMailboxes<T extends { mailbox: Receivers }>(
+  receivers: T,
+  services: Services,
+): T {
+  const { mailbox } = receivers;
+  const find: Receivers["find"] = async (key) =>
+    (await mailbox.find(key)) ?? findReportMailbox(services, key);
+  return { ...receivers, mailbox: { ...mailbox, find } };
+}
+
+async function findReportMailbox(
+  services: Services,
+  { organizationId, receiverId }: Parameters<Receivers["find"]>[0],
+): ReturnType<Receivers["find"]> {
+  const { reportMails } = await findSettings(services.store, organizationId);
+  const address = reportMails
+    .flatMap(({ to }) => to)
+    .find((one) => receiverIdOf(organizationId, one) === receiverId);
+  if (address === undefined) return null;
+  return {
+    type: "email",
+    refusal: null,
+    prepare: (deliveryId) => prepareReport(services, { organizationId, address, deliveryId }),
+    after(attempt, { isLost }) {
+      if (isLost)
+        services.log.warn("a report can't be sent", { organizationId, cause: attempt.message });
+      return [];
+    },
+  };
+}
+
+type ReportDelivery = { organizationId: string; address: string; deliveryId: string };
+
+async function prepareReport(
+  services: Services,
+  delivery: ReportDelivery,
+): ReturnType<NonNullable<Awaited<ReturnType<Receivers["find"]>>>["prepare"]> {
+  const found = await findReportOfDelivery(services, delivery);
+  if (found === null) return { statements: [], nothing: "The report is no longer sent there." };
+  return {
+    statements: [],
+    send: (cancelled) =>
+      runAttempt(services, { report: delivery.deliveryId }, () =>
+        sendReport(services, delivery, found, cancelled),
+      ),
+  };
+}
+
+/** Finds the report and the period of a delivery, which are only in its ID. */
+async function findReportOfDelivery(
+  services: Services,
+  { organizationId, address, deliveryId }: ReportDelivery,
+): Promise<{ mail: ReportMail; period: Period } | null> {
+  const { reportMails } = await findSettings(services.store, organizationId);
+  for (const mail of reportMails.filter(({ to }) => to.includes(address))) {
+    const timeZone = await findTimeZone(services, organizationId, mail);
+    if (timeZone === null) continue;
+    const last = findLastPeriod(mail.interval, services.clock(), timeZone);
+    // The next period can end while a mail is retried.
+    const before = findLastPeriod(mail.interval, last.span.from, timeZone);
+    for (const period of [last, before])
+      if (deliveryIdOf(organizationId, mail, period, address) === deliveryId)
+        return { mail, period: { ...period, timeZone } };
+  }
+  return null;
+}
+
+async function sendReport(
+  services: Services,
+  { organizationId, address, deliveryId }: ReportDelivery,
+  { mail, period }: { mail: ReportMail; period: Period },
+  cancelled: AbortSignal,
+) {
+  const { interval, groupId, statusPageId, slaTarget } = mail;
+  const scope = buildScope(services, organizationId, system);
+  const query: ReportQuery = {
+    ...(groupId !== null && { groupId }),
+    ...(statusPageId !== null && { statusPageId }),
+    ...(slaTarget !== null && { slaTarget }),
+  };
+  const report = await getReportOfPeriod(scope, query, period).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "NOT_FOUND") return null;
+    throw error;
+  });
+  const smtp = await findMailServer(services, { organizationId });
+  const context = createDeliveryContext(services, cancelled, smtp);
+  if (report === null) return failFinally("The group or the page of the report was deleted.");
+  const { name: organization } = await getOwnOrganization(scope);
+  const search = new URLSearchParams({
+    ...(interval === "monthly" && { month: report.month }),
+    ...(groupId !== null && { groupId }),
+    ...(statusPageId !== null && { statusPageId }),
+    organization: organizationId,
+  });
+  const url = `${services.origin()}/reports?${search}`;
+  const message = composeReportMail(deliveryId, report, { interval, organization, url });
+  return sendAsMail(message, [address], context);
+}

@@ -1,0 +1,151 @@
+/** Reports by mail: when they are sent, to whom, what they say, and that each is sent once. */
+import { expect, test } from "bun:test";
+import { insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
+import { findLastPeriod } from "../../src/reports/rules.ts";
+import { ReportMailer } from "../../src/reports/mailer.ts";
+import { unknownId } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { startMailServer } from "../support/mail-server.ts";
+
+const at = (text: string) => Date.parse(text);
+const path = "/api/v1/settings";
+
+async function createWorld() {
+  const server = await startMailServer();
+  const made = await createDashboard({ allowTarget: ["127.0.0.0/8"] });
+  const { api, time, appliance, database, store } = made;
+  time.now = at("2026-10-05T10:00:00.000Z");
+  const group = await made.group({ name: "Payments" });
+  await made.monitor({ name: "Checkout <b>", groupId: group.id });
+  database.run("UPDATE events SET at = '2026-09-01T00:00:00.000Z'");
+  const key = database.query<{ key: number }, []>("SELECT key FROM monitor_states").get()?.key ?? 0;
+  const usual = { monitorKey: key, latencyMs: 34, message: null };
+  for (const [when, status] of [
+    ["2026-10-20T08:00:00.000Z", "up"],
+    ["2026-10-28T08:00:00.000Z", "down"],
+  ] as const)
+    await store.atomic(insertHeartbeats([{ ...usual, at: at(when), status, seconds: 3_600 }]));
+  const update = (body: object) => api("PATCH", path, { body });
+  expect((await update({ smtp: server.smtp() })).status).toBe(200);
+  return {
+    ...made,
+    server,
+    group,
+    update,
+    /** Sends what is due at a time, as a process does that was just started. */
+    runAt: async (text: string) => {
+      time.now = at(text);
+      await new ReportMailer(appliance).runOnce();
+      await made.alerts.runOnce();
+      return server.mails
+        .splice(0)
+        .map(({ to, headers }) => `${to.join()}: ${headers["subject"]?.join().replace(/\s/g, " ")}`)
+        .toSorted();
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+test("a report is sent once to each address when its week or month is over in the time zone of the organization", async () => {
+  await using made = await createWorld();
+  const { update, runAt, time, server, database } = made;
+  database.run("UPDATE organization_settings SET time_zone = 'Europe/Berlin'");
+  const mail = {
+    interval: "monthly",
+    slaTarget: 0.999,
+    to: ["boss@team.example", "cfo@team.example"],
+  };
+  time.now = at("2026-10-24T10:00:00.000Z");
+  const saved = await update({
+    reportMails: [mail, { interval: "weekly", to: ["boss@team.example"] }],
+  });
+  expect(saved.json.data.reportMails).toEqual([
+    { ...mail, groupId: null, statusPageId: null },
+    {
+      interval: "weekly",
+      groupId: null,
+      statusPageId: null,
+      slaTarget: null,
+      to: ["boss@team.example"],
+    },
+  ]);
+  // Nothing of the time before the reports were set up.
+  expect(await runAt("2026-10-24T10:01:00.000Z")).toEqual([]);
+  const week = (days: string) => `boss@team.example: Report of ${days} October 2026: Ours`;
+  expect(await runAt("2026-10-25T23:10:00.000Z")).toEqual([]);
+  expect(await runAt("2026-10-25T23:20:00.000Z")).toEqual([week("19 – 25")]);
+  expect(await runAt("2026-10-25T23:21:00.000Z")).toEqual([]);
+  time.now = at("2026-10-31T23:15:00.000Z");
+  // The process is killed after it has added the report to the outbox.
+  await new ReportMailer(made.appliance).runOnce();
+  expect(server.mails).toEqual([]);
+  const october = (to: string) => `${to}@team.example: Report of October 2026: Ours`;
+  expect(await runAt("2026-10-31T23:16:00.000Z")).toEqual([october("boss"), october("cfo")]);
+  await Promise.all([1, 2].map(() => new ReportMailer(made.appliance).runOnce()));
+  expect(await runAt("2026-11-01T12:00:00.000Z")).toEqual([]);
+  // A new recipient gets the last report, a removed one no further report.
+  await update({ reportMails: [{ ...mail, to: ["cto@team.example"] }] });
+  expect(await runAt("2026-11-01T13:00:00.000Z")).toEqual([october("cto")]);
+  expect(await runAt("2026-12-01T01:00:00.000Z")).toEqual([
+    "cto@team.example: Report of November 2026: Ours",
+  ]);
+});
+
+test("a report has the figures of its group, its target, and the monitors that were down", async () => {
+  await using made = await createWorld();
+  const { update, time, server, group } = made;
+  const mail = {
+    interval: "monthly",
+    groupId: group.id,
+    slaTarget: 0.999,
+    to: ["boss@team.example"],
+  };
+  expect((await update({ reportMails: [mail] })).status).toBe(200);
+  time.now = at("2026-11-01T00:20:00.000Z");
+  await new ReportMailer(made.appliance).runOnce();
+  await made.alerts.runOnce();
+  const { text: raw, html } = server.getOnlyMail();
+  const text = raw.replaceAll(/[^\S\n]/g, " ");
+  expect(text).toContain("Report of October 2026: Payments, Ours");
+  expect(text).toContain("Uptime: 50.00 % (target 99.90 %: missed)");
+  expect(text).toContain(`/reports?month=2026-10&groupId=${group.id}`);
+  expect(text).toContain("Down time: 1 h");
+  expect(text).toContain("Checkout <b>: 50.00 %, down for 1 h");
+  expect(html).toContain("Checkout &lt;b&gt;");
+  expect(html).not.toContain("Checkout <b>");
+});
+
+test("reports of a deleted group are not sent, and settings name only existing groups and valid targets", async () => {
+  await using made = await createWorld();
+  const { api, update, runAt, group, theirs } = made;
+  const mail = { interval: "weekly", groupId: group.id, to: ["boss@team.example"] };
+  await update({ reportMails: [mail] });
+  const detailsOf = async (changes: object) => {
+    const { status, json } = await update({ reportMails: [{ ...mail, ...changes }] });
+    return [status, json.error?.details?.[0]?.path];
+  };
+  expect(await detailsOf({ groupId: unknownId })).toEqual([404, "reportMails"]);
+  expect(await detailsOf({ statusPageId: unknownId })).toEqual([422, "reportMails[0].groupId"]);
+  expect(await detailsOf({ slaTarget: 99.9 })).toEqual([422, "reportMails[0].slaTarget"]);
+  expect(await detailsOf({ to: ["nobody"] })).toEqual([422, "reportMails[0].to[0]"]);
+  expect(await detailsOf({ to: [] })).toEqual([422, "reportMails[0].to"]);
+  expect(await detailsOf({ since: 0 })).toEqual([422, "reportMails[0].since"]);
+  expect((await theirs.api("PATCH", path, { body: { reportMails: [mail] } })).status).toBe(404);
+  await api("DELETE", `/api/v1/monitor-groups/${group.id}`);
+  expect(await runAt("2026-10-12T01:00:00.000Z")).toEqual([]);
+});
+
+test("weeks start on Monday, and periods follow the clock changes of the zone", () => {
+  const zone = "Europe/Berlin";
+  const spanOf = (interval: "weekly" | "monthly", now: string) => {
+    const { key, span } = findLastPeriod(interval, at(now), zone);
+    return [key, ...[span.from, span.to].map((time) => new Date(time).toISOString())];
+  };
+  const october = ["2026-10", "2026-09-30T22:00:00.000Z", "2026-10-31T23:00:00.000Z"];
+  expect(spanOf("monthly", "2026-10-31T23:00:00.000Z")).toEqual(october);
+  expect(spanOf("monthly", "2026-11-30T22:59:59.000Z")).toEqual(october);
+  expect(spanOf("monthly", "2027-01-15T00:00:00.000Z")[0]).toBe("2026-12");
+  const week = ["2026-10-19", "2026-10-18T22:00:00.000Z", "2026-10-25T23:00:00.000Z"];
+  expect(spanOf("weekly", "2026-10-25T23:00:00.000Z")).toEqual(week);
+  expect(spanOf("weekly", "2026-11-01T22:59:59.000Z")).toEqual(week);
+});
