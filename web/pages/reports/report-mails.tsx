@@ -1,5 +1,5 @@
 /** Dialog that sends the reports of a subject by mail, each week or month. */
-import { TagsInput, TextInput } from "@mantine/core";
+import { Alert, TagsInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
@@ -70,10 +70,13 @@ function Fields({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) 
   const { values, set } = form;
   return (
     <FormDialog title="Send this report by mail" onClose={onClose} form={form} submit="Save">
-      <p className="quiet">
-        Sent through the mail server in Settings, once the week or month is over. People need no
-        account.
-      </p>
+      {settings.smtp === null ? (
+        <Alert color="yellow" variant="light">
+          Set up the mail server in Settings first. Without it, no report is sent.
+        </Alert>
+      ) : (
+        <p className="quiet">Sent once the week or month is over. People need no account.</p>
+      )}
       <TagsInput
         label="Each week to"
         description="From Monday to Sunday. Press Enter after each address."
