@@ -35,7 +35,7 @@ type FieldsProps = Omit<Props, "organizationId"> & {
 
 const intervals = ["weekly", "monthly"] as const;
 
-function Fields({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) {
+function useReportForm({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
   const isOwn = (mail: Settings["reportMails"][number]) =>
     mail.groupId === groupId && mail.statusPageId === statusPageId;
@@ -43,7 +43,7 @@ function Fields({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) 
   const listRecipients = (interval: (typeof intervals)[number]) =>
     own.find((mail) => mail.interval === interval)?.to ?? [];
   const target = own[0]?.slaTarget ?? null;
-  const form = useForm(
+  return useForm(
     {
       weekly: listRecipients("weekly"),
       monthly: listRecipients("monthly"),
@@ -67,6 +67,11 @@ function Fields({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) 
     onTheirs,
     { key: "report-mails" },
   );
+}
+
+function Fields(props: FieldsProps) {
+  const { settings, onClose } = props;
+  const form = useReportForm(props);
   const { values, set } = form;
   return (
     <FormDialog title="Send this report by mail" onClose={onClose} form={form} submit="Save">
