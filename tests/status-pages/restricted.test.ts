@@ -369,6 +369,59 @@ describe("access tokens", () => {
   });
 });
 
+test("a visitor signs in, and reads why that fails, in the language that they chose", async () => {
+  await using made = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
+  await using provider = await startIdentityProvider(() => made.time.now);
+  const admin = await signInMember(made, "owner", { administrator: true });
+  const body = {
+    name: "Keycloak",
+    issuer: provider.issuer,
+    clientId: "signalbox",
+    organizations: [{ organizationId: made.ours.id, defaultRole: null }],
+  };
+  const added = await admin.page("POST", "/dashboard/identity-providers", { body });
+  const providerId = added.json.data.id as string;
+  await made.publish({
+    visibility: "signed-in",
+    languages: ["de", "fr"],
+    visitorProviders: [{ providerId, domains: [] }],
+  });
+  const closed = await made.get("/status/ours/history?lang=de", { host });
+  expect(closed.status).toBe(403);
+  expect(closed.text).toContain('lang="de"');
+  const to = encodeURIComponent("/status/ours/history?lang=de");
+  const link = `/status/ours/sign-in?provider=${providerId}&lang=de&to=${to}`;
+  expect(closed.text).toContain(Bun.escapeHTML(link));
+
+  const start = async () => {
+    const started = await made.get(link, { host });
+    const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
+    const browser = createCookieBrowser(made);
+    return { own, browser, gone: await browser.comeBack(started.headers.get("location") ?? "") };
+  };
+  const { own, browser, gone } = await start();
+  const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
+  const [, next = ""] = /content="0;url=([^"]+)"/.exec(back.text) ?? [];
+  const approved = await browser.comeBack(next.replaceAll("&amp;", "&"));
+  const url = new URL(approved.headers.get("location") ?? "");
+  const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
+  expect(done.headers.get("location")).toBe("/status/ours/history?lang=de");
+  await admin.page("PATCH", `/dashboard/identity-providers/${providerId}`, {
+    body: { clientId: "other" },
+  });
+  provider.state.answer = () => new Response(null, { status: 500 });
+  const failed = (await start()).gone;
+  expect([failed.status, readWords(failed.text, "h1")]).toEqual([
+    503,
+    ["Die Anmeldung funktioniert gerade nicht"],
+  ]);
+  for (const elsewhere of ["//evil.example", "/status/ours?lang=de&x", "/status/ours?next=//e"]) {
+    const there = `/status/ours/sign-in?account&to=${encodeURIComponent(elsewhere)}`;
+    const cookie = (await made.get(there, { host })).headers.get("set-cookie");
+    expect(cookie).toMatch(/~\/status\/ours;/);
+  }
+});
+
 test("accounts of a sign-in provider see the page and nothing else, as long as page and provider accept them", async () => {
   await using made = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
   await using provider = await startIdentityProvider(() => made.time.now);

@@ -286,5 +286,7 @@ export const cs: Dictionary = {
   nothingHere: "Nic tu není",
   nothingHereText:
     "Na této adrese není žádná veřejná stránka. Možná byla přesunuta, nebo je odkaz neúplný. Požádejte odesílatele o aktuální odkaz.",
+  signInFails: "Přihlášení teď nefunguje",
+  signInLater: "Zkuste to znovu za několik minut.",
   tooManyRequests: "Příliš mnoho požadavků",
 };

@@ -244,5 +244,7 @@ export const de: Dictionary = {
   nothingHere: "Hier ist nichts",
   nothingHereText:
     "Unter dieser Adresse gibt es keine öffentliche Seite. Vielleicht ist sie umgezogen, oder der Link ist unvollständig. Fragen Sie den Absender nach dem aktuellen Link.",
+  signInFails: "Die Anmeldung funktioniert gerade nicht",
+  signInLater: "Versuchen Sie es in ein paar Minuten noch einmal.",
   tooManyRequests: "Zu viele Anfragen",
 };

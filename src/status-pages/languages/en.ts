@@ -254,6 +254,8 @@ export const en = {
   nothingHere: "Nothing here",
   nothingHereText:
     "There is no public page at this address. It can have moved, or the link is incomplete. Ask the sender for the current link.",
+  signInFails: "Signing in does not work at the moment",
+  signInLater: "Try again in a few minutes.",
   tooManyRequests: "Too many requests",
 } as const;
 

@@ -248,5 +248,7 @@ export const es: Dictionary = {
   nothingHere: "Aquí no hay nada",
   nothingHereText:
     "No hay ninguna página pública en esta dirección. Puede que se haya movido o que el enlace esté incompleto. Pide el enlace actual a quien te lo envió.",
+  signInFails: "No es posible iniciar sesión en este momento",
+  signInLater: "Inténtelo de nuevo dentro de unos minutos.",
   tooManyRequests: "Demasiadas solicitudes",
 };

@@ -244,5 +244,7 @@ export const fr: Dictionary = {
   nothingHere: "Il n’y a rien ici",
   nothingHereText:
     "Il n’y a pas de page publique à cette adresse. Elle a peut-être été déplacée, ou le lien est incomplet. Demandez le lien actuel à l’expéditeur.",
+  signInFails: "La connexion ne fonctionne pas pour le moment",
+  signInLater: "Réessayez dans quelques minutes.",
   tooManyRequests: "Trop de requêtes",
 };

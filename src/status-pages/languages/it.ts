@@ -252,5 +252,7 @@ export const it: Dictionary = {
   nothingHere: "Qui non c’è nulla",
   nothingHereText:
     "A questo indirizzo non c’è alcuna pagina pubblica. Potrebbe essere stata spostata, oppure il link è incompleto. Chiedi il link attuale a chi te l’ha inviato.",
+  signInFails: "Al momento non è possibile accedere",
+  signInLater: "Riprova tra qualche minuto.",
   tooManyRequests: "Troppe richieste",
 };

@@ -226,5 +226,7 @@ export const ja: Dictionary = {
   nothingHere: "ページが見つかりません",
   nothingHereText:
     "このアドレスに公開ページはありません。移動したか、リンクが不完全な可能性があります。送信者に現在のリンクをお問い合わせください。",
+  signInFails: "現在サインインできません",
+  signInLater: "数分後にもう一度お試しください。",
   tooManyRequests: "リクエストが多すぎます",
 };

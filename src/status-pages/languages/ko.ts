@@ -226,5 +226,7 @@ export const ko: Dictionary = {
   nothingHere: "여기에는 아무것도 없습니다",
   nothingHereText:
     "이 주소에는 공개 페이지가 없습니다. 페이지가 이동했거나 링크가 완전하지 않을 수 있습니다. 보낸 사람에게 현재 링크를 요청하세요.",
+  signInFails: "지금은 로그인할 수 없습니다",
+  signInLater: "몇 분 후에 다시 시도해 주세요.",
   tooManyRequests: "요청이 너무 많습니다",
 };

@@ -244,5 +244,7 @@ export const nl: Dictionary = {
   nothingHere: "Hier is niets",
   nothingHereText:
     "Op dit adres staat geen openbare pagina. Misschien is ze verplaatst, of is de link onvolledig. Vraag de afzender om de huidige link.",
+  signInFails: "Inloggen werkt op dit moment niet",
+  signInLater: "Probeer het over een paar minuten opnieuw.",
   tooManyRequests: "Te veel verzoeken",
 };

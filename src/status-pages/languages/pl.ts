@@ -286,5 +286,7 @@ export const pl: Dictionary = {
   nothingHere: "Nic tu nie ma",
   nothingHereText:
     "Pod tym adresem nie ma publicznej strony. Mogła zostać przeniesiona albo link jest niepełny. Poproś nadawcę o aktualny link.",
+  signInFails: "Logowanie chwilowo nie działa",
+  signInLater: "Spróbuj ponownie za kilka minut.",
   tooManyRequests: "Zbyt wiele żądań",
 };

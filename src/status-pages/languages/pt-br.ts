@@ -246,5 +246,7 @@ export const ptBr: Dictionary = {
   nothingHere: "Não há nada aqui",
   nothingHereText:
     "Não há nenhuma página pública neste endereço. Ela pode ter sido movida, ou o link está incompleto. Peça o link atual a quem o enviou.",
+  signInFails: "Não é possível entrar no momento",
+  signInLater: "Tente novamente em alguns minutos.",
   tooManyRequests: "Solicitações demais",
 };

@@ -242,5 +242,7 @@ export const sv: Dictionary = {
   nothingHere: "Här finns inget",
   nothingHereText:
     "Det finns ingen offentlig sida på den här adressen. Den kan ha flyttats, eller så är länken ofullständig. Be avsändaren om den aktuella länken.",
+  signInFails: "Det går inte att logga in just nu",
+  signInLater: "Försök igen om några minuter.",
   tooManyRequests: "För många förfrågningar",
 };

@@ -232,5 +232,7 @@ export const tr: Dictionary = {
   nothingHere: "Burada bir şey yok",
   nothingHereText:
     "Bu adreste herkese açık bir sayfa yok. Taşınmış olabilir ya da bağlantı eksik. Gönderenden güncel bağlantıyı isteyin.",
+  signInFails: "Şu anda oturum açılamıyor",
+  signInLater: "Birkaç dakika sonra yeniden deneyin.",
   tooManyRequests: "Çok fazla istek",
 };

@@ -223,5 +223,7 @@ export const zhCn: Dictionary = {
   noAccountAddress: "您的帐户没有可接收动态的地址。",
   nothingHere: "这里什么都没有",
   nothingHereText: "此地址没有公开页面。页面可能已移动，或者链接不完整。请向发送者索取最新链接。",
+  signInFails: "目前无法登录",
+  signInLater: "请几分钟后再试。",
   tooManyRequests: "请求过多",
 };

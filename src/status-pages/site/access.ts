@@ -68,12 +68,13 @@ export class PageAccess {
     return { audience: person === null ? "everyone" : "signed-in", isByToken: false, person };
   }
 
-  /** Responds to a visitor for whom the page is closed. `path` is the requested path. */
+  /** Responds to a visitor for whom the page is closed. `path` is the requested path, `query` its chosen language. */
   async refuse(
     request: Request,
     head: PageHead,
     page: VisitedPage,
     path: string,
+    query: string,
   ): Promise<Response> {
     const { store, lock } = this.#on;
     const { language } = page;
@@ -83,7 +84,7 @@ export class PageAccess {
         return lock.ask(head, page, path);
       case "signed-in": {
         const providers = await findVisitorProviders(store, head);
-        return respondChoice(await findBranding(store, head), page, path, providers);
+        return respondChoice(await findBranding(store, head), page, path + query, providers);
       }
       default: {
         const address = this.#on.addressOf(request);
@@ -188,7 +189,8 @@ export function respondChoice(
     })),
   ];
   const links = ways.map(({ way, label }) => {
-    const href = `${home === "/" ? "" : home}/sign-in?${way}&to=${encodeURIComponent(path)}`;
+    const [, chosen] = path.split("?", 2);
+    const href = `${home === "/" ? "" : home}/sign-in?${way}${chosen ? `&${chosen}` : ""}&to=${encodeURIComponent(path)}`;
     return `<a class="go" href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(label)}</a>`;
   });
   return respondClosed(

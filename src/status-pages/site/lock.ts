@@ -98,8 +98,11 @@ export function createPageLock(
 
 /** Whether a path belongs to the page, so that nothing can redirect elsewhere. */
 export function isWithin(home: string, path: string): boolean {
-  if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
-  return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
+  const [, pathname] = /^(\/(?:[a-z0-9][a-z0-9./-]*)?)(?:\?lang=[a-zA-Z-]{2,7})?$/.exec(path) ?? [];
+  if (pathname === undefined) return false;
+  return (
+    home === "/" || [home, `${home}.json`].includes(pathname) || pathname.startsWith(`${home}/`)
+  );
 }
 
 const wrongPassword = (language: Language, path: string): Form => ({

@@ -202,7 +202,7 @@ export class PublicPages {
     const target = {
       head,
       base: address.base,
-      language: this.#visitedPage(request, head, address).language,
+      languageName: this.#chooseLanguage(request, head, "page").language,
       isAtOwnHost: address.host !== null,
       hasAdminPage,
     };
@@ -270,7 +270,9 @@ export class PublicPages {
   #refuse(request: Request, head: PageHead, address: PageAddress): Promise<Response> {
     const path = pathOf(getOriginalRequest(request));
     const page = this.#visitedPage(request, head, address);
-    return this.#on.access.refuse(request, head, page, path);
+    // A language that the visitor chose is still chosen after signing in.
+    const query = readLanguage(request) === null ? "" : page.query;
+    return this.#on.access.refuse(request, head, page, path, query);
   }
 
   #visitedPage(request: Request, head: PageHead, { base }: PageAddress): VisitedPage {

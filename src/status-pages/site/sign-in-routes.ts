@@ -1,8 +1,6 @@
 /** The route of the admin host that leads visitors of status pages to a sign-in provider and back. */
 import type { SingleSignOnDependencies } from "../../accounts/single-sign-on/service.ts";
-import { AppError } from "../../core/errors.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { respondStatement } from "../../http/responses/small-page.ts";
 import { buildVisitorContext } from "../../http/visitor-context.ts";
 import { visitorPath, visitProvider } from "./sign-in-service.ts";
 
@@ -17,13 +15,7 @@ export const createVisitorSignInRoutes = (
     requestContext.services.extendTimeout(request, providerSeconds);
     const context = buildVisitorContext(requestContext, request);
     const query = new URLSearchParams(request.url.split("?", 2)[1]);
-    const response = await visitProvider(context, dependencies, query).catch(respondTrouble);
+    const response = await visitProvider(context, dependencies, query);
     for (const cookie of requestContext.setCookies) response.headers.append("Set-Cookie", cookie);
     return response;
   });
-
-/** Shows why a provider can't be used as a page, because people open the path in a browser. */
-function respondTrouble(error: unknown): Response {
-  if (!(error instanceof AppError)) throw error;
-  return respondStatement("You can't sign in at the moment", error.message, 503);
-}

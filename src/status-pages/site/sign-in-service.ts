@@ -12,6 +12,7 @@ import {
 } from "../../accounts/single-sign-on/service.ts";
 import { AppError } from "../../core/errors.ts";
 import { createToken, sha256 } from "../../core/ids.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import { type Clock, minuteMs } from "../../core/time/clock.ts";
@@ -19,7 +20,7 @@ import type { Store } from "../../database/store.ts";
 import { isOurs } from "../../http/access/host-guard.ts";
 import { buildSetCookie, readCookie } from "../../http/cookies.ts";
 import { originOf } from "../../http/request.ts";
-import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { respondSmallPage, respondStatement } from "../../http/responses/small-page.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import type { Language } from "../languages/language.ts";
@@ -55,6 +56,7 @@ type Start = {
   pageId: string;
   origin: string;
   base: string;
+  language: PageLanguage;
   /** SHA-256 of the secret in the browser's cookie, so that a code works only in this browser. */
   secretHash: string;
   until: number;
@@ -78,7 +80,7 @@ export type PageSignInDependencies = {
 type Target = {
   head: PageHead;
   base: string;
-  language: Language;
+  languageName: PageLanguage;
   isAtOwnHost: boolean;
   hasAdminPage: boolean;
 };
@@ -93,8 +95,9 @@ export async function signInVisitor(
   target: Target,
   query: URLSearchParams,
 ): Promise<Response> {
-  const { head, base, language } = target;
+  const { head, base, languageName } = target;
   const home = base || "/";
+  const language = getLanguage(languageName);
   const [code, to, providerId] = [query.get("code"), query.get("to"), query.get("provider")];
   if (code !== null) return completeSignIn(on, request, target, code);
   const back = to !== null && isWithin(home, to) ? to : home;
@@ -108,7 +111,7 @@ export async function signInVisitor(
 function startSignIn(
   { vault, clock, ownHosts, origin }: PageSignInDependencies,
   request: Request,
-  { head, base, isAtOwnHost, hasAdminPage }: Target,
+  { head, base, languageName: language, isAtOwnHost, hasAdminPage }: Target,
   back: string,
   providerId: string | null,
 ): Response {
@@ -123,6 +126,7 @@ function startSignIn(
     pageId,
     origin: originOf(request),
     base,
+    language,
     secretHash: sha256(secret),
     until: clock() + startedMs,
   };
@@ -143,14 +147,14 @@ function startSignIn(
 function completeSignIn(
   { vault, clock }: PageSignInDependencies,
   request: Request,
-  { head, base, language }: Target,
+  { head, base, languageName }: Target,
   sealed: string,
 ): Response {
   const code = openSealed<Code>(vault, sealed, codeLocationOf(head.id));
   const [secret = "", to = ""] = (readCookie(request, cookieNameOf(head.id)) ?? "").split("~", 2);
   const home = base || "/";
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
-    return respondExpired(`${base}/sign-in`, language);
+    return respondExpired(`${base}/sign-in`, getLanguage(languageName));
   const pass: Pass = "sessionId" in code.who ? code.who : { ...code.who, until: clock() + visitMs };
   const lifetimeMs = "sessionId" in pass ? oldestMs : visitMs;
   const cookies = [
@@ -249,12 +253,16 @@ export async function visitProvider(
   const providerId = query.get("provider");
   if (providerId !== null) {
     cookies.set({ ...shortCookie, name: visitCookieOf(head.id), value: visit });
-    const url = await startAttempt(context, dependencies, {
-      providerId,
-      purpose: { type: "visitor", pageId: head.id },
-      returnTo: `${visitorPath}?page=${head.id}`,
-    });
-    return redirect(302, url, []);
+    try {
+      const url = await startAttempt(context, dependencies, {
+        providerId,
+        purpose: { type: "visitor", pageId: head.id },
+        returnTo: `${visitorPath}?page=${head.id}`,
+      });
+      return redirect(302, url, []);
+    } catch (error) {
+      return respondTrouble(error, getLanguage(start.language));
+    }
   }
   const sealed = cookies.read(accountCookieOf(head.id)) ?? "";
   const account = openSealed<VisitorAccount & { until: number }>(
@@ -263,11 +271,23 @@ export async function visitProvider(
     accountLocationOf(head.id),
   );
   if (account === null || account.until < clock())
-    return respondExpired(`${start.origin}${start.base}/sign-in`, getLanguage(head.language));
+    return respondExpired(`${start.origin}${start.base}/sign-in`, getLanguage(start.language));
   for (const name of [visitCookieOf(head.id), accountCookieOf(head.id)])
     cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   const { until: _until, ...who } = account;
   return redirect(302, buildCompletion(context, start, who), []);
+}
+
+/** Shows that a provider can't be used as a page. The log has the reason, because visitors can't change it. */
+function respondTrouble(error: unknown, language: Language): Response {
+  if (!(error instanceof AppError)) throw error;
+  const isFrequent = error.code === "RATE_LIMITED";
+  return respondStatement(
+    language.say(isFrequent ? "tooManyRequests" : "signInFails"),
+    language.say("signInLater"),
+    isFrequent ? 429 : 503,
+    language,
+  );
 }
 
 const shortCookie = { maxAgeSeconds: startedMs / 1000, sameSite: "Lax" } as const;
