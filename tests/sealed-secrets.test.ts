@@ -223,10 +223,47 @@ async function monitorWorld(type: string, variant: number): Promise<Snapshot> {
   };
 }
 
+/** A broker of MQTT that accepts everything, and records it. */
+function startBroker() {
+  const received: Buffer[] = [];
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket, chunk) {
+        received.push(chunk);
+        const type = (chunk[0] ?? 0) >> 4;
+        if (type === 1 && chunk[0] === 0x10) socket.write(Buffer.from([0x20, 2, 0, 0]));
+        else if (type === 3) socket.write(Buffer.from([0x40, 2, 0, 1]));
+        else socket.end();
+      },
+    },
+  });
+  const text = () => Buffer.concat(received).toString("latin1");
+  return { port: server.port, text, [Symbol.dispose]: () => server.stop(true) };
+}
+
+/** A channel that sends over MQTT. */
+async function brokerWorld(type: string, variant: number): Promise<Snapshot> {
+  const [near, far] = [startBroker(), startBroker()];
+  const broker = { host: "127.0.0.1", port: near.port };
+  const world = await channelWorld(type, variant, broker);
+  return {
+    ...world,
+    elsewhere: ["localhost", far.port],
+    astray: () => [far.text()],
+    isSentHome: () => isSecret(near.text()),
+    async [Symbol.asyncDispose]() {
+      near[Symbol.dispose]();
+      far[Symbol.dispose]();
+    },
+  };
+}
+
 /** Types that send only a signature made with their secret. */
 const onlySigning: ReadonlySet<string> = new Set(["nextcloudtalk", "sns"]);
 
-async function channelWorld(type: string, variant: number): Promise<Snapshot> {
+async function channelWorld(type: string, variant: number, target: Own = {}): Promise<Snapshot> {
   const sent: { origin: string; text: string }[] = [];
   const appliance = await testAppliance({
     exchange: async ({ url, headers, body }) => {
@@ -234,7 +271,7 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
       return { status: 200, headers: new Map(), body: "ok" };
     },
   });
-  const home = listChannelHomes(type)[variant] ?? {};
+  const home = { ...listChannelHomes(type)[variant], ...target };
   const { api } = appliance.ours;
   const body = { type, name: "On-call", ...home };
   const { json } = await api("POST", at("alert-channels"), { body });
@@ -330,7 +367,8 @@ async function settingsWorld(_type: string, variant: number): Promise<Snapshot> 
 
 const worlds: Record<string, (type: string, variant: number) => Promise<Snapshot>> = {
   monitors: monitorWorld,
-  "alert-channels": channelWorld,
+  "alert-channels": (type, variant) =>
+    type === "mqtt" ? brokerWorld(type, variant) : channelWorld(type, variant),
   settings: settingsWorld,
 };
 
@@ -524,7 +562,10 @@ describe("an encrypted secret is never sent to a changed address", () => {
       expect([patch, astray().filter(isSecret)]).toEqual([patch, []]);
     }
 
-    const decisive = tried.flatMap(([, destination]) => Object.keys(destination));
+    // The broker is not encrypted, so no change of `tls` makes it weaker.
+    const decisive = tried
+      .flatMap(([, destination]) => Object.keys(destination))
+      .filter((name) => type !== "mqtt" || name !== "tls");
     const moved = refused.flatMap((patch) => Object.keys(patch));
     expect([...new Set(moved)].toSorted()).toEqual([...new Set(decisive)].toSorted());
     for (const patch of refused) {
