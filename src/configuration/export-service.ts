@@ -291,7 +291,14 @@ function buildEntry(
     return { afterMinutes, targets: targets.map(({ type, id }) => ({ [type]: keyOf(id) })) };
   }
 
-  function toEntrySection({ name, groupId, monitors, audience }: StatusPageSection): Fields {
+  function toEntrySection({
+    name,
+    groupId,
+    monitors,
+    nested,
+    folding,
+    audience,
+  }: StatusPageSection): Fields {
     const listed = monitors.filter(({ id }) => keys.has(id));
     return {
       ...(name !== null && { name }),
@@ -301,8 +308,11 @@ function buildEntry(
           monitor: keyOf(one.id),
           ...(one.name !== null && { name: one.name }),
           ...(one.showDescription && { showDescription: true }),
+          ...(one.link !== null && { link: one.link }),
         })),
       }),
+      ...(nested && { nested }),
+      ...(folding !== "auto" && { folding }),
       ...(audience !== "everyone" && { audience }),
     };
   }

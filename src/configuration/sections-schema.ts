@@ -167,9 +167,12 @@ const PageSection = z.strictObject({
         monitor: Key,
         name: NewStatusPageSection.shape.monitors.unwrap().element.shape.name,
         showDescription: z.boolean().default(false),
+        link: NewStatusPageSection.shape.monitors.unwrap().element.shape.link,
       }),
     )
     .default([]),
+  nested: NewStatusPageSection.shape.nested,
+  folding: NewStatusPageSection.shape.folding,
   audience: NewStatusPageSection.shape.audience,
 });
 

@@ -15,7 +15,7 @@ import type {
   PublicMonitor,
 } from "./formats/public-data.ts";
 import { addImpacts, applyImpact, findOpenImpacts, listImpactSpans } from "./rendering/impacts.ts";
-import { maxShownMonitors, limitShownDays, takesVisitors } from "./rules.ts";
+import { maxShownMonitors, limitShownDays, selectNested, takesVisitors } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
 import { type Concealed, createWindowReader } from "./windows.ts";
@@ -96,13 +96,13 @@ async function readSections(store: Store, { organizationId, id: pageId, sections
     sections.flatMap(({ monitors }) => monitors).map((monitor) => [monitor.id, monitor]),
   );
   const toPublicMonitor = ({ description, ...row }: MonitorRow) => {
-    const { name, showDescription = false } = published.get(row.id) ?? {};
+    const { name, showDescription = false, link = null } = published.get(row.id) ?? {};
     const isShown = showDescription && description !== "";
-    return { ...row, name: name ?? row.name, description: isShown ? description : null };
+    return { ...row, name: name ?? row.name, description: isShown ? description : null, link };
   };
   let left = maxShownMonitors;
   const ids = deriveSectionIds(pageId, sections);
-  return sections.map(({ name, groupId, monitors }, index) => {
+  return sections.map(({ name, groupId, monitors, nested, folding }, index) => {
     const rows =
       groupId === null
         ? monitors.flatMap(({ id }) => byId.get(id) ?? [])
@@ -110,6 +110,8 @@ async function readSections(store: Store, { organizationId, id: pageId, sections
     return {
       id: ids[index] ?? "",
       name: name ?? names.get(groupId ?? "") ?? "",
+      nested,
+      folding,
       monitors: rows
         .filter(({ id }) => !takenIds.has(id) && left-- > 0 && takenIds.add(id))
         .map(toPublicMonitor),
@@ -220,8 +222,24 @@ function buildPublicMonitor(
 type Section = PublicData["sections"][number];
 
 /** Returns a function that builds the sections of a page with the impacts of incidents on their monitors. */
-function createSectionBuilder(sections: readonly Section[], { showPaused }: PublicPage) {
-  const listed = sections.filter(({ monitors }) => showPaused || monitors.length > 0);
+function createSectionBuilder(
+  sections: readonly (Section & { nested: boolean })[],
+  { showPaused }: PublicPage,
+) {
+  const hasMonitors = ({ monitors }: Section | undefined = { id: "", name: "", monitors: [] }) =>
+    monitors.length > 0;
+  const countNested = (from: number) => {
+    const end = sections.findIndex(({ nested }, index) => index >= from && !nested);
+    return (end === -1 ? sections.length : end) - from;
+  };
+  const listed = selectNested(
+    sections,
+    (section, index) =>
+      showPaused ||
+      hasMonitors(section) ||
+      (!section.nested &&
+        sections.slice(index + 1, index + 1 + countNested(index + 1)).some(hasMonitors)),
+  );
   return (incidents: readonly PublicIncident[]): Section[] => {
     const impacts = findOpenImpacts(incidents);
     return listed.map((section) => ({

@@ -18,7 +18,7 @@ import type {
   DayFacts,
   DayView,
   MonitorView,
-  StatusView,
+  SectionView,
   Tone,
   WorkView,
 } from "./rendering/view.ts";
@@ -267,22 +267,52 @@ const denseFrom = 170;
 
 /** Renders a section as strings, because React would be slow for thousands of monitors. */
 function* renderSection(
-  { name, monitors, isFolded }: StatusView["sections"][number],
+  section: SectionView,
   document: PageDocument,
+  level: 2 | 3 = 2,
 ): Generator<string> {
   const { language } = document;
-  const heading = `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
-  yield isFolded
-    ? `<summary>${heading} <span class="num">${document.view.page.look.showIcons ? `${renderIcon("up")} ` : ""}<span class="word up">${language.count("allCountUp", monitors.length)}</span></span>${renderWorstBars(name, monitors, language)}</summary>`
-    : heading;
-  if (monitors.length === 0) return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
-  yield "<ul>";
-  for (const monitor of monitors) yield* renderMonitor(monitor, document);
-  yield "</ul>";
+  const { name, monitors, nested, isFolded } = section;
+  const heading = `<h${level} dir="auto">${Bun.escapeHTML(name)}</h${level}>`;
+  yield isFolded ? renderSummary(section, heading, document) : heading;
+  if (monitors.length === 0 && nested.length === 0)
+    return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
+  if (monitors.length > 0) {
+    yield "<ul>";
+    for (const monitor of monitors) yield* renderMonitor(monitor, document, level === 2 ? 3 : 4);
+    yield "</ul>";
+  }
+  for (const one of nested) {
+    const [start, end] = one.isFolded
+      ? [`<details class="sec nested" id="section-${one.id}">`, "</details>"]
+      : ['<section class="sec nested">', "</section>"];
+    yield start;
+    yield* renderSection(one, document, 3);
+    yield end;
+  }
+}
+
+/** Renders the line of a folded section: its worst state, and the worst state of each day. */
+function renderSummary(
+  { name, monitors, nested }: SectionView,
+  heading: string,
+  { language, view }: PageDocument,
+): string {
+  const all = [...monitors, ...nested.flatMap((one) => one.monitors)];
+  const worst = all.toSorted((a, b) => rankTone(a.tone) - rankTone(b.tone))[0];
+  const tone = worst?.tone ?? "none";
+  const isUp = all.every((monitor) => monitor.tone === "up");
+  const word = isUp ? language.count("allCountUp", all.length) : (worst?.word ?? "");
+  const icon = view.page.look.showIcons ? `${renderIcon(tone)} ` : "";
+  const bars = all.length === 0 ? "" : renderWorstBars(name, all, language);
+  return `<summary>${heading} <span class="num">${icon}<span class="word ${tone}">${word}</span></span>${bars}</summary>`;
 }
 
 /** Tones from the worst. Maintenance is worse than up, because it was announced. */
 const worstFirst: readonly Tone[] = ["down", "degraded", "maintenance", "up", "none"];
+
+/** Rank of a current state, the worst first. A state without results is better than trouble only. */
+const rankTone = (tone: Tone) => ["down", "degraded", "maintenance", "none", "up"].indexOf(tone);
 
 /** Renders the worst state of each day among the monitors of a section. */
 function renderWorstBars(
@@ -330,10 +360,15 @@ function renderIcon(tone: Tone): string {
 function* renderMonitor(
   monitor: MonitorView,
   { view, words, to, language }: PageDocument,
+  level: 3 | 4,
 ): Generator<string> {
   const { showUptime, showIcons } = view.page.look;
   const { description, tone, word, stateSince, lastKnown, figures, latency } = monitor;
-  const name = Bun.escapeHTML(monitor.name);
+  const plainName = Bun.escapeHTML(monitor.name);
+  const name =
+    monitor.link === null
+      ? plainName
+      : `<a href="${Bun.escapeHTML(monitor.link)}" rel="noopener">${plainName}</a>`;
   const { daysBetween, settled, marks } = monitor;
   const { uptime } = figures;
   const count = monitor.historyDays;
@@ -355,7 +390,7 @@ function* renderMonitor(
     : figures.since === null
       ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
       : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
-  yield `<li class="comp"><div class="line"><h3 class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
+  yield `<li class="comp"><div class="line"><h${level} class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h${level}> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
   yield renderSettledBars(monitor, language);
   yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;
 }

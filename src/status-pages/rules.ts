@@ -78,6 +78,8 @@ type SectionRow = {
   position: number;
   name: string | null;
   groupId: string | null;
+  nested: boolean;
+  folding: StatusPageSection["folding"];
   audience: Audience;
 };
 type MonitorRow = {
@@ -85,19 +87,23 @@ type MonitorRow = {
   monitorId: string;
   publicName: string | null;
   showDescription: boolean;
+  link: string | null;
 };
 
 /** Builds sections from ordered rows. Monitor rows of a deleted group have no section and are ignored. */
 export function assembleSections(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
   const bySection = Map.groupBy(monitors, ({ section }) => section);
-  return sections.map(({ position, name, groupId, audience }) => ({
+  return sections.map(({ position, name, groupId, nested, folding, audience }) => ({
     name,
     groupId,
+    nested,
+    folding,
     audience,
     monitors: (bySection.get(position) ?? []).map((row) => ({
       id: row.monitorId,
       name: row.publicName,
       showDescription: row.showDescription,
+      link: row.link,
     })),
   }));
 }
@@ -108,9 +114,23 @@ export function selectSections(sections: readonly StatusPageSection[], audience:
     audience === "signed-in" || section.audience === "everyone";
   return {
     audience,
-    sections: sections.filter(isShown),
+    sections: selectNested(sections, isShown),
     concealed: sections.filter((section) => !isShown(section)),
   };
+}
+
+/** Selects sections. A nested section is not nested without its parent. */
+export function selectNested<T extends { nested: boolean }>(
+  sections: readonly T[],
+  isShown: (section: T, index: number) => boolean,
+): T[] {
+  let isParentShown = false;
+  return sections.flatMap((section, index) => {
+    const isThisShown = isShown(section, index);
+    if (!section.nested) isParentShown = isThisShown;
+    if (!isThisShown) return [];
+    return [section.nested && !isParentShown ? { ...section, nested: false } : section];
+  });
 }
 
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   bodySchema,
+  HttpUrl,
   Id,
   integer,
   line,
@@ -123,6 +124,8 @@ const hosts = z
       "Host names that show the page at `/`, stored in lower case. Each belongs to at most one page. Rejected are names of the appliance itself (`localhost`, its host name, `--allowed-host` and `--url`), IP addresses and names without a dot.",
   });
 
+const Folding = z.enum(["auto", "folded", "open"]).meta({ id: "StatusPageFolding" });
+
 const publicName = "Shown instead of the monitor's own name.";
 
 export const NewStatusPageSection = z
@@ -142,6 +145,9 @@ export const NewStatusPageSection = z
             description:
               "Whether the page shows the monitor's description. By default it is internal.",
           }),
+          link: HttpUrl.nullable().default(null).meta({
+            description: "Address that the monitor's name links to on the page.",
+          }),
         }),
       )
       .max(maxMonitors)
@@ -150,6 +156,14 @@ export const NewStatusPageSection = z
         description:
           "Without a `groupId`, the monitors of the section. With one, public names and descriptions of some monitors of the group.",
       }),
+    nested: z.boolean().default(false).meta({
+      description:
+        "Whether it is part of the closest earlier section that is not nested. Its audience is its own.",
+    }),
+    folding: Folding.default("auto").meta({
+      description:
+        "Whether visitors first see only a line with the worst state. `auto` folds sections without trouble on long pages.",
+    }),
     audience: Audience.default("everyone"),
   })
   .meta({ id: "NewStatusPageSection" });
@@ -163,6 +177,7 @@ const sections = z
     const groups = new Set<string>();
     const monitors = new Set<string>();
     let count = 0;
+    if (all[0]?.nested === true) issue([0, "nested"], "must be false for the first section");
     for (const [index, { name, groupId, monitors: listed }] of all.entries()) {
       if (groupId === null && name === null)
         issue([index, "name"], "is required in a section without groupId");
@@ -308,8 +323,15 @@ export const StatusPageSection = z
     name: z.string().nullable(),
     groupId: Id.nullable(),
     monitors: z.array(
-      z.object({ id: Id, name: z.string().nullable(), showDescription: z.boolean() }),
+      z.object({
+        id: Id,
+        name: z.string().nullable(),
+        showDescription: z.boolean(),
+        link: z.string().nullable(),
+      }),
     ),
+    nested: z.boolean(),
+    folding: Folding,
     audience: Audience,
   })
   .meta({ id: "StatusPageSection" });
@@ -377,6 +399,8 @@ export const StatusPage = z
           name: null,
           groupId: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12",
           monitors: [],
+          nested: false,
+          folding: "auto",
           audience: "everyone",
         },
         {
@@ -387,8 +411,11 @@ export const StatusPage = z
               id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35",
               name: "Card network",
               showDescription: false,
+              link: null,
             },
           ],
+          nested: false,
+          folding: "auto",
           audience: "signed-in",
         },
       ],

@@ -312,20 +312,22 @@ function replaceSections(
   const monitors = sections.flatMap((section, index) =>
     section.monitors.map((monitor, position) => ({ ...monitor, section: index, position })),
   );
-  const rows = sections.map(({ name, groupId, audience }) => ({ name, groupId, audience }));
+  const rows = sections.map(({ monitors: _monitors, ...row }) => row);
   const ofPage = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
   return [
     sql`delete from ${statusPageMonitors} where ${ofPage}`,
     sql`delete from ${statusPageSections} where ${ofPage}`,
     sql`insert into ${statusPageSections}
-        (organization_id, page_id, position, name, group_id, audience)
+        (organization_id, page_id, position, name, group_id, nested, folding, audience)
       select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId',
-        value ->> 'audience'
+        value ->> 'nested', value ->> 'folding', value ->> 'audience'
       from json_each(${JSON.stringify(rows)})`,
     sql`insert into ${statusPageMonitors}
-        (organization_id, page_id, section, position, monitor_id, public_name, show_description)
+        (organization_id, page_id, section, position, monitor_id, public_name, show_description,
+         link)
       select ${organizationId}, ${pageId}, value ->> 'section', value ->> 'position',
-        value ->> 'id', value ->> 'name', value ->> 'showDescription'
+        value ->> 'id', value ->> 'name', value ->> 'showDescription',
+        value ->> 'link'
       from json_each(${JSON.stringify(monitors)})`,
   ];
 }

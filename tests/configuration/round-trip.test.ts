@@ -179,7 +179,16 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       .map(([group, shown, name, showDescription, audience]): Own => ({
         sections: [
           ...(group === null ? [] : [{ group, audience }]),
-          { name, monitors: shown.map((one) => ({ monitor: one, showDescription })) },
+          {
+            name,
+            monitors: shown.map((one) => ({
+              monitor: one,
+              showDescription,
+              ...(showDescription && { link: "https://shop.example/" }),
+            })),
+            nested: group !== null && showDescription,
+            folding: showDescription ? "folded" : "auto",
+          },
         ],
       })),
   );

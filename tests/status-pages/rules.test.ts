@@ -5,6 +5,7 @@ import {
   buildFileUrl,
   limitShownDays,
   assembleSections,
+  selectNested,
 } from "../../src/status-pages/rules.ts";
 import { visibilities } from "../../src/status-pages/access-rules.ts";
 import { pixel } from "../support/images.ts";
@@ -41,6 +42,8 @@ test("monitors of a section whose group was deleted are not part of the page", (
     position,
     name: `Part ${position}`,
     groupId: null,
+    nested: false,
+    folding: "auto" as const,
     audience,
   });
   const monitor = (section: number) => ({
@@ -48,21 +51,39 @@ test("monitors of a section whose group was deleted are not part of the page", (
     monitorId: `m${section}`,
     publicName: null,
     showDescription: false,
+    link: null,
   });
   expect(assembleSections([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
     {
       name: "Part 0",
       groupId: null,
+      nested: false,
+      folding: "auto",
       audience,
-      monitors: [{ id: "m0", name: null, showDescription: false }],
+      monitors: [{ id: "m0", name: null, showDescription: false, link: null }],
     },
     {
       name: "Part 2",
       groupId: null,
+      nested: false,
+      folding: "auto",
       audience,
-      monitors: [{ id: "m2", name: null, showDescription: false }],
+      monitors: [{ id: "m2", name: null, showDescription: false, link: null }],
     },
   ]);
+});
+
+test("a nested section is not nested without its parent", () => {
+  const letters = (text: string) =>
+    text.split(" ").map((name) => ({ name, nested: name === name.toLowerCase() }));
+  const select = (text: string, ...omitted: string[]) =>
+    selectNested(letters(text), ({ name }) => !omitted.includes(name))
+      .map(({ name, nested }) => (nested ? `(${name})` : name))
+      .join(" ");
+  expect(select("A b c D e")).toBe("A (b) (c) D (e)");
+  expect(select("A b c D e", "D")).toBe("A (b) (c) e");
+  expect(select("A b c D e", "A", "b")).toBe("c D (e)");
+  expect(select("a B")).toBe("a B");
 });
 
 test("an image is recognized by its signature", () => {

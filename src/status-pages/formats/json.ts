@@ -19,8 +19,8 @@ export function* renderJson(
     updatedAt: new Date(now).toISOString(),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"sections":[`;
-  for (const [index, { name, monitors }] of sections.entries()) {
-    yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"monitors":[`;
+  for (const [index, { name, nested = false, monitors }] of sections.entries()) {
+    yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"nested":${nested},"monitors":[`;
     for (const [position, monitor] of monitors.entries())
       yield (position === 0 ? "" : ",") + renderMonitor(monitor, page, dates, now);
     yield "]}";
@@ -56,7 +56,18 @@ export function* renderJson(
 }
 
 function renderMonitor(
-  { id, name, description, state, impact, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
+  {
+    id,
+    name,
+    description,
+    link,
+    state,
+    impact,
+    latencyMs,
+    days,
+    lastCheckedAt,
+    ...known
+  }: PublicMonitor,
   { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
   now: number,
@@ -66,6 +77,7 @@ function renderMonitor(
     id,
     name,
     ...(description !== null && { description }),
+    ...(link != null && { link }),
     status: state,
     impact,
     lastKnownStatus: known.lastKnown,

@@ -37,6 +37,9 @@ export type PublicData = {
     /** Stable id, independent of the section's position on the page. */
     id: string;
     name: string;
+    /** Whether it is part of the closest earlier section that is not nested. */
+    nested?: boolean;
+    folding?: "auto" | "folded" | "open";
     monitors: readonly PublicMonitor[];
   }[];
   /** Incidents of the page, newest first. */
@@ -58,6 +61,8 @@ export type PublicMonitor = {
   name: string;
   /** Null unless the page is set to show it. */
   description: string | null;
+  /** Address that its name links to. */
+  link?: string | null;
   /** `unknown` if trouble of the appliance itself prevents judging the monitor. */
   state: ShownStatus;
   /** The impact of an incident that sets `state`; null while it is the monitor's own. */

@@ -82,19 +82,20 @@ export function buildView(published: PublicData, now: number, language: Language
       windows.filter(({ isRunning }) => !isRunning),
       reader,
     ),
-    sections: sections.map(({ id, name, monitors }) => ({
-      id,
-      name,
-      /** On a long page, sections without trouble are folded. */
-      isFolded:
-        sections.length > 1 &&
-        all.length > maxUnfoldedMonitors &&
-        monitors.length > 1 &&
-        monitors.every(({ state }) => state === "up"),
-      monitors: monitors.map((monitor) =>
-        buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], reader),
-      ),
-    })),
+    sections: nestSections(
+      sections.map((section) => ({
+        ...section,
+        /** On a long page, sections without trouble are folded. */
+        isQuiet:
+          sections.length > 1 &&
+          all.length > maxUnfoldedMonitors &&
+          section.monitors.length > 1 &&
+          section.monitors.every(({ state }) => state === "up"),
+        monitors: section.monitors.map((monitor) =>
+          buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], reader),
+        ),
+      })),
+    ),
     /**
      * Resolved incidents that started or ended in the last `pastDays` days of the page's time zone, and earlier ones
      * up to `minPast`, newest first.
@@ -102,6 +103,42 @@ export function buildView(published: PublicData, now: number, language: Language
     past: [...recent, ...earlier],
     checked: checkedAt === null ? null : times.moment(checkedAt),
   };
+}
+
+type FlatSection = Pick<PublicData["sections"][number], "id" | "name" | "nested" | "folding"> & {
+  isQuiet: boolean;
+  monitors: readonly MonitorView[];
+};
+export type SectionView = {
+  id: string;
+  name: string;
+  isFolded: boolean;
+  /** Monitors of the section itself. */
+  monitors: readonly MonitorView[];
+  nested: readonly SectionView[];
+};
+
+/** Puts nested sections into their parents. */
+function nestSections(sections: readonly FlatSection[]): SectionView[] {
+  const build = (section: FlatSection, nested: readonly FlatSection[]): SectionView => {
+    const { id, name, folding = "auto", monitors } = section;
+    const isQuiet =
+      nested.every((one) => one.isQuiet) &&
+      (section.isQuiet || (nested.length > 0 && monitors.length === 0));
+    return {
+      id,
+      name,
+      isFolded: folding === "folded" || (folding === "auto" && isQuiet),
+      monitors,
+      nested: nested.map((one) => build(one, [])),
+    };
+  };
+  return sections.flatMap((section, index) => {
+    if (section.nested === true) return [];
+    const rest = sections.slice(index + 1);
+    const end = rest.findIndex(({ nested }) => nested !== true);
+    return [build(section, end === -1 ? rest : rest.slice(0, end))];
+  });
 }
 
 /** The language, times and clock of a rendered page. */
@@ -200,6 +237,7 @@ function buildMonitorView(
     id,
     name,
     description,
+    link: monitor.link ?? null,
     tone: stateTones[state],
     word: language.say(stateKeyOf(monitor)),
     /** Start of a state that is not normal. */

@@ -16,8 +16,22 @@ type Props = {
   errorOf: (path: string) => string | undefined;
 };
 
+const emptySection: Section = {
+  name: null,
+  groupId: null,
+  monitors: [],
+  nested: false,
+  folding: "auto",
+  audience: "everyone",
+};
+
+/** The first section can't be part of another one, also after a reorder. */
+const unnestFirst = (sections: readonly Section[]) =>
+  sections.map((one, index) => (index === 0 ? { ...one, nested: false } : one));
+
 /** The sections of a page: groups, and lists of chosen monitors. */
-export function SectionsEditor({ sections, onChange, errorOf }: Props) {
+export function SectionsEditor({ sections, onChange: save, errorOf }: Props) {
+  const onChange = (next: readonly Section[]) => save(unnestFirst(next));
   const { data: overview } = useOverview();
   const { list, itemOf, gripOf } = useReorder(sections, onChange);
   if (overview === undefined) return null;
@@ -28,10 +42,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
       .flatMap(({ monitors }) => monitors.map(({ id }) => id)),
   );
   const add = (section: Partial<Section>) =>
-    onChange([
-      ...sections,
-      { name: null, groupId: null, monitors: [], audience: "everyone", ...section },
-    ]);
+    onChange([...sections, { ...emptySection, ...section }]);
   const issues = sections.map((_, index) => errorOf(`sections[${index}]`));
   const issue = issues.some((one) => one !== undefined) ? undefined : errorOf("sections");
   return (
@@ -44,11 +55,16 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
       )}
       <ul ref={list} aria-label="Sections">
         {sections.map((section, index) => (
-          <li key={section.groupId ?? `list ${index}`} className="section" {...itemOf(index)}>
+          <li
+            key={section.groupId ?? `list ${index}`}
+            className={section.nested ? "section nested" : "section"}
+            {...itemOf(index)}
+          >
             <SectionCard
               section={section}
               overview={overview}
               listed={listed}
+              isFirst={index === 0}
               error={issues[index]}
               nameError={errorOf(`sections[${index}].name`)}
               grip={(name) => gripOf(index, name)}
@@ -115,6 +131,8 @@ type CardProps = {
   overview: Overview;
   /** Monitors that are already in a list of the page. */
   listed: ReadonlySet<string>;
+  /** Whether it is the first section of the page, which can't be part of another one. */
+  isFirst: boolean;
   error: string | undefined;
   nameError: string | undefined;
   grip: (name: string) => ReactNode;
@@ -124,7 +142,7 @@ type CardProps = {
 
 /** A section: its name, and its monitors when it is open. */
 function SectionCard({ section, overview, listed, onChange, onRemove, ...props }: CardProps) {
-  const { error, nameError, grip } = props;
+  const { error, nameError, grip, isFirst } = props;
   const { name, groupId, monitors } = section;
   const [open, setOpen] = useState(groupId === null && monitors.length === 0);
   const group = overview.groups.find(({ id }) => id === groupId);
@@ -173,12 +191,47 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
           ) : (
             <GroupNames members={members} monitors={monitors} onChange={setMonitors} />
           )}
-          <AudienceField section={section} title={title} onChange={onChange} />
+          <SectionSettings {...{ section, title, isFirst, onChange }} />
         </div>
       )}
     </>
   );
 }
+
+type SettingProps = Pick<CardProps, "section" | "onChange"> & { title: string };
+
+const SectionSettings = ({ isFirst, ...props }: SettingProps & { isFirst: boolean }) => (
+  <>
+    <FoldingField {...props} />
+    {!isFirst && (
+      <Checkbox
+        size="xs"
+        label="Part of the section above"
+        aria-label={`Make ${props.title} a part of the section above`}
+        checked={props.section.nested}
+        onChange={({ currentTarget: { checked } }) =>
+          props.onChange({ ...props.section, nested: checked })
+        }
+      />
+    )}
+    <AudienceField {...props} />
+  </>
+);
+
+const FoldingField = ({ section, title, onChange }: SettingProps) => (
+  <Select
+    size="xs"
+    aria-label={`Folding of ${title}`}
+    data={[
+      { value: "auto", label: "Folded without trouble on long pages" },
+      { value: "folded", label: "Folded at first" },
+      { value: "open", label: "Never folded" },
+    ]}
+    value={section.folding}
+    onChange={(next) => onChange({ ...section, folding: (next ?? "auto") as Section["folding"] })}
+    allowDeselect={false}
+  />
+);
 
 const AudienceMark = () => (
   <span title="Only for signed-in people">
@@ -186,11 +239,7 @@ const AudienceMark = () => (
   </span>
 );
 
-const AudienceField = ({
-  section,
-  title,
-  onChange,
-}: Pick<CardProps, "section" | "onChange"> & { title: string }) => (
+const AudienceField = ({ section, title, onChange }: SettingProps) => (
   <Checkbox
     size="xs"
     label="Only for signed-in people"
@@ -248,7 +297,7 @@ const AddMonitor = ({
 );
 
 /** Defaults of a monitor on the page. */
-const unnamedMonitor = { name: null, showDescription: false };
+const unnamedMonitor = { name: null, showDescription: false, link: null };
 
 /** Monitors of a list in their order, with optional public names. */
 function FreeList({
@@ -312,7 +361,7 @@ function GroupNames({
             monitor={published.get(id) ?? { ...unnamedMonitor, id }}
             onChange={(next) => {
               const others = monitors.filter((one) => one.id !== id);
-              const isUsual = next.name === null && !next.showDescription;
+              const isUsual = next.name === null && !next.showDescription && next.link === null;
               onChange(isUsual ? others : [...others, next]);
             }}
           />
@@ -331,7 +380,8 @@ function PublicMonitor({
   monitor: ListedMonitors[number];
   onChange: (monitor: ListedMonitors[number]) => void;
 }) {
-  const { name, showDescription } = monitor;
+  const { name, showDescription, link } = monitor;
+  const linkError = link !== null && !/^https?:\/\/./i.test(link);
   return (
     <>
       <TextInput
@@ -353,6 +403,18 @@ function PublicMonitor({
         checked={showDescription}
         onChange={({ currentTarget }) =>
           onChange({ ...monitor, showDescription: currentTarget.checked })
+        }
+      />
+      <TextInput
+        size="xs"
+        className="section-link"
+        aria-label={`Link of ${own}`}
+        placeholder="https:// link"
+        inputMode="url"
+        value={link ?? ""}
+        error={linkError}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ ...monitor, link: value === "" ? null : value })
         }
       />
     </>

@@ -26,6 +26,7 @@ import {
   v1,
 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
+import { ManualEnd } from "./manual-end.tsx";
 import { ScheduleZone } from "./schedule-preview.tsx";
 import { useZone } from "../../../components/display/time.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
@@ -252,17 +253,22 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
         secrets={stored}
       />
     );
+  const common = {
+    label: labels?.label ?? name,
+    onChange: (next: unknown) => set(name, next),
+    error: errorOf(name),
+  };
   if (name === "dependsOn")
     return (
       <DependsOnField
-        label={labels?.label ?? "Depends on"}
+        {...common}
         description={labels?.hint ?? ""}
         records={editor.monitors.filter(({ id }) => id !== editor.id)}
         value={valueOf(editor, name) as string[]}
-        onChange={(next) => set(name, next)}
-        error={errorOf(name)}
       />
     );
+  if (name === "manualUntil")
+    return <ManualEnd {...common} value={valueOf(editor, name) as string | null} />;
   if (type === "push" && name === "timeZone")
     return (
       <ScheduleZone
