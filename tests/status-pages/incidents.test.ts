@@ -34,7 +34,7 @@ describe("visibility of incidents", () => {
     expect(await titlesOn(made, "payments")).toEqual(["Of other", "For all"]);
     expect(await titlesOn(made, "theirs")).toEqual([]);
     const { incidents } = (await read("/status/ours.json")).json();
-    const shop = { id: shown.id, name: "Shop" };
+    const shop = { id: shown.id, name: "Shop", impact: null };
     expect(incidents.map(({ monitor }: { monitor: unknown }) => monitor)).toEqual([
       null,
       null,
@@ -89,7 +89,7 @@ describe("visibility of incidents", () => {
     await incident({ title: "Else" });
     expect(await titlesOn(made, "payments")).toEqual(["Else", "A service is down"]);
     const { incidents } = (await read("/status/payments.json")).json();
-    expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards" }]);
+    expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards", impact: null }]);
   });
 
   test("an automatic incident is only on pages with its monitor, under its public name", async () => {

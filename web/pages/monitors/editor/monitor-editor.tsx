@@ -253,11 +253,8 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
         secrets={stored}
       />
     );
-  const common = {
-    label: labels?.label ?? name,
-    onChange: (next: unknown) => set(name, next),
-    error: errorOf(name),
-  };
+  const onChange = (next: unknown) => set(name, next);
+  const common = { label: labels?.label ?? name, onChange, error: errorOf(name) };
   if (name === "dependsOn")
     return (
       <DependsOnField
