@@ -74,6 +74,7 @@ import {
   insertMonitor,
   type MonitorWithLinks,
 } from "../monitoring/monitors/store.ts";
+import { compileCss } from "../status-pages/custom-css.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import {
   assertHostsFree,
@@ -334,6 +335,8 @@ const maintenanceWindowResource = defineResource<StoredWindow, NewMaintenanceWin
 type PageInput = Omit<NewStatusPage, "password"> & {
   password?: string | null;
   passwordHash: string | null;
+  /** Present if the look changes. */
+  stylesheet?: string | null;
 };
 
 /** Returns the last applied password if its hash is still stored. The hash of another password can't be reversed. */
@@ -384,21 +387,25 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     assertReadable(input.look);
     assertHostsFree(scope, input.hosts);
     const passwordHash = row?.passwordHash ?? null;
+    await compileCss(input.look.css);
     return { ...input, passwordHash, ...("password" in entry && { password }) };
   },
   async sealSecrets(scope, input, changed) {
     const { password } = input;
-    if (!changed.includes("password") || password === undefined) return input;
+    const styled = changed.includes("look")
+      ? { ...input, stylesheet: await compileCss(input.look.css) }
+      : input;
+    if (!changed.includes("password") || password === undefined) return styled;
     const passwordHash = password === null ? null : await hashPagePassword(scope, password);
-    return { ...input, passwordHash };
+    return { ...styled, passwordHash };
   },
   create: (scope, id, { password: _password, ...input }, at) =>
     insertPage(scope, {
       organizationId: scope.organizationId,
       id,
       isDefault: false,
-      ...input,
       ...noFiles,
+      ...input,
       ...buildFirstVersion(at),
     }),
   change: (scope, row, { password: _password, ...input }, at) =>

@@ -1013,6 +1013,7 @@ export const statusPageBounds = {
   },
   visitorProviders: { value: 5, unit: "entries", per: "page", beyond: validationText },
   links: { value: 10, unit: "entries", per: "header or footer", beyond: validationText },
+  css: { value: 20_000, unit: "characters", per: "page", beyond: validationText },
   embedOrigins: { value: 20, unit: "entries", per: "page", beyond: validationText },
   visitorDomains: { value: 50, unit: "entries", per: "provider of a page", beyond: validationText },
   shownIncidents: {

@@ -196,6 +196,9 @@ export function DocumentHead({ document, title }: { document: PageDocument; titl
         />
       )}
       <link rel="stylesheet" href={resolveAsset("status.css")} />
+      {page.files.stylesheet !== null && !document.isPreview && (
+        <link rel="stylesheet" href={page.files.stylesheet} />
+      )}
     </>
   );
 }

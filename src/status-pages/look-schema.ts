@@ -1,6 +1,6 @@
 /** Wire format of the look of a status page: its colors, font, shapes, header and lists. */
 import { z } from "zod";
-import { HttpUrl, line, paragraphs, toPatchShape } from "../core/fields.ts";
+import { HttpUrl, line, optionalParagraphs, paragraphs, toPatchShape } from "../core/fields.ts";
 import { statusPageBounds } from "../core/limits.ts";
 
 const color = z
@@ -72,6 +72,11 @@ export const lookFields = {
     .nullable()
     .default(null)
     .meta({ description: "An announcement at the top of the page; null without one." }),
+  css: optionalParagraphs(statusPageBounds.css.value).default("").meta({
+    example: ".hero { border: 2px solid var(--accent) }",
+    description:
+      "Further CSS. It can set colors, fonts, spacing, borders and sizes, but neither load files nor move, cover or hide anything. The page for subscribing does not use it.",
+  }),
   embedOrigins: z
     .array(z.string().max(300).regex(origin, "must be an origin, such as https://team.example"))
     .max(statusPageBounds.embedOrigins.value)

@@ -296,6 +296,7 @@ export const StatusPagePreview = z.object({
   style: z
     .record(z.string(), z.string())
     .meta({ description: "CSS custom properties of the document's root element." }),
+  stylesheet: z.string().nullable().meta({ description: "CSS of the look; null for none." }),
 });
 export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
 

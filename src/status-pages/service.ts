@@ -15,6 +15,7 @@ import { retryOnStaleRead, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { findUnreadableText } from "./rendering/palette-rules.ts";
+import { compileCss } from "./custom-css.ts";
 import type { Look } from "./look-schema.ts";
 import {
   assertFont,
@@ -108,6 +109,7 @@ export async function createStatusPage(
   assertOpenable(fields, password !== null);
   assertReadable(fields.look);
   assertHostsFree(scope, hosts);
+  const stylesheet = await compileCss(fields.look.css);
   const passwordHash = password === null ? null : await hashPagePassword(scope, password);
   const now = scope.clock();
   const page: StoredPage = {
@@ -119,6 +121,7 @@ export async function createStatusPage(
     hosts,
     passwordHash,
     ...noFiles,
+    stylesheet,
     version: 1,
     createdAt: formatTimestamp(now),
     updatedAt: formatTimestamp(now),
@@ -139,6 +142,8 @@ export async function createStatusPage(
 export async function updateStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password, ...fields } = patch;
   assertHostsFree(scope, patch.hosts ?? []);
+  const css = patch.look?.css as string | undefined;
+  const compiled = css === undefined ? {} : { stylesheet: await compileCss(css) };
   // Hashing is slow: skip it for an unknown page, and do it once for all retries of the write.
   if (password) await getStored(scope, id);
   const passwordHash = password ? await hashPagePassword(scope, password) : password;
@@ -147,7 +152,7 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
     const { visibility = before.visibility, allowedAddresses = before.allowedAddresses } = patch;
     assertOpenable({ visibility, allowedAddresses }, hash !== null);
     const look = patch.look && { look: changeLook(before.look, patch.look) };
-    return { ...(fields as Partial<StoredPage>), ...look, passwordHash: hash };
+    return { ...(fields as Partial<StoredPage>), ...look, ...compiled, passwordHash: hash };
   });
 }
 

@@ -133,11 +133,16 @@ export async function findPublicPageById(
 }
 
 /** Paths of the files of a page in addition to its logo; null for those it does not have. */
-export type PageFiles = { favicon: string | null; fontStyle: string | null };
+export type PageFiles = {
+  favicon: string | null;
+  fontStyle: string | null;
+  stylesheet: string | null;
+};
 
-export const listFiles = ({ slug, faviconData, fontData }: StoredPage): PageFiles => ({
+export const listFiles = ({ slug, faviconData, fontData, stylesheet }: StoredPage): PageFiles => ({
   favicon: buildFileUrl(slug, filePaths.favicon, faviconData),
   fontStyle: buildFileUrl(slug, "font.css", fontData),
+  stylesheet: buildFileUrl(slug, "style.css", stylesheet),
 });
 
 function omitFiles(page: StoredPage): Omit<StoredPage, keyof typeof noFiles> {
@@ -220,6 +225,21 @@ export async function findFile(
   if (row === undefined || row.type === null || row.data === null) return null;
   const { type, data } = row;
   return { type, bytes: Uint8Array.fromBase64(data), version: hashFile(data) };
+}
+
+/** Reads the checked CSS of a page, in the form of a file; null without any. */
+export async function findStylesheet(
+  store: Store,
+  { organizationId, id }: { organizationId: string; id: string },
+): Promise<{ type: string; bytes: string; version: string } | null> {
+  const [row] = await store.db
+    .select({ css: statusPages.stylesheet })
+    .from(statusPages)
+    .where(matchValues(statusPages, { organizationId, id }));
+  const css = row?.css ?? null;
+  return css === null
+    ? null
+    : { type: "text/css; charset=utf-8", bytes: css, version: hashFile(css) };
 }
 
 /** Appearance of a page, as far as its short pages use it. `logo` is the source of an image. */

@@ -17,9 +17,12 @@ export function renderSubscribePage(
   result: SignUpResult,
 ) {
   const { view, language, to } = document;
+  // CSS of the page must not be able to hide or cover the form.
+  const files = { ...view.page.files, stylesheet: null };
+  const plain = { ...document, view: { ...view, page: { ...view.page, files } } };
   const isSent = result !== null && result.trouble === null;
   return renderDocument(
-    document,
+    plain,
     `${language.say("getUpdates")} – ${view.page.title}`,
     <>
       <BackLink {...document} />

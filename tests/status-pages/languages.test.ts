@@ -318,7 +318,7 @@ test("a right-to-left page has its direction, arrows and no word of another lang
     look: defaultLook,
     theme: "auto" as const,
     logoUrl: null,
-    files: { favicon: null, fontStyle: null },
+    files: { favicon: null, fontStyle: null, stylesheet: null },
     showLatency: true,
     historyDays: 30,
     timeZone: "UTC",

@@ -39,7 +39,7 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
     look: defaultLook,
     theme: "auto",
     logoUrl: null,
-    files: { favicon: null, fontStyle: null },
+    files: { favicon: null, fontStyle: null, stylesheet: null },
     showLatency: true,
     historyDays: 2,
     timeZone: "UTC",

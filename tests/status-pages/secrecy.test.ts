@@ -80,6 +80,7 @@ const approved = {
     "/status/:slug/maintenance.ics",
     "/status/:slug/robots.txt",
     "/status/:slug/sign-in",
+    "/status/:slug/style.css",
     "/status/:slug/subscribe",
   ],
   badges: ["status", "uptime", "latency"],

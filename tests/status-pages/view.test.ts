@@ -26,7 +26,7 @@ const page: PublicData["page"] = {
   look: defaultLook,
   theme: "auto",
   logoUrl: null,
-  files: { favicon: null, fontStyle: null },
+  files: { favicon: null, fontStyle: null, stylesheet: null },
   showLatency: false,
   historyDays: 90,
   timeZone: "UTC",

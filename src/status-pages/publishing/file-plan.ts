@@ -57,6 +57,7 @@ function nameFile({ name, parameter }: Pick<Part, "name" | "parameter">): string
     case "favicon":
     case "font":
     case "fontStyle":
+    case "stylesheet":
     case "subscribe":
     case "embed":
       return null;

@@ -10,9 +10,9 @@ import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import { createTimeFormats } from "../languages/times.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import { renderPart } from "../rendering/parts.ts";
-import { buildAddresses, type FileName, renderFontStyle, selectEffectiveHosts } from "../rules.ts";
+import { buildAddresses, renderFontStyle, selectEffectiveHosts } from "../rules.ts";
 import type { RenderedBody } from "../site/bodies.ts";
-import { findFile, findPublicPageById } from "../store.ts";
+import { findFile, findPublicPageById, findStylesheet } from "../store.ts";
 import {
   asOfFile,
   createCopyLinks,
@@ -70,11 +70,14 @@ export async function listPublishedFiles(
   );
   const assets = listAssetFiles();
   const owner = { organizationId, id: pageId };
-  const logoFile = await planUpload(store, owner, "logo");
-  const faviconFile = await planUpload(store, owner, "favicon");
-  const fontFile = await planUpload(store, owner, "font");
+  const logoFile = planFile("logo", await findFile(store, owner, "logo"));
+  const faviconFile = planFile("favicon", await findFile(store, owner, "favicon"));
+  const fontFile = planFile("font", await findFile(store, owner, "font"));
   const fontStyleFile = fontFile && planFontStyle(fontFile.path);
-  const uploads = [logoFile, faviconFile, fontFile, fontStyleFile].filter((file) => file !== null);
+  const stylesheetFile = planFile("style", await findStylesheet(store, owner));
+  const uploads = [logoFile, faviconFile, fontFile, fontStyleFile, stylesheetFile].filter(
+    (file) => file !== null,
+  );
   const rendering: Rendering = {
     loaded,
     now,
@@ -86,6 +89,7 @@ export async function listPublishedFiles(
       logo: logoFile?.path ?? null,
       favicon: faviconFile?.path ?? null,
       fontStyle: fontStyleFile?.path ?? null,
+      stylesheet: stylesheetFile?.path ?? null,
     },
   };
   return [
@@ -117,26 +121,21 @@ type Rendering = {
   url: string | null;
   incidentIds: readonly string[];
   paths: ReadonlySet<string>;
-  uploadPaths: Record<"logo" | "favicon" | "fontStyle", string | null>;
+  uploadPaths: Record<"logo" | "favicon" | "fontStyle" | "stylesheet", string | null>;
 };
 
-/** Plans the file of an upload of the page; null without one. */
-async function planUpload(
-  store: Store,
-  owner: { organizationId: string; id: string },
-  name: FileName,
-): Promise<PublishedFile | null> {
-  const file = await findFile(store, owner, name);
-  return (
-    file && {
-      path: `assets/${name}-${file.version}.${uploadExtensions[file.type] ?? "bin"}`,
-      type: file.type,
-      isImmutable: true,
-      occasion: "content",
-      read: async () => file.bytes,
-    }
-  );
-}
+/** Plans a file of the page whose path has its version; null without one. */
+const planFile = (
+  name: string,
+  file: { type: string; bytes: Uint8Array | string; version: string } | null,
+): PublishedFile | null =>
+  file && {
+    path: `assets/${name}-${file.version}.${uploadExtensions[file.type] ?? "bin"}`,
+    type: file.type,
+    isImmutable: true,
+    occasion: "content",
+    read: async () => (typeof file.bytes === "string" ? encode(file.bytes) : file.bytes),
+  };
 
 const planFontStyle = (fontPath: string): PublishedFile => ({
   path: fontPath.replace(/\.\w+$/, ".css"),
@@ -156,6 +155,7 @@ async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint
   const files = {
     favicon: relateUpload(uploadPaths.favicon),
     fontStyle: relateUpload(uploadPaths.fontStyle),
+    stylesheet: relateUpload(uploadPaths.stylesheet),
   };
   const links = { path, language: file.language, defaultLanguage: page.language };
   const rendered = await renderPart(
@@ -223,6 +223,7 @@ const typeOf = (path: string) => types[path.split(".").pop() ?? ""] ?? "applicat
 
 const uploadExtensions: Readonly<Record<string, string>> = {
   "font/woff2": "woff2",
+  "text/css; charset=utf-8": "css",
   "image/png": "png",
   "image/webp": "webp",
   "image/svg+xml": "svg",

@@ -103,6 +103,7 @@ export async function renderPart(
     case "favicon":
     case "font":
     case "fontStyle":
+    case "stylesheet":
       throw new Error("A file is not rendered.");
   }
 }

@@ -14,6 +14,7 @@ import { loaderOf } from "../load.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
 import type { Audience } from "../access-rules.ts";
 import { selectSections } from "../rules.ts";
+import { compileCss } from "../custom-css.ts";
 import { changeLook, getStored } from "../service.ts";
 import { findPages, findPublicPageById, listFiles } from "../store.ts";
 import { buildView } from "../rendering/view.ts";
@@ -54,10 +55,14 @@ export async function previewStatusPage(
   const view = buildView(loaded, now, language);
   const words = await renderWords(collectTexts(loaded));
   const { renderStatusPage: statusPage } = await import("../page.tsx");
-  return renderPreview(
-    { view, words, language, to: createLinks(`/status/${slug}`, null) },
-    statusPage,
-  );
+  const css = patch.look?.css as string | undefined;
+  return {
+    ...(await renderPreview(
+      { view, words, language, to: createLinks(`/status/${slug}`, null) },
+      statusPage,
+    )),
+    stylesheet: css === undefined ? page.stylesheet : await compileCss(css),
+  };
 }
 
 /**
@@ -101,7 +106,7 @@ export async function previewIncidentPage(
 async function renderPreview(
   { view, ...document }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
-): Promise<StatusPagePreview> {
+): Promise<Omit<StatusPagePreview, "stylesheet">> {
   const pieces = render({ ...document, view, isPreview: true });
   return {
     html: (await mapYielding(pieces, (piece) => piece)).join(""),

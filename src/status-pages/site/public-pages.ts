@@ -26,6 +26,7 @@ import {
   findHeadByHost,
   hasIncidentsBefore,
   findFile,
+  findStylesheet,
   canShowIncident,
   type PageCandidate,
   type PageHead,
@@ -350,6 +351,7 @@ export class PublicPages {
   /** Finds a file of a page; null without one. */
   async #findFile(head: PageHead, name: FilePart) {
     const { store } = this.#on;
+    if (name === "stylesheet") return findStylesheet(store, head);
     if (name !== "fontStyle") return findFile(store, head, name);
     const font = await findFile(store, head, "font");
     const { version = "" } = font ?? {};

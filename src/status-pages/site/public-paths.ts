@@ -17,6 +17,7 @@ const partPaths = {
   favicon: `${page}/favicon`,
   font: `${page}/font.woff2`,
   fontStyle: `${page}/font.css`,
+  stylesheet: `${page}/style.css`,
   history: `${page}/history`,
   incident: `${page}/incidents/:id`,
   v2: `${page}/api/v2/:name.json`,
@@ -25,7 +26,7 @@ const partPaths = {
 export type PartName = keyof typeof partPaths;
 
 /** Parts that are files, with the version in their query. They are the same in all languages. */
-export const fileParts = ["logo", "favicon", "font", "fontStyle"] as const;
+export const fileParts = ["logo", "favicon", "font", "fontStyle", "stylesheet"] as const;
 export type FilePart = (typeof fileParts)[number];
 
 export const isFilePart = (name: PartName): name is FilePart =>
@@ -53,7 +54,7 @@ export const isPublicPath = (path: string) => prefixes.test(path);
 
 /** Paths at the root of a page's own host. All other paths are the same at every host. */
 const hostedPath =
-  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|embed|logo|favicon|font\.woff2|font\.css|history|incidents\/[^/]+|api\/v2\/.+)$/;
+  /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|robots\.txt|sign-in|subscribe|embed|logo|favicon|font\.woff2|font\.css|style\.css|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
 /** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
 export function resolveHostedPath(slug: string, path: string): string | null {

@@ -1,5 +1,5 @@
 /** The form fields of a status page's look: colors, font, shapes, header and lists. */
-import { ColorInput, Select } from "@mantine/core";
+import { ColorInput, Select, Textarea } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type Look, lookFields } from "../../../src/status-pages/look-schema.ts";
 import { colorBlindStates, stateNames } from "../../../src/status-pages/rendering/palette-rules.ts";
@@ -96,6 +96,18 @@ export function LookFields({ form }: { form: PageForm }) {
       <BannerFields form={form} />
       <Field form={form} name="headerLinks" />
       <Field form={form} name="footerLinks" />
+      <Textarea
+        label="CSS"
+        description="Colors, fonts, spacing, borders and sizes. It can neither load files nor move, cover or hide anything."
+        classNames={{ input: "mono" }}
+        autosize
+        minRows={3}
+        maxRows={16}
+        spellCheck={false}
+        value={look.css}
+        onChange={({ currentTarget: { value: css } }) => form.set("look", { ...look, css })}
+        error={form.errorOf("look.css")}
+      />
       <Field form={form} name="embedOrigins" />
     </>
   );
