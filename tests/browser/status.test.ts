@@ -71,6 +71,23 @@ const changing: Record<string, Scene> = {
   },
 };
 
+/** Measures the overflow of each layout and header, in both directions of writing. */
+async function measureLayouts(page: Page): Promise<number[]> {
+  const overflows: number[] = [];
+  for (const dir of ["ltr", "rtl"])
+    for (const look of ["", "compact", "grid centered"]) {
+      await page.evaluate(
+        ([dir, look]) => {
+          document.documentElement.dir = dir!;
+          document.querySelector(".wrap")!.className = `wrap ${look}`;
+        },
+        [dir, look],
+      );
+      overflows.push(await measureOverflow(page));
+    }
+  return overflows;
+}
+
 /** Days whose bar is outside its box and therefore invisible. */
 const daysOutside = (page: Page) =>
   page.evaluate(
@@ -445,7 +462,10 @@ describeInChromium("the status page", (browser) => {
         await page.goto(`${address}${path}?lang=${tag}`);
         await unroll(page, 320);
         expect([tag, path, await measureOverflow(page)]).toEqual([tag, path, 0]);
-        if (path === "") await picture(page, `${tag}-320-light`);
+        if (path !== "") continue;
+        await picture(page, `${tag}-320-light`);
+        const overflows = await measureLayouts(page);
+        expect([tag, ...overflows]).toEqual([tag, ...overflows.map(() => 0)]);
       }
     }
     await page.setViewportSize({ width: 768, height: 3_000 });
