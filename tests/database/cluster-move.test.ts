@@ -3,7 +3,6 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { assets } from "../../src/core/assets.ts";
 import { maxBytesForSeveralNodes, replaceAll } from "../../src/database/rqlite/cluster-image.ts";
 import { exportFromCluster, importToCluster } from "../../src/database/rqlite/cluster-move.ts";
 import { type Content, readContent, listDifferences } from "../../src/database/backup/content.ts";
@@ -12,13 +11,13 @@ import { openData } from "../../src/database/data.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { defaultPatience } from "../../src/database/rqlite/connection.ts";
 import { restore } from "../../src/database/backup/restore.ts";
-import { copyMigrationsBefore } from "../support/migration-folder.ts";
+import { getBuiltMigrations, copyMigrationsBefore } from "../support/migration-folder.ts";
 import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = Date.now;
-const usual = { migrations: assets.migrations, clock };
+const usual = { migrations: getBuiltMigrations(), clock };
 const { oneNode, cluster: threeNodes } = createNodeStarters();
 const proxies: { stop(): unknown }[] = [];
 

@@ -2,23 +2,22 @@ import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { examine } from "../../src/database/examine.ts";
-import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { getBuiltMigrations, writeMigrationFolder } from "../support/migration-folder.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
 function healthy() {
   const path = newDirectory();
-  openDataDirectory(path, { migrations: assets.migrations, clock: Date.now }).close();
+  openDataDirectory(path, { migrations: getBuiltMigrations(), clock: Date.now }).close();
   for (const name of readdirSync(path)) chmodSync(join(path, name), 0o600);
   return { path, file: join(path, "signalbox.db") };
 }
 
 /** Problems that the examination finds. */
-function problems(path: string, migrations = assets.migrations): string[] {
+function problems(path: string, migrations = getBuiltMigrations()): string[] {
   return examine(path, migrations)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject }) => `${verdict}: ${subject}`);
@@ -27,7 +26,7 @@ function problems(path: string, migrations = assets.migrations): string[] {
 test("a healthy directory has no problem, and the examination does not change it", () => {
   const { path, file } = healthy();
   const before = readFileSync(file);
-  const findings = examine(path, assets.migrations);
+  const findings = examine(path, getBuiltMigrations());
   const subjects = ["data directory", "permissions", "integrity", "references"];
   expect(findings.map(({ subject }) => subject)).toEqual(
     expect.arrayContaining([...subjects, "schema", "secrets"]),

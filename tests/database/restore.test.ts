@@ -15,22 +15,21 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/backup/copy.ts";
 import { decryptFile } from "../../src/database/backup/encrypted-file.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
 import { buildStagingPaths } from "../../src/database/backup/unfinished-restore.ts";
-import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { getBuiltMigrations, writeMigrationFolder } from "../support/migration-folder.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = () => Date.parse("2026-11-22T13:01:12.000Z");
-const open = (path: string, migrations = assets.migrations, upgrade = false) =>
+const open = (path: string, migrations = getBuiltMigrations(), upgrade = false) =>
   openDataDirectory(path, { migrations, clock, upgrade });
 
 /** A data directory with this organization, and a secret unless `hasSecret` is false. */
-async function used({ name = "Ours", hasSecret = true, migrations = assets.migrations } = {}) {
+async function used({ name = "Ours", hasSecret = true, migrations = getBuiltMigrations() } = {}) {
   const path = join(newDirectory(), "data");
   const data = open(path, migrations);
   await createOrganization(data.store, clock, name);
@@ -55,7 +54,7 @@ async function backedUp(settings: Parameters<typeof used>[0] = {}) {
 }
 
 const restored = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
-  restore({ dataDir, file, migrations: assets.migrations, clock, ...options });
+  restore({ dataDir, file, migrations: getBuiltMigrations(), clock, ...options });
 
 function bytesBelow(path: string): Record<string, string> {
   const files = readdirSync(path, { withFileTypes: true, recursive: true })
@@ -380,7 +379,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     const { file, key } = await backedUp({ migrations: newer! });
     const path = await used();
     const before = bytesBelow(path);
-    for (const migrations of [assets.migrations, other!])
+    for (const migrations of [getBuiltMigrations(), other!])
       expect(await refusalOf(() => restored(path, file, { key, migrations }))).toMatchObject({
         code: "MIGRATION_REFUSED",
       });
@@ -408,7 +407,7 @@ describe("an invalid backup changes nothing and is reported", () => {
   test("while a server runs on the directory", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     const server = openDataDirectory(path, {
-      migrations: assets.migrations,
+      migrations: getBuiltMigrations(),
       clock,
       exclusive: true,
     });

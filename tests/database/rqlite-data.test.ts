@@ -4,7 +4,6 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { assets } from "../../src/core/assets.ts";
 import { buildFirstId } from "../../src/core/ids.ts";
 import { parseClusterAddress, hasPassword, findAddressIssue } from "../../src/database/address.ts";
 import { download } from "../../src/database/rqlite/cluster-image.ts";
@@ -15,13 +14,17 @@ import { restore } from "../../src/database/backup/restore.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite/data.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { writeMigrationFolder, copyMigrationsBefore } from "../support/migration-folder.ts";
+import {
+  getBuiltMigrations,
+  writeMigrationFolder,
+  copyMigrationsBefore,
+} from "../support/migration-folder.ts";
 import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = Date.now;
-const usual = { migrations: assets.migrations, clock };
+const usual = { migrations: getBuiltMigrations(), clock };
 const { oneNode, cluster: threeNodes } = createNodeStarters();
 
 /** A cluster of one node, and machines that open it, each with its own directory. */
@@ -384,7 +387,7 @@ describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
     expect(readdirSync(directory)).toEqual(["secret.key"]);
 
     const dataDir = join(newDirectory(), "restored");
-    const { migrations } = assets;
+    const migrations = getBuiltMigrations();
     await restore({
       dataDir,
       file,

@@ -5,7 +5,6 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { copyDatabase, type Sealing } from "../../../src/database/backup/copy.ts";
-import { assets } from "../../../src/core/assets.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { restore } from "../../../src/database/backup/restore.ts";
 import type { EventType } from "../../../src/events/catalogue.ts";
@@ -13,9 +12,13 @@ import { readSince } from "../../../src/events/log.ts";
 import { ScheduledBackups } from "../../../src/operations/backups/scheduler.ts";
 import { type Client, dumpTables, testAppliance } from "../../support/appliance.ts";
 import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
+import { useCheapEncryption } from "../../support/cheap-encryption.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 import { signInMember } from "../../support/people.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
+
+useCheapEncryption();
 
 const newDirectory = createScratch();
 const path = "/dashboard/backup/schedule";
@@ -30,7 +33,7 @@ async function scheduled(denied: string[] = []) {
     (await signInMember(made, "owner", { administrator: true })).page(...asked);
   const dataDir = join(newDirectory(), "data");
   const clock = () => made.time.now;
-  openDataDirectory(dataDir, { migrations: assets.migrations, clock }).close();
+  openDataDirectory(dataDir, { migrations: getBuiltMigrations(), clock }).close();
   const folder = join(newDirectory(), "backups");
   const workIn = newDirectory();
   let broken: string | null = null;
@@ -216,7 +219,7 @@ describe("scheduled backups", () => {
     await made.backups.runNow();
     const [name = ""] = readdirSync(made.folder);
     expect(name).toEndWith(".age");
-    const { migrations } = assets;
+    const migrations = getBuiltMigrations();
     const file = join(made.folder, name);
     const dataDir = join(newDirectory(), "restored");
     await restore({ dataDir, file, passphrase, migrations, clock: Date.now });
@@ -359,7 +362,7 @@ describe("a bucket", () => {
         dataDir,
         file,
         passphrase,
-        migrations: assets.migrations,
+        migrations: getBuiltMigrations(),
         clock: Date.now,
       });
       expect(restored.dataDir).toBe(dataDir);

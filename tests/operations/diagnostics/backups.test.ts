@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOrganization } from "../../../src/accounts/organizations/service.ts";
-import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs, readSystemClock, formatTimestamp } from "../../../src/core/time/clock.ts";
 import { splitSecrets } from "../../../src/core/security/kind-secrets.ts";
 import { sealAll } from "../../../src/core/security/secrets.ts";
@@ -18,6 +17,7 @@ import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/s
 import { examineBackups, examineBucket } from "../../../src/operations/diagnostics/backups.ts";
 import { getFreePort } from "../../support/binary.ts";
 import { canary } from "../../support/samples.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
 
 const now = Date.now();
 let path: string;
@@ -27,7 +27,7 @@ let data: DataDirectory;
 beforeAll(async () => {
   path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   folder = join(path, "backups");
-  data = openDataDirectory(path, { migrations: assets.migrations, clock: readSystemClock });
+  data = openDataDirectory(path, { migrations: getBuiltMigrations(), clock: readSystemClock });
   await createOrganization(data.store, readSystemClock, "Acme");
 });
 afterAll(() => {

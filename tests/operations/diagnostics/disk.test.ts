@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs, readSystemClock, formatTimestamp } from "../../../src/core/time/clock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { examineDatabaseSize, examineDiskSpace } from "../../../src/operations/diagnostics/disk.ts";
 import { computeDaysUntilFull } from "../../../src/operations/retention/growth.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
 
 const newDirectory = createScratch();
 const mebibyte = 1024 ** 2;
@@ -13,7 +13,7 @@ const mebibyte = 1024 ** 2;
 async function examined(freeBytes: number, monitors = 0) {
   const path = newDirectory();
   const data = openDataDirectory(path, {
-    migrations: assets.migrations,
+    migrations: getBuiltMigrations(),
     clock: readSystemClock,
   });
   const { database, store } = data;

@@ -12,7 +12,6 @@ import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { createCommandLineScope } from "../../../src/cli/support/with-data.ts";
 import { parseConfig } from "../../../src/config.ts";
-import { assets } from "../../../src/core/assets.ts";
 import { readSystemClock } from "../../../src/core/time/clock.ts";
 import { type Finding, okFinding } from "../../../src/core/finding.ts";
 import { createAccessTokenCache } from "../../../src/core/outgoing/access-tokens.ts";
@@ -33,6 +32,7 @@ import { createAlert, createMessage } from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { canary, newChannels, signingCanary } from "../../support/samples.ts";
 import { startTarget } from "../../support/target.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
 
 let path: string;
 let data: DataDirectory;
@@ -45,7 +45,7 @@ const withoutHost: readonly ChannelType[] = ["email"];
 
 beforeAll(async () => {
   path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  data = openDataDirectory(path, { migrations: assets.migrations, clock: readSystemClock });
+  data = openDataDirectory(path, { migrations: getBuiltMigrations(), clock: readSystemClock });
   await using mail = await startMailServer({ users: { jo: canary } }, { allowInsecureAuth: true });
   await using site = await startTarget();
   const { id } = await createOrganization(data.store, readSystemClock, "Acme");
@@ -67,7 +67,7 @@ beforeAll(async () => {
     {},
   );
   report = await examineAppliance(settings, {
-    migrations: assets.migrations,
+    migrations: getBuiltMigrations(),
     clock: readSystemClock,
     ntp: "127.0.0.1:1",
   });

@@ -1,0 +1,15 @@
+import { Encrypter } from "age-encryption";
+import { afterAll, beforeAll } from "bun:test";
+
+const cheapWorkFactor = 2;
+
+/** Lowers the cost of encrypted backups in the tests of this file, which is a second of CPU time per file. */
+export function useCheapEncryption() {
+  const { setScryptWorkFactor } = Encrypter.prototype;
+  beforeAll(() => {
+    Encrypter.prototype.setScryptWorkFactor = function () {
+      setScryptWorkFactor.call(this, cheapWorkFactor);
+    };
+  });
+  afterAll(() => void (Encrypter.prototype.setScryptWorkFactor = setScryptWorkFactor));
+}
