@@ -29,30 +29,38 @@ const checks: Check[] = [
     advice: "`npx --yes bun@1.4.5 fmt` formats the files.",
   },
   { name: "types", command: ["bun", "check"] },
-  {
-    name: "lint",
-    command: ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"],
-    env: lintEnv,
-  },
   { name: "build", command: ["bun", "build.ts"] },
 ];
+const lint: Check = {
+  name: "lint",
+  command: ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"],
+  env: lintEnv,
+};
 
 const runFolder = createRunFolder();
 let passed = 0;
 let failures: Failure[] = [];
 let tests: Bun.Subprocess<"ignore", "inherit", "pipe"> | undefined;
+const running = new Set<Bun.Subprocess>();
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
-  process.on(signal, () => void stop(`was ended by ${signal}`));
-process.on("uncaughtException", (error) => void stop(Bun.inspect(error)));
+  process.on(signal, () => void stop({ name: "verify", text: `was ended by ${signal}` }));
+process.on("uncaughtException", (error) => {
+  void stop({ name: "verify", text: Bun.inspect(error) });
+});
 
 if (args.includes("--install")) await installPrograms();
 listMissingPrograms();
-// The linter uses one core while types and build use the other.
+// The linter takes longest. It uses one core while types and build use the other, and goes on next to the tests.
+const linting = runCheck(lint).then(async (flaw) => {
+  if (flaw !== undefined) await stop(flaw);
+});
 const results = await Promise.all(checks.map(runCheck));
 failures = results.filter((failure) => failure !== undefined);
 if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });
 await reportAudit();
-finish(await runTests());
+const outcome = await runTests();
+await linting;
+finish(outcome);
 
 /** Publicly known vulnerabilities stop a release, but no other work. */
 async function reportAudit() {
@@ -112,13 +120,14 @@ async function forwardOutput(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
   }
 }
 
-async function stop(text: string) {
+async function stop(failure: Failure) {
   tests?.kill();
   await Promise.race([tests?.exited, Bun.sleep(5_000)]);
-  finish({ passed, skipped: 0, failures: [{ name: "verify", text }, ...failures] });
+  finish({ passed, skipped: 0, failures: [failure, ...failures] });
 }
 
 function finish(outcome: Outcome): never {
+  for (const child of running) child.kill();
   removeRunFolder(runFolder);
   console.log(formatVerdict(outcome));
   process.exit(outcome.failures.length === 0 ? 0 : 1);
@@ -131,9 +140,12 @@ async function runCheck({ name, command, env = {}, advice }: Check): Promise<Fai
     stdout: "pipe",
     stderr: "pipe",
   });
+  running.add(child);
   const outputs = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
   const text = (await Promise.all(outputs)).join("");
-  if ((await child.exited) === 0) return undefined;
+  const code = await child.exited;
+  running.delete(child);
+  if (code === 0) return undefined;
   return { name, text: [text.trim(), advice].filter(Boolean).join("\n") };
 }
 
