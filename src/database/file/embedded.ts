@@ -95,7 +95,7 @@ export function createEmbeddedStore(
     revision(tables) {
       // SQLite's counter changes only with commits of other connections.
       try {
-        const [[others] = []] = statements("PRAGMA data_version").values();
+        const others = Number(statements("PRAGMA data_version").values()[0]?.[0]);
         return `${writer.findLastCommit(tables)}.${others}.${health.getFailingSince() ?? ""}`;
       } catch {
         return null;
