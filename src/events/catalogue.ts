@@ -90,6 +90,7 @@ type Occurrences = {
   maintenance: "reminded" | "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
   "source-alert": "opened" | "changed" | "acknowledged" | "resolved";
+  "status-page": "digest-due";
   subscriber: "quarantined";
 };
 
@@ -121,6 +122,8 @@ type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
   Record<"incident.postmortem-published", { notify: boolean }> &
   Record<"channel.failed", { message: string }> &
+  /** The span of a weekly digest; `to` is exclusive. */
+  Record<"status-page.digest-due", { from: string; to: string }> &
   Record<
     "appliance.troubled",
     { problem: ProblemName; node?: string; severity: ProblemSeverity; message: string }

@@ -253,6 +253,10 @@ export const cs: Dictionary = {
   maintenanceStartsSoon: "Údržba brzy začne.",
   maintenanceChanged: "Změna údržby",
   maintenancePlanChanged: "Plán této údržby se změnil.",
+  howOften: "Jak často",
+  eachAtOnce: "Každou aktualizaci hned",
+  onceAWeek: "Přehled jednou týdně",
+  weekOf: "Týden na stránce {title}",
 
   confirmTitle: "Potvrďte odběr aktualizací stránky {title}",
   confirmText:

@@ -210,6 +210,10 @@ export const de: Dictionary = {
   maintenanceStartsSoon: "Die Wartung beginnt bald.",
   maintenanceChanged: "Wartung geändert",
   maintenancePlanChanged: "Der Plan dieser Wartung hat sich geändert.",
+  howOften: "Wie oft",
+  eachAtOnce: "Jede Meldung sofort",
+  onceAWeek: "Einmal pro Woche eine Zusammenfassung",
+  weekOf: "Die Woche bei {title}",
 
   confirmTitle: "Meldungen von {title} bestätigen",
   confirmText:

@@ -218,6 +218,10 @@ export const en = {
   maintenanceStartsSoon: "The maintenance starts soon.",
   maintenanceChanged: "Maintenance changed",
   maintenancePlanChanged: "The plan of this maintenance has changed.",
+  howOften: "How often",
+  eachAtOnce: "Each update at once",
+  onceAWeek: "A summary once a week",
+  weekOf: "The week at {title}",
 
   // E-mails.
   confirmTitle: "Confirm updates from {title}",

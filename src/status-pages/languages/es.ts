@@ -214,6 +214,10 @@ export const es: Dictionary = {
   maintenanceStartsSoon: "El mantenimiento empieza pronto.",
   maintenanceChanged: "Mantenimiento modificado",
   maintenancePlanChanged: "El plan de este mantenimiento ha cambiado.",
+  howOften: "Con qué frecuencia",
+  eachAtOnce: "Cada actualización al momento",
+  onceAWeek: "Un resumen por semana",
+  weekOf: "La semana en {title}",
 
   confirmTitle: "Confirma las actualizaciones de {title}",
   confirmText:

@@ -210,6 +210,10 @@ export const fr: Dictionary = {
   maintenanceStartsSoon: "La maintenance commence bientôt.",
   maintenanceChanged: "Maintenance modifiée",
   maintenancePlanChanged: "Le plan de cette maintenance a changé.",
+  howOften: "Fréquence",
+  eachAtOnce: "Chaque mise à jour aussitôt",
+  onceAWeek: "Un résumé par semaine",
+  weekOf: "La semaine de {title}",
 
   confirmTitle: "Confirmez les mises à jour de {title}",
   confirmText:

@@ -218,6 +218,10 @@ export const it: Dictionary = {
   maintenanceStartsSoon: "La manutenzione inizia a breve.",
   maintenanceChanged: "Manutenzione modificata",
   maintenancePlanChanged: "Il piano di questa manutenzione è cambiato.",
+  howOften: "Con quale frequenza",
+  eachAtOnce: "Ogni aggiornamento subito",
+  onceAWeek: "Un riepilogo alla settimana",
+  weekOf: "La settimana di {title}",
 
   confirmTitle: "Conferma gli aggiornamenti di {title}",
   confirmText:

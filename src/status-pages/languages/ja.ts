@@ -192,6 +192,10 @@ export const ja: Dictionary = {
   maintenanceStartsSoon: "まもなくメンテナンスが始まります。",
   maintenanceChanged: "メンテナンス予定の変更",
   maintenancePlanChanged: "このメンテナンスの予定が変更されました。",
+  howOften: "受け取る頻度",
+  eachAtOnce: "お知らせごとにすぐ",
+  onceAWeek: "週に 1 回のまとめ",
+  weekOf: "{title} の 1 週間",
 
   confirmTitle: "{title} のお知らせの購読確認",
   confirmText:

@@ -210,6 +210,10 @@ export const nl: Dictionary = {
   maintenanceStartsSoon: "Het onderhoud begint binnenkort.",
   maintenanceChanged: "Onderhoud gewijzigd",
   maintenancePlanChanged: "Het plan van dit onderhoud is gewijzigd.",
+  howOften: "Hoe vaak",
+  eachAtOnce: "Elke update meteen",
+  onceAWeek: "Eén overzicht per week",
+  weekOf: "De week bij {title}",
 
   confirmTitle: "Bevestig updates van {title}",
   confirmText:

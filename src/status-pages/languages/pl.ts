@@ -252,6 +252,10 @@ export const pl: Dictionary = {
   maintenanceStartsSoon: "Prace serwisowe wkrótce się rozpoczną.",
   maintenanceChanged: "Zmiana prac serwisowych",
   maintenancePlanChanged: "Plan tych prac serwisowych się zmienił.",
+  howOften: "Jak często",
+  eachAtOnce: "Każda aktualizacja od razu",
+  onceAWeek: "Podsumowanie raz w tygodniu",
+  weekOf: "Tydzień na stronie {title}",
 
   confirmTitle: "Potwierdź aktualizacje strony {title}",
   confirmText:

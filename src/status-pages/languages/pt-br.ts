@@ -212,6 +212,10 @@ export const ptBr: Dictionary = {
   maintenanceStartsSoon: "A manutenção começa em breve.",
   maintenanceChanged: "Manutenção alterada",
   maintenancePlanChanged: "O plano desta manutenção mudou.",
+  howOften: "Com que frequência",
+  eachAtOnce: "Cada atualização na hora",
+  onceAWeek: "Um resumo por semana",
+  weekOf: "A semana em {title}",
 
   confirmTitle: "Confirme as atualizações de {title}",
   confirmText:

@@ -252,6 +252,10 @@ export const ru: Dictionary = {
   maintenanceStartsSoon: "Обслуживание скоро начнётся.",
   maintenanceChanged: "Обслуживание изменено",
   maintenancePlanChanged: "План этого обслуживания изменился.",
+  howOften: "Как часто",
+  eachAtOnce: "Каждое обновление сразу",
+  onceAWeek: "Сводка раз в неделю",
+  weekOf: "Неделя на странице «{title}»",
 
   confirmTitle: "Подтвердите подписку на обновления страницы «{title}»",
   confirmText:

@@ -208,6 +208,10 @@ export const sv: Dictionary = {
   maintenanceStartsSoon: "Underhållet börjar snart.",
   maintenanceChanged: "Underhåll ändrat",
   maintenancePlanChanged: "Planen för underhållet har ändrats.",
+  howOften: "Hur ofta",
+  eachAtOnce: "Varje uppdatering direkt",
+  onceAWeek: "En sammanfattning i veckan",
+  weekOf: "Veckan hos {title}",
 
   confirmTitle: "Bekräfta uppdateringar från {title}",
   confirmText:

@@ -198,6 +198,10 @@ export const tr: Dictionary = {
   maintenanceStartsSoon: "Bakım yakında başlıyor.",
   maintenanceChanged: "Bakım değişti",
   maintenancePlanChanged: "Bu bakımın planı değişti.",
+  howOften: "Ne sıklıkta",
+  eachAtOnce: "Her güncelleme hemen",
+  onceAWeek: "Haftada bir özet",
+  weekOf: "{title}: haftanın özeti",
 
   confirmTitle: "{title} güncellemelerini onaylayın",
   confirmText:

@@ -252,6 +252,10 @@ export const uk: Dictionary = {
   maintenanceStartsSoon: "Обслуговування незабаром почнеться.",
   maintenanceChanged: "Обслуговування змінено",
   maintenancePlanChanged: "План цього обслуговування змінився.",
+  howOften: "Як часто",
+  eachAtOnce: "Кожне оновлення одразу",
+  onceAWeek: "Підсумок раз на тиждень",
+  weekOf: "Тиждень на сторінці «{title}»",
 
   confirmTitle: "Підтвердьте підписку на оновлення сторінки «{title}»",
   confirmText:

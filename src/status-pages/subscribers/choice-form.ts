@@ -19,7 +19,8 @@ export type ChoiceForm = {
   result: { text: string; isTrouble: boolean } | null;
 };
 
-type Word = Severity | "whatYouGet" | "lowestSeverity" | "whichSystems" | "save" | "unsubscribe";
+type Word =
+  Severity | "whatYouGet" | "lowestSeverity" | "whichSystems" | "howOften" | "save" | "unsubscribe";
 
 /** Renders the form as HTML. Its buttons save the choice, or unsubscribe. */
 export function renderChoiceForm({
@@ -54,6 +55,10 @@ ${
     : `${renderBox("radio", "components", "some", !isAll, language.say("onlyThese"))}
 ${sections.map((section) => renderSection(section, choice, language)).join("\n")}`
 }
+</fieldset>
+<fieldset><legend>${say("howOften")}</legend>
+${renderBox("radio", "frequency", "immediately", choice.frequency === "immediately", language.say("eachAtOnce"))}
+${renderBox("radio", "frequency", "weekly", choice.frequency === "weekly", language.say("onceAWeek"))}
 </fieldset>
 <button name="do" value="save">${say("save")}</button>
 <button name="do" value="unsubscribe" class="quiet">${say("unsubscribe")}</button>
@@ -106,6 +111,8 @@ export function readChoice(
     minimumSeverity: severities.find((one) => one === severity) ?? ("minor" satisfies Severity),
     maintenance: fields.has("maintenance"),
     components: isAll ? null : { monitorIds, groupIds },
+    frequency:
+      fields.get("frequency") === "weekly" ? ("weekly" as const) : ("immediately" as const),
   };
   const isNothing =
     !(choice.incidents || choice.maintenance) ||

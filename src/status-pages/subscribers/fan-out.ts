@@ -21,9 +21,11 @@ import { getLanguage } from "../languages/catalogue.ts";
 import { describeUpdate } from "../languages/updates.ts";
 import type { MessageSources } from "../languages/updates.ts";
 import type { IncidentData, MaintenanceData, NoticeContent } from "./notice.ts";
+import { buildDigestStatements } from "./digests.ts";
 import { concernsSubscribers, type NoticedEvent, type NoticeScope, widenScope } from "./rules.ts";
 import {
   countRecipients,
+  hasDigests,
   insertDeliveries,
   insertNotice,
   findLastMaintenanceNotice,
@@ -105,6 +107,13 @@ export class SubscriberFanOut {
     const { follower, room } = following;
     await follower.save();
     await follower.write(() => room.buildEndStatements(this.#on.clock()));
+    await this.planDigests();
+  }
+
+  /** Appends the events of digests that are due. */
+  async planDigests() {
+    const { store, clock } = this.#on;
+    await this.#following()?.follower.write(() => buildDigestStatements(store, clock()));
   }
 
   /** Processes all waiting events once. Tests call it instead of `start`. */
@@ -215,8 +224,9 @@ export class SubscriberFanOut {
     const after = part?.after ?? "";
     const of = { organizationId, pageId };
     const scope = await this.#findScope(of, event, found, portion);
+    const isDigest = content.type === "digest";
     if (portion.room <= 0) {
-      portion.leftOut += await countRecipients(store, of, { seq, after, scope });
+      portion.leftOut += await countRecipients(store, of, { seq, after, scope, isDigest });
       return null;
     }
     const available = Math.max(1, portion.left);
@@ -224,15 +234,18 @@ export class SubscriberFanOut {
       seq,
       after,
       scope,
+      isDigest,
       limit: available + 1,
     });
     const to = recipients.slice(0, available);
     const last = to.at(-1);
-    if (last === undefined) return null;
+    if (last === undefined && (part !== null || isDigest || !(await hasDigests(store, of))))
+      return null;
     const id = part?.noticeId ?? createId(now);
     const data = JSON.stringify(content.data);
     const row = { organizationId, pageId, id, at: event.at, type: content.type, data, scope };
     if (part === null) portion.statements.push(insertNotice(row));
+    if (last === undefined) return null;
     portion.statements.push(insertDeliveries(row, to, now, formatTimestamp(now)));
     portion.left -= to.length;
     portion.room -= to.length;
@@ -286,6 +299,10 @@ async function buildContent(
       return buildIncidentContent(loaded, event, event.type);
     case "incident.postmortem-published":
       return event.data.notify ? buildPostmortemContent(loaded, event.subjectId) : null;
+    case "status-page.digest-due":
+      return event.subjectId === loaded.page.id
+        ? { content: { type: "digest", data: event.data }, scope: wholePage }
+        : null;
     case "maintenance.updated":
     case "subscriber.added":
     case "subscriber.confirmed":
@@ -294,6 +311,8 @@ async function buildContent(
       return event satisfies never;
   }
 }
+
+const wholePage: NoticeScope = { severity: null, componentIds: null };
 
 const noticeOf = {
   "maintenance.reminded": "maintenance.reminder",

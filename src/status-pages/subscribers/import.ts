@@ -8,7 +8,7 @@ type Mailbox = Omit<Extract<NewSubscriber, { type: "email" }>, "type" | "confirm
 
 const columns = new Set(
   (
-    "type address email url status language incidents minimumSeverity maintenance monitorIds groupIds " +
+    "type address email url status language incidents minimumSeverity maintenance monitorIds groupIds frequency " +
     "createdAt confirmedAt lastDeliveryAt lastError"
   ).split(" "),
 );
@@ -58,6 +58,7 @@ function parseLine(
     ...parseFlag("maintenance", valueOf("maintenance")),
     ...(valueOf("minimumSeverity") !== "" && { minimumSeverity: valueOf("minimumSeverity") }),
     components: isWhole ? null : components,
+    ...(valueOf("frequency") !== "" && { frequency: valueOf("frequency") }),
   } as Parameters<typeof NewSubscriber.safeParse>[0]);
   if (!parsed.success) {
     const { path = [], message = "is wrong" } = parsed.error.issues[0] ?? {};

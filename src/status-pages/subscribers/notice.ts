@@ -34,6 +34,8 @@ export type NoticeContent =
       data: IncidentData;
     }
   | { type: (typeof maintenanceNotices)[number]; data: MaintenanceData }
+  /** The week of a page. Each recipient gets what they chose. */
+  | { type: "digest"; data: { from: string; to: string } }
   /** Asks an address to confirm its subscription. */
   | { type: "subscription.question"; data: Record<string, never> };
 
@@ -57,8 +59,10 @@ export function buildNoticeMessage(
   notice: Notice,
   origin: NoticeOrigin,
   confirmUrl: string,
+  items: readonly Notice[] | null = null,
 ): Message {
-  const words = composeWords(notice, origin, confirmUrl);
+  const words =
+    items === null ? composeWords(notice, origin, confirmUrl) : composeDigest(items, origin);
   return {
     id: deliveryId,
     type: "notice",
@@ -78,6 +82,8 @@ export function buildNoticeMessage(
 
 function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
   if (notice.type === "subscription.question") return composeQuestion(origin, confirmUrl);
+  // The items are added for each recipient.
+  if (notice.type === "digest") return composeDigest([], origin);
   return isMaintenance(notice)
     ? composeMaintenance(notice, origin)
     : composeIncident(notice, origin);
@@ -169,10 +175,25 @@ type MaintenanceNotice = Extract<Notice, { type: keyof typeof maintenanceWords }
 const isMaintenance = (notice: Notice): notice is MaintenanceNotice =>
   notice.type in maintenanceWords;
 
+/** Composes the summary of a week: the title of each notice, with its time. */
+export function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): Words {
+  const { pageTitle, pageUrl, timeZone, language } = origin;
+  return {
+    title: language.say("weekOf", { title: pageTitle }),
+    facts: notices.map((notice) => {
+      const ending = ` – ${pageTitle}`;
+      const { title } = composeWords(notice, origin, "");
+      const value = title.endsWith(ending) ? title.slice(0, -ending.length) : title;
+      return { label: formatTime(language, timeZone, notice.at), value };
+    }),
+    url: pageUrl,
+  };
+}
+
 /** Composes a notice as JSON for a webhook; null for a confirmation question, which is only for mailboxes. */
 export function buildNoticePayload(notice: Notice, origin: NoticeOrigin): object | null {
   const { pageTitle, pageUrl } = origin;
-  if (notice.type === "subscription.question") return null;
+  if (notice.type === "subscription.question" || notice.type === "digest") return null;
   const { at, type } = notice;
   const page = { title: pageTitle, url: pageUrl };
   if (isMaintenance(notice)) {

@@ -30,6 +30,7 @@ import {
   buildNoticePayload,
   type NoticeOrigin,
 } from "./notice.ts";
+import { findDigestItems } from "./digests.ts";
 import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, findNoticeOfDelivery, type SubscriberRow } from "./store.ts";
 
@@ -39,7 +40,14 @@ const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10
 type Context = SendingContext & { ownHosts: OwnHosts };
 type PageLinks = NoticeOrigin & { root: string; slug: string };
 /** One delivery of a notice to a subscriber. */
-type Delivery = { id: string; subscriber: SubscriberRow; notice: Notice; page: PageLinks };
+type Delivery = {
+  id: string;
+  subscriber: SubscriberRow;
+  notice: Notice;
+  /** Content of a digest; null for any other notice. */
+  items: readonly Notice[] | null;
+  page: PageLinks;
+};
 
 /** Creates the receivers of notices for the delivery queue: mailboxes and webhooks. */
 export function createSubscriberReceivers(context: Context) {
@@ -124,8 +132,11 @@ async function prepareDelivery(
   const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
   if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
     return { statements: [], nothing: "It was confirmed meanwhile." };
+  const items = notice.type === "digest" ? await readItems(context, subscriber, notice.data) : null;
+  if (items?.length === 0)
+    return { statements: [], nothing: "Nothing that the subscriber chose happened in this week." };
   const send = selectSender(subscriber.type);
-  const delivery = { id: deliveryId, subscriber, notice, page };
+  const delivery = { id: deliveryId, subscriber, notice, items, page };
   return {
     statements: [],
     async send(cancelled: AbortSignal) {
@@ -137,9 +148,20 @@ async function prepareDelivery(
   };
 }
 
+async function readItems(
+  { store }: Context,
+  subscriber: SubscriberRow,
+  span: { from: string; to: string },
+): Promise<Notice[]> {
+  const items = await findDigestItems(store, subscriber, span);
+  return items.map(
+    ({ type, at, data }) => ({ id: "", type, at, data: JSON.parse(data) as unknown }) as Notice,
+  );
+}
+
 async function sendMail(
   context: Context,
-  { id, subscriber, notice, page }: Delivery,
+  { id, subscriber, notice, items, page }: Delivery,
   cancelled: AbortSignal,
 ): Promise<Verdict> {
   const { vault, clock } = context;
@@ -147,7 +169,7 @@ async function sendMail(
   const buildLink = (verb: LinkVerb) =>
     `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
   const isQuestion = notice.type === "subscription.question";
-  const message = buildNoticeMessage(id, notice, page, buildLink("confirm"));
+  const message = buildNoticeMessage(id, notice, page, buildLink("confirm"), items);
   const unsubscribe = buildLink("unsubscribe");
   const outside = createDeliveryContext(
     context,

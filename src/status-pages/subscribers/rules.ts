@@ -80,6 +80,7 @@ const noticedEvents = [
   "maintenance.reminded",
   "maintenance.started",
   "maintenance.ended",
+  "status-page.digest-due",
   "subscriber.added",
   "subscriber.confirmed",
 ] as const satisfies EventType[];

@@ -59,7 +59,11 @@ const Components = z.strictObject({
     .meta({ description: "With all monitors in them at the time of an update." }),
 });
 
+const Frequency = z.enum(["immediately", "weekly"]).meta({ id: "SubscriberFrequency" });
+
 const about = {
+  frequency:
+    "Whether each update is sent at once, or a summary on Monday at 8:00 in the time zone of the page. Only mailboxes can have `weekly`.",
   language: "Language of its messages; null for the default language of the page.",
   incidents: "Whether it gets updates of incidents.",
   minimumSeverity:
@@ -76,6 +80,7 @@ const choiceFields = {
   minimumSeverity: Severity.default("minor").meta({ description: about.minimumSeverity }),
   maintenance: z.boolean().default(true).meta({ description: about.maintenance }),
   components: Components.nullable().default(null).meta({ description: about.components }),
+  frequency: Frequency.default("immediately").meta({ description: about.frequency }),
 };
 
 export type SubscriberChoice = {
@@ -84,6 +89,7 @@ export type SubscriberChoice = {
   minimumSeverity: Severity;
   maintenance: boolean;
   components: { monitorIds: string[]; groupIds: string[] } | null;
+  frequency: "immediately" | "weekly";
 };
 
 export type NewSubscriber =
@@ -146,6 +152,7 @@ export const Subscriber = z
       .object({ monitorIds: z.array(Id), groupIds: z.array(Id) })
       .nullable()
       .meta({ description: about.components }),
+    frequency: Frequency.meta({ description: about.frequency }),
     secretsSet: z.array(z.string()),
     confirmedAt: Timestamp.nullable(),
     lastDeliveryAt: Timestamp.nullable(),
@@ -166,6 +173,7 @@ export const Subscriber = z
       minimumSeverity: "minor",
       maintenance: true,
       components: null,
+      frequency: "immediately",
       secretsSet: [],
       confirmedAt: "2026-11-20T23:04:00.000Z",
       lastDeliveryAt: null,

@@ -96,6 +96,7 @@ const everything = {
   minimumSeverity: "minor",
   maintenance: true,
   components: null,
+  frequency: "immediately",
 } as const;
 
 const pickChoice = ({
@@ -104,12 +105,14 @@ const pickChoice = ({
   minimumSeverity,
   maintenance,
   components,
+  frequency,
 }: SubscriberChoice): SubscriberChoice => ({
   language,
   incidents,
   minimumSeverity,
   maintenance,
   components,
+  frequency,
 });
 
 function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber): SubscriberRow {
@@ -117,7 +120,6 @@ function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber
     organizationId: scope.organizationId,
     pageId,
     ...added,
-    frequency: "immediately",
     quarantinedAt: null,
     heardFrom: null,
     byVisitor: false,
@@ -209,8 +211,16 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   );
 }
 
-/** Throws VALIDATION_ERROR if a subscriber would get nothing at all. */
-function assertChoosesSomething({ incidents, maintenance, components }: Partial<SubscriberChoice>) {
+/** Throws VALIDATION_ERROR if a subscriber would get nothing at all, or a digest outside a mailbox. */
+function assertChoosesSomething({
+  type,
+  incidents,
+  maintenance,
+  components,
+  frequency,
+}: Partial<SubscriberChoice> & Pick<SubscriberRow, "type">) {
+  if (frequency === "weekly" && type !== "email")
+    throw invalidFieldError("frequency", "must be `immediately`, except for a mailbox");
   if (incidents === false && maintenance === false)
     throw invalidFieldError("incidents", "must be true, or `maintenance` must be");
   if (components && components.monitorIds.length + components.groupIds.length === 0)

@@ -213,6 +213,7 @@ export const changeChoice = createUpdate(subscribers, [
   "minimumSeverity",
   "maintenance",
   "components",
+  "frequency",
   "version",
 ]);
 
@@ -230,11 +231,11 @@ export async function findPagesWithSubscribers(store: Store, organizationId: str
 }
 
 /** Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. */
-type RecipientQuery = { seq: number; after: string; scope: NoticeScope };
+type RecipientQuery = { seq: number; after: string; scope: NoticeScope; isDigest: boolean };
 
 const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
-  and heard_from < ?3 and id > ?4 and quarantined_at is null
-  and case when ?5 = '[]' then maintenance
+  and heard_from < ?3 and id > ?4 and quarantined_at is null and frequency = iif(?7, 'weekly', 'immediately')
+  and case when ?7 then true when ?5 = '[]' then maintenance
     else incidents and minimum_severity in (select value from json_each(?5)) end
   and (components is null or ?6 is null
     or exists (select 1 from json_each(components, '$.monitorIds') chosen
@@ -244,11 +245,11 @@ const recipientsText = `from subscribers s where organization_id = ?1 and page_i
 
 function recipientParameters(
   { organizationId, pageId }: PageKey,
-  { seq, after, scope: { severity, componentIds } }: RecipientQuery,
+  { seq, after, scope: { severity, componentIds }, isDigest }: RecipientQuery,
 ) {
   const accepted = severity === null ? [] : severities.slice(0, severities.indexOf(severity) + 1);
   const affected = componentIds && JSON.stringify(componentIds);
-  return [organizationId, pageId, seq, after, JSON.stringify(accepted), affected];
+  return [organizationId, pageId, seq, after, JSON.stringify(accepted), affected, isDigest ? 1 : 0];
 }
 
 /** Reads the recipients of a notice by id. */
@@ -257,10 +258,20 @@ export function findRecipients(
   page: PageKey,
   { limit, ...query }: RecipientQuery & { limit: number },
 ): Promise<Listener[]> {
-  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?7`, [
+  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?8`, [
     ...recipientParameters(page, query),
     limit,
   ]);
+}
+
+/** Whether a page has subscribers whose digests contain its notices. */
+export async function hasDigests(store: Store, { organizationId, pageId }: PageKey) {
+  const rows = await store.query(
+    `select 1 from subscribers where organization_id = ? and page_id = ? and frequency = 'weekly'
+       and confirmed_at is not null limit 1`,
+    [organizationId, pageId],
+  );
+  return rows.length > 0;
 }
 
 export async function countRecipients(

@@ -18,6 +18,7 @@ describe.concurrent("a subscriber that the API adds", () => {
       minimumSeverity: "minor",
       maintenance: true,
       components: null,
+      frequency: "immediately",
       id: json.data.id,
       type: "email",
       email: ann,

@@ -18,6 +18,7 @@ export type ChoiceValues = {
   minimumSeverity: Severity;
   maintenance: boolean;
   isWholePage: boolean;
+  isWeekly: boolean;
   monitorIds: string[];
   groupIds: string[];
 };
@@ -27,6 +28,7 @@ export const everything: ChoiceValues = {
   minimumSeverity: "minor",
   maintenance: true,
   isWholePage: true,
+  isWeekly: false,
   monitorIds: [],
   groupIds: [],
 };
@@ -36,6 +38,7 @@ const toValues = ({ components, ...choice }: Subscriber): ChoiceValues => ({
   minimumSeverity: choice.minimumSeverity,
   maintenance: choice.maintenance,
   isWholePage: components === null,
+  isWeekly: choice.frequency === "weekly",
   monitorIds: components?.monitorIds ?? [],
   groupIds: components?.groupIds ?? [],
 });
@@ -44,6 +47,7 @@ export const buildChoice = (values: ChoiceValues) => ({
   incidents: values.incidents,
   minimumSeverity: values.minimumSeverity,
   maintenance: values.maintenance,
+  frequency: values.isWeekly ? ("weekly" as const) : ("immediately" as const),
   components: values.isWholePage
     ? null
     : { monitorIds: values.monitorIds, groupIds: values.groupIds },
@@ -53,8 +57,10 @@ export const buildChoice = (values: ChoiceValues) => ({
 export const describeChoice = (subscriber: Subscriber): string =>
   describeValues(toValues(subscriber));
 
-function describeValues({ incidents, minimumSeverity, maintenance, isWholePage }: ChoiceValues) {
+function describeValues(values: ChoiceValues) {
+  const { incidents, minimumSeverity, maintenance, isWholePage, isWeekly } = values;
   return [
+    ...(isWeekly ? ["weekly"] : []),
     ...(incidents ? [] : ["no incidents"]),
     ...(incidents && minimumSeverity !== "minor" ? [`from ${minimumSeverity}`] : []),
     ...(maintenance ? [] : ["no maintenance"]),
@@ -64,7 +70,13 @@ function describeValues({ incidents, minimumSeverity, maintenance, isWholePage }
 
 export const summarizeChoice = (values: ChoiceValues) => describeValues(values) || "everything";
 
-export function ChoiceFields<V extends ChoiceValues>({ form: own }: { form: Form<V> }) {
+export function ChoiceFields<V extends ChoiceValues>({
+  form: own,
+  isMailbox,
+}: {
+  form: Form<V>;
+  isMailbox: boolean;
+}) {
   const form = own as unknown as Form<ChoiceValues>;
   const { data: overview } = useOverview();
   const { values } = form;
@@ -83,6 +95,13 @@ export function ChoiceFields<V extends ChoiceValues>({ form: own }: { form: Form
         />
       )}
       <Switch label="Maintenance" {...form.toggle("maintenance")} />
+      {isMailbox && (
+        <Switch
+          label="A summary once a week"
+          description="On Monday at 8:00 in the time zone of the page, instead of each update."
+          {...form.toggle("isWeekly")}
+        />
+      )}
       <Switch
         label="The whole page"
         description="Otherwise only updates about some monitors and groups, and about the page as a whole."
@@ -163,7 +182,7 @@ function EditorFields({
       onCancel={onClose}
       curl={() => ({ method: "PATCH", route, body: buildChoice(form.values) })}
     >
-      <ChoiceFields form={form} />
+      <ChoiceFields form={form} isMailbox={subscriber.type === "email"} />
     </FormFrame>
   );
 }

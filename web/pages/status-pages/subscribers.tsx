@@ -205,7 +205,7 @@ const emptyValues: NewValues = {
 
 function buildSubscriberBody(values: NewValues) {
   const { type, email, confirmed, url, secret, webhookUrl } = values;
-  const choice = buildChoice(values);
+  const choice = buildChoice({ ...values, isWeekly: values.isWeekly && type === "email" });
   if (type === "email") return { type, email, confirmed, ...choice };
   if (type === "webhook") return { type, url, ...(secret && { secret }), ...choice };
   return { type, webhookUrl, ...choice };
@@ -267,7 +267,7 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
         invalid={hasChoiceError(form)}
       >
         <div className="form-section">
-          <ChoiceFields form={form} />
+          <ChoiceFields form={form} isMailbox={form.values.type === "email"} />
         </div>
       </Fold>
     </FormDialog>
@@ -280,7 +280,7 @@ const nameType = (type: Subscriber["type"]) =>
   types.find(({ value }) => value === type)?.label ?? type;
 
 const hasChoiceError = ({ errorOf }: Form<NewValues>) =>
-  ["incidents", "components", "components.monitorIds", "components.groupIds"].some(
+  ["frequency", "incidents", "components", "components.monitorIds", "components.groupIds"].some(
     (name) => errorOf(name) !== undefined,
   );
 
@@ -418,6 +418,7 @@ const columns = [
   "maintenance",
   "monitorIds",
   "groupIds",
+  "frequency",
   "createdAt",
   "confirmedAt",
   "lastDeliveryAt",

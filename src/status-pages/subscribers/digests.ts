@@ -1,0 +1,112 @@
+/** Decides when the weekly digests of pages are due, and what each subscriber finds in theirs. */
+import { dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
+import { toInstant, toLocal } from "../../core/time/time-zones.ts";
+import { guardText, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { appendEvent } from "../../events/log.ts";
+import { severities } from "../../core/statuses.ts";
+import type { NoticeScope } from "./rules.ts";
+import type { SubscriberRow } from "./store.ts";
+
+/** Local time at which a week ends, after midnight of Monday. */
+const digestHour = 8;
+const weekMs = 7 * dayMs;
+/** Maximum notices that a digest considers. The latest one of each incident and window is shown. */
+const maxNotices = 1_000;
+
+/** Returns the last end of a week: Monday at 8:00 in this time zone, in Unix milliseconds. */
+export function findWeekEnd(now: number, timeZone: string): number {
+  const local = toLocal(now, timeZone);
+  // 1970-01-05 was a Monday.
+  const monday = Math.floor((local - 4 * dayMs - digestHour * hourMs) / weekMs) * weekMs;
+  return toInstant(monday + 4 * dayMs + digestHour * hourMs, timeZone);
+}
+
+const prefix = "digest ";
+
+const reachedGuard = guardText("coalesce((select seq from followers where name = ?), 0) = ?");
+
+/**
+ * Returns statements that append an event for each page whose week is over, once. The first week of a page begins when
+ * its first subscriber chooses the digest.
+ */
+export async function buildDigestStatements(store: Store, now: number): Promise<Statement[]> {
+  const pages = await store.query<{ organizationId: string; id: string; timeZone: string }>(
+    `select organization_id as organizationId, id, time_zone as timeZone from status_pages
+     where (organization_id, id) in (select distinct organization_id, page_id from subscribers
+       where frequency = 'weekly' and confirmed_at is not null)`,
+    [],
+  );
+  const marks = await store.query<{ name: string; seq: number }>(
+    "select name, seq from followers where name like ?",
+    [`${prefix}%`],
+  );
+  const reachedBy = new Map(marks.map(({ name, seq }) => [name, seq]));
+  const nameOf = ({ organizationId, id }: (typeof pages)[number]) =>
+    `${prefix}${organizationId} ${id}`;
+  const names = new Set(pages.map(nameOf));
+  const unused = marks
+    .filter(({ name }) => !names.has(name))
+    .map(({ name }) => ({ text: "delete from followers where name = ?", parameters: [name] }));
+  const due = pages.flatMap(({ organizationId, id, timeZone }): Statement[] => {
+    const name = nameOf({ organizationId, id, timeZone });
+    const reached = reachedBy.get(name) ?? 0;
+    const end = findWeekEnd(now, timeZone);
+    if (end <= reached) return [];
+    const data = { from: formatTimestamp(reached), to: formatTimestamp(end) };
+    return [
+      { ...reachedGuard, parameters: [name, reached], otherwise: () => new StaleRead() },
+      {
+        text: "insert or replace into followers (name, seq, version) values (?, ?, 1)",
+        parameters: [name, end],
+      },
+      ...(reached === 0
+        ? []
+        : [
+            appendEvent({
+              organizationId,
+              at: formatTimestamp(now),
+              type: "status-page.digest-due",
+              subjectId: id,
+              data,
+            }),
+          ]),
+    ];
+  });
+  return [...unused, ...due];
+}
+
+export type DigestItem = { type: string; at: string; data: string };
+
+/** Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. */
+export async function findDigestItems(
+  store: Store,
+  subscriber: SubscriberRow,
+  { from, to }: { from: string; to: string },
+): Promise<DigestItem[]> {
+  const { organizationId, pageId, confirmedAt } = subscriber;
+  const rows = await store.query<DigestItem & { subject: string; scope: string | null }>(
+    `select type, at, data, scope, data ->> 'id' as subject from notices
+     where organization_id = ? and page_id = ? and at >= ? and at < ? and at >= ?
+       and (type like 'incident.%' or type like 'maintenance.%') order by id desc limit ?`,
+    [organizationId, pageId, from, to, confirmedAt ?? to, maxNotices],
+  );
+  const items = new Map<string, DigestItem>();
+  for (const { subject, scope, ...item } of rows)
+    if (!items.has(subject) && isChosen(subscriber, scope)) items.set(subject, item);
+  return [...items.values()].toReversed();
+}
+
+function isChosen(
+  { incidents, maintenance, minimumSeverity, components }: SubscriberRow,
+  stored: string | null,
+): boolean {
+  if (stored === null) return true;
+  const { severity, componentIds } = JSON.parse(stored) as NoticeScope;
+  const isKind =
+    severity === null
+      ? maintenance
+      : incidents && severities.indexOf(minimumSeverity) <= severities.indexOf(severity);
+  if (!isKind || components === null || componentIds === null) return isKind;
+  const chosen = new Set([...components.monitorIds, ...components.groupIds]);
+  return componentIds.some((id) => chosen.has(id));
+}
