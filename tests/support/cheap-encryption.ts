@@ -5,11 +5,14 @@ const cheapWorkFactor = 2;
 
 /** Lowers the cost of encrypted backups in the tests of this file, which is a second of CPU time per file. */
 export function useCheapEncryption() {
-  const { setScryptWorkFactor } = Encrypter.prototype;
+  const original = Reflect.get(Encrypter.prototype, "setScryptWorkFactor") as (
+    this: Encrypter,
+    factor: number,
+  ) => void;
   beforeAll(() => {
     Encrypter.prototype.setScryptWorkFactor = function () {
-      setScryptWorkFactor.call(this, cheapWorkFactor);
+      original.call(this, cheapWorkFactor);
     };
   });
-  afterAll(() => void (Encrypter.prototype.setScryptWorkFactor = setScryptWorkFactor));
+  afterAll(() => void (Encrypter.prototype.setScryptWorkFactor = original));
 }

@@ -289,7 +289,7 @@ describe("the SMTP listener", () => {
       "DATA",
       "Subject: Backup failed\r\nMessage-ID: <x@nas>\r\n\r\nx\r\n.",
     ];
-    const { atomic } = store;
+    const atomic = store.atomic.bind(store);
     appliance.store.atomic = () => Promise.reject(new Error("disk full"));
     expect(await converse(listener.number, lines)).toMatch(
       /\n451 4\.3\.0 The request could not be stored\.\r\n$/,
@@ -321,7 +321,7 @@ describe("the SMTP listener", () => {
     });
     await send(address, attach(2_000_000));
     expect((await listLog(id))[0]?.["bytes"]).toBeLessThan(500);
-    await expect(send(address, attach(mailBounds.size.value))).rejects.toThrow("552");
+    expect(send(address, attach(mailBounds.size.value))).rejects.toThrow("552");
   });
 
   test("a network has ten connections, and a flood of commands ends one", async () => {

@@ -230,7 +230,7 @@ describe("a flapping job", () => {
 test("a token is found by its hash, which no stored or queried text reveals", async () => {
   const { ping, uuid, store } = await createPinged();
   const queried: unknown[] = [];
-  const { query } = store;
+  const query = store.query.bind(store);
   store.query = (text, parameters) => {
     queried.push(text, ...parameters);
     return query(text, parameters);

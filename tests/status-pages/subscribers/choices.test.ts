@@ -74,7 +74,7 @@ describe.concurrent("a subscriber gets", () => {
     const titlesOf = (email: string) =>
       made.mails
         .filter(({ to }) => to.includes(email))
-        .map(({ headers }) => /: (.*) –/.exec(headers["subject"]?.[0] ?? "")?.[1])
+        .map(({ headers }) => /: (.*) –/.exec(headers["subject"]?.[0] ?? "")?.[1] ?? "")
         .toSorted();
     expect(titlesOf(ann)).toEqual(["Mail", "Page"]);
     expect(titlesOf(bob)).toEqual(["Cart", "Cart work", "Page"]);
