@@ -5,7 +5,7 @@ import { invalidFieldError } from "../core/validation.ts";
 /** Nested blocks, parentheses and brackets. More could exhaust the stack of a parser. */
 const maxDepth = 12;
 
-/** Properties that change colors, fonts, spacing, borders and sizes. None can move an element over another. */
+/** Properties of colors, fonts, spacing, borders and sizes. */
 const properties = new Set(
   [
     "color accent-color caret-color color-scheme fill stroke stroke-width",

@@ -75,7 +75,7 @@ export const lookFields = {
   css: optionalParagraphs(statusPageBounds.css.value).default("").meta({
     example: ".hero { border: 2px solid var(--accent) }",
     description:
-      "Further CSS. It can set colors, fonts, spacing, borders and sizes, but neither load files nor move, cover or hide anything. The page for subscribing does not use it.",
+      "Further CSS for colors, fonts, spacing, borders and sizes. It can't load files, and can't use properties such as `position`, `display` and `z-index`. The page for subscribing does not use it.",
   }),
   embedOrigins: z
     .array(z.string().max(300).regex(origin, "must be an origin, such as https://team.example"))

@@ -98,7 +98,7 @@ export function LookFields({ form }: { form: PageForm }) {
       <Field form={form} name="footerLinks" />
       <Textarea
         label="CSS"
-        description="Colors, fonts, spacing, borders and sizes. It can neither load files nor move, cover or hide anything."
+        description="Colors, fonts, spacing, borders and sizes. Not on the page for subscribing."
         classNames={{ input: "mono" }}
         autosize
         minRows={3}
