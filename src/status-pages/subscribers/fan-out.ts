@@ -48,6 +48,9 @@ type Dependencies = {
 /** A notice, and the choice that its recipients must have made. */
 type ScopedContent = { content: NoticeContent; scope: NoticeScope };
 
+/** Interval between two searches for due digests, in milliseconds. */
+const digestSearchMs = 10 * 60_000;
+
 type ShownPage = { id: string; loaded: LoadedPage };
 
 /** Progress of a notice with too many subscribers for one write. */
@@ -79,6 +82,8 @@ type FanOutState = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoo
 export class SubscriberFanOut {
   readonly #on: Dependencies;
   readonly #load: ReturnType<typeof loaderOf>;
+  /** Time of the last search for due digests. */
+  #plannedAt = -Infinity;
   readonly #following: () => FanOutState | null;
   readonly #running: ReturnType<typeof createLeasedWork>;
 
@@ -107,7 +112,11 @@ export class SubscriberFanOut {
     const { follower, room } = following;
     await follower.save();
     await follower.write(() => room.buildEndStatements(this.#on.clock()));
+    // The search reads all subscribers, so it does not run each minute.
+    const now = this.#on.clock();
+    if (Math.abs(now - this.#plannedAt) < digestSearchMs) return;
     await this.planDigests();
+    this.#plannedAt = now;
   }
 
   /** Appends the events of digests that are due. */
