@@ -14,6 +14,7 @@ test("about shows the version and the counts of the own organization, nothing of
   expect(json.data).toEqual({
     version: manifest.version,
     startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    smtpPort: expect.any(Number),
     counts: {
       monitors: 1,
       monitorGroups: 0,
