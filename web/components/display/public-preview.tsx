@@ -47,7 +47,7 @@ function showInFrame(frame: HTMLIFrameElement | null, { html, style, stylesheet 
   root.dataset["theme"] = next.documentElement.dataset["theme"] ?? "auto";
   root.style.cssText = "";
   for (const [name, value] of Object.entries(style)) root.style.setProperty(name, value);
-  const { CSSStyleSheet: FrameStyleSheet = CSSStyleSheet } = frameDocument.defaultView ?? window;
+  const { CSSStyleSheet: FrameStyleSheet } = frameDocument.defaultView ?? window;
   const sheet = new FrameStyleSheet();
   sheet.replaceSync(stylesheet ?? "");
   frameDocument.adoptedStyleSheets = [sheet];
