@@ -74,18 +74,21 @@ async function findOrCreateWaiting({ v1 }: Client, server: string) {
   return { id: waiting.id, name: waiting.name, pushUrl };
 }
 
-/** The monitor that reports to the other server, and so notices when it does not respond. */
+/** The monitor that reports to the other server, and so notices when it does not respond. Its token is a variable. */
 async function findOrCreateSending({ v1 }: Client, pushUrl: string) {
-  const url = new URL(pushUrl);
-  url.search = "?status=up";
+  const { origin, hostname, pathname } = new URL(pushUrl);
+  const [path, token = ""] = pathname.split(/(?<=\/)(?=[^/]+$)/);
+  const url = `${origin}${path}{{pushToken}}?status=up`;
+  const variables = { pushToken: token };
   const all = await fetchAllPages((page) => v1.monitors.get({ query: page }));
-  const known = all.find((one) => one.type === "http" && one.url === url.href);
-  if (known !== undefined) return known;
+  const known = all.find((one) => one.type === "http" && one.url === url);
+  if (known !== undefined) return unwrapData(v1.monitors({ id: known.id }).patch({ variables }));
   return unwrapData(
     v1.monitors.post({
       type: "http",
-      name: `Signalbox ${url.hostname}`,
-      url: url.href,
+      name: `Signalbox ${hostname}`,
+      url,
+      variables,
       interval: 60,
       assertions: [{ source: "json", path: "$.ok", op: "equals", value: true }],
     }),

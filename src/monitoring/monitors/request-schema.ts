@@ -178,20 +178,25 @@ export const Steps = z.array(Step).max(maxSteps).meta({
 
 type Part = Omit<Step, "name">;
 /** The requests of an `http` monitor: the first request and its steps. */
-export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
+export type HttpRequests = Part & {
+  variables: Record<string, string>;
+  steps: readonly Step[];
+  number: object | null;
+};
 
 /** Whether responses with the expected statuses never have a body (RFC 9110 §6.4.1). */
 const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
   expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
 
+/** Explains why a response has no body; null if it can have one. */
+function explainMissingBody(part: Part): string | null {
+  if (part.method === "HEAD") return "a response to HEAD has no body. Use GET";
+  return isBodiless(part) ? "a response with the expected status has no body" : null;
+}
+
 /** Finds conditions on the body of a response that has none. They would always fail or always hold. */
 function listBodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
-  const why =
-    part.method === "HEAD"
-      ? "a response to HEAD has no body. Use GET"
-      : isBodiless(part)
-        ? "a response with the expected status has no body"
-        : null;
+  const why = explainMissingBody(part);
   if (why === null) return [];
   const message = `must not be about the body: ${why}`;
   const short = (["keyword", "keywordAbsent", "jsonPath"] as const).filter(
@@ -213,6 +218,9 @@ type RequestIssue = { path: (string | number)[]; message: string };
 export function listRequestIssues(monitor: HttpRequests): RequestIssue[] {
   const issues: RequestIssue[] = [];
   const known = new Set(Object.keys(monitor.variables));
+  const withoutNumber = explainMissingBody(monitor.steps.at(-1) ?? monitor);
+  if (monitor.number !== null && withoutNumber !== null)
+    issues.push({ path: ["number"], message: `must be null: ${withoutNumber}` });
   for (const [index, part] of [monitor, ...monitor.steps].entries()) {
     const issue = (message: string, ...keys: (string | number)[]) =>
       issues.push({ path: index === 0 ? keys : ["steps", index - 1, ...keys], message });

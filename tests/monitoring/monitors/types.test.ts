@@ -729,6 +729,10 @@ describe("invalid values", () => {
     ];
     const { id } = await monitor({ type: "http", ...newMonitors.http, method: "HEAD" });
     const whole = { type: "http", name: "Intranet", ...newMonitors.http };
+    const numbered = { ...whole, method: "HEAD", number: { name: "Depth" } };
+    expect((await api("POST", path, { body: numbered })).json.error.details).toEqual([
+      { path: "number", message: "must be null: a response to HEAD has no body. Use GET" },
+    ]);
     for (const [at, fields] of conditions) {
       const head = { ...fields, method: "HEAD" };
       const step = { steps: [{ url: "/a", ...head }] };
