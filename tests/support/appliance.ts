@@ -87,6 +87,8 @@ type Settings = {
   /** Allowed failed attempts per address. */
   attemptsPerMinute?: number;
   previewsPerMinute?: number;
+  /** `serve --password-sign-in`. */
+  passwordsEverywhere?: boolean;
   allowTarget?: string[];
   limits?: Partial<Limits>;
   denyTarget?: string[];
@@ -176,6 +178,7 @@ export function createAppliance(
   {
     requestsPerMinute = 0,
     attemptsPerMinute = 10,
+    passwordsEverywhere = false,
     previewsPerMinute = 240,
     allowTarget = [],
     limits = {},
@@ -255,7 +258,7 @@ export function createAppliance(
     trustedHeader: { read: (request) => trustedHeader.read(request), signOutUrl: null },
     keys: createApiKeyCache(store, clock),
     setUp: createSetUpForToken(setUpToken, clock, () => {}),
-    sessions: createSessionCache(store, clock),
+    sessions: createSessionCache(store, clock, { passwordsEverywhere }),
     backups,
     publishDir,
     uploads: new ImportUploads(uploadsIn, clock),

@@ -183,7 +183,7 @@ export async function findOpenInvitation(context: VisitorContext, token: string)
 export async function viewInvitation(context: VisitorContext, token: string) {
   const { invitation, organizationName } = await findOpenInvitation(context, token);
   const { organizationId, email, role } = invitation;
-  const { store } = context;
+  const { store, sessions } = context;
   const providers = await listProviderButtons(store, organizationId);
   const { passwordSignIn } = await findSettings(store, organizationId);
   return {
@@ -191,7 +191,7 @@ export async function viewInvitation(context: VisitorContext, token: string) {
     email,
     role,
     providers,
-    passwordSignIn: passwordSignIn || providers.length === 0,
+    passwordSignIn: passwordSignIn || sessions.passwordsEverywhere || providers.length === 0,
   };
 }
 

@@ -116,6 +116,7 @@ export function createSessionCache(
 
   return {
     ...reader,
+    passwordsEverywhere,
     async find(hash) {
       const now = clock();
       const revision = store.revision();

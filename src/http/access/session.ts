@@ -68,6 +68,8 @@ export type Principal = {
 };
 
 export type Sessions = {
+  /** Whether passwords open every organization (`serve --password-sign-in`). */
+  passwordsEverywhere: boolean;
   /**
    * Finds the session whose token has this SHA-256; null if it is unknown, ended, idle or too old. Counts as
    * activity.

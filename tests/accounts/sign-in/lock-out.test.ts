@@ -7,7 +7,6 @@ import {
   signInMember,
   signInVisitor,
 } from "../../support/people.ts";
-import { createSessionCache } from "../../../src/accounts/sessions/cache.ts";
 import { createSignInLink } from "../../../src/accounts/sign-in/link-service.ts";
 
 const policy = "/dashboard/password-policy";
@@ -96,14 +95,23 @@ describe("password sign-in of an organization", () => {
     expect(organizations).toMatchObject([{ name: "Theirs" }]);
   });
 
-  test("is on again without a usable provider, and everywhere with --password-sign-in", async () => {
-    const appliance = await testAppliance();
-    const { id, email, providerId, session, page } = await withoutPasswords(appliance);
-    const everywhere = createSessionCache(appliance.store, () => appliance.time.now, {
-      passwordsEverywhere: true,
+  test("is on everywhere with --password-sign-in, also for invited people", async () => {
+    const appliance = await testAppliance({ passwordsEverywhere: true });
+    const { email, session } = await withoutPasswords(appliance);
+    expect((await createBrowser(appliance).signIn(email)).status).toBe(200);
+    const body = { email: "bea@team.example", role: "member" };
+    const { link } = (await session.page("POST", "/dashboard/invitations", { body })).json.data;
+    const token = link.split("#")[1] as string;
+    const look = await createBrowser(appliance).post("/invitations/look", { token });
+    expect(look.json.data).toMatchObject({
+      passwordSignIn: true,
+      providers: [{ name: "Team SSO" }],
     });
-    const way = { byPassword: true, providerId: null, headerUser: null };
-    expect(await everywhere.listOpenMemberships(id, way)).toHaveLength(1);
+  });
+
+  test("is on again without a usable provider", async () => {
+    const appliance = await testAppliance();
+    const { email, providerId, session, page } = await withoutPasswords(appliance);
     const removed = await session.page("DELETE", `/dashboard/identity-providers/${providerId}`);
     expect(removed.status).toBe(200);
     expect((await createBrowser(appliance).signIn(email)).status).toBe(200);
