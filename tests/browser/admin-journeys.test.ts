@@ -406,7 +406,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     for (const name of ["Job 1", "Job 2"]) await findRow(page, name).getByRole("checkbox").check();
     await bar.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Create incident" }).click();
-    await dialog.getByText("Job 1", { exact: true }).waitFor();
+    await dialog.getByText("Job 1", { exact: true }).first().waitFor();
     await dialog.getByText("Job 2", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await bar.getByRole("button", { name: "More" }).click();

@@ -4,3 +4,6 @@ const names = listTypeNames();
 
 /** Display name of a monitor type. */
 export const nameOfType = (type: string): string => names[type] ?? type;
+
+/** Types whose results take no measurable time. */
+export const typesWithoutLatency: ReadonlySet<string> = new Set(["composite", "manual"]);

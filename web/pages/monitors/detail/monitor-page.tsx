@@ -22,7 +22,7 @@ import { getMonitorActions, listPauses } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
-import { nameOfType } from "../type-names.ts";
+import { nameOfType, typesWithoutLatency } from "../type-names.ts";
 import { JobPanels } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { NumberPanel } from "./number-panel.tsx";
@@ -106,7 +106,9 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
       <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
       <NumberPanel monitor={monitor} span={span} />
-      <LatencyPanel id={id} interval={interval} span={span} />
+      {!typesWithoutLatency.has(monitor.type) && (
+        <LatencyPanel id={id} interval={interval} span={span} />
+      )}
       <div className="columns">
         <div>
           <CausesPanel monitor={monitor} />
