@@ -70,7 +70,7 @@ test("2,000 mutated requests get no 5xx, and without a valid key they change no 
   await send(box.key, 1_000);
   expect(wrong).toEqual([]);
   // Otherwise the test would prove only that every request is rejected.
-  for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(5);
+  for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(0);
   expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 

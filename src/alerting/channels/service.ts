@@ -283,6 +283,9 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
  * field contains one.
  */
 export function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
+  const { host, port } = channel;
+  if (typeof host === "string")
+    return [{ path: "host", host, port: typeof port === "number" ? port : null }];
   const { path = null, url } = addressOf(channel.type, channel) ?? {};
   return path === null || url === undefined
     ? []

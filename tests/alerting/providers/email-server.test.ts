@@ -197,7 +197,15 @@ describe("a rejection", () => {
   });
 
   const wholly: [codes: number[], verdict: Verdict][] = [
-    [[550, 550, 550], finalVerdict("The mail server rejected every recipient.")],
+    [
+      [550, 550, 550],
+      {
+        outcome: "failed",
+        failure: "final",
+        reason: "The mail server rejected every recipient.",
+        isBounce: true,
+      },
+    ],
     [
       [550, 450, 550],
       passingVerdict("The mail server rejected every recipient for now.", [], [ann, cid]),

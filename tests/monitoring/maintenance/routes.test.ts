@@ -28,6 +28,8 @@ describe("creating", () => {
       groupIds: [],
       countsUptime: false,
       public: true,
+      reminderHours: null,
+      progressNotices: true,
       state: "scheduled",
       current: null,
       next: { startsAt, endsAt },

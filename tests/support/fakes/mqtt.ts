@@ -116,7 +116,7 @@ export const mqtt: Fake = {
     ],
     [createRefusingBroker5(0x84), "The broker does not speak MQTT 3.1.1."],
     [createRefusingBroker5(0x86), "The broker rejected the user name or the password."],
-    [createRefusingBroker5(0x9f), "The broker supports only MQTT 5. This check uses MQTT 3.1.1."],
+    [createRefusingBroker5(0x9f), "The broker supports only MQTT 5. Signalbox uses MQTT 3.1.1."],
     [createMqttBroker(), "There is no topic on which a message could arrive.", { topic: null }],
   ],
   flood: Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]),
