@@ -98,7 +98,7 @@ export class ReportMailer {
          and id in (select value ->> 0 from json_each(?))`,
       [organizationId, JSON.stringify(rows)],
     );
-    if (known.length === rows.length) return [];
+    if (known.length === new Set(rows.map(([id]) => id)).size) return [];
     return [
       {
         text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, status,
@@ -191,7 +191,8 @@ async function findReportOfDelivery(
   { organizationId, address, deliveryId }: ReportDelivery,
 ): Promise<{ mail: ReportMail; period: Period } | null> {
   const { reportMails } = await findSettings(services.store, organizationId);
-  for (const mail of reportMails.filter(({ to }) => to.includes(address))) {
+  const isSame = (one: string) => one.toLowerCase() === address.toLowerCase();
+  for (const mail of reportMails.filter(({ to }) => to.some(isSame))) {
     const timeZone = await findTimeZone(services, organizationId, mail);
     if (timeZone === null) continue;
     const last = findLastPeriod(mail.interval, services.clock(), timeZone);

@@ -91,6 +91,25 @@ test("a report is sent once to each address when its week or month is over in th
   ]);
 });
 
+test("an address that two reports spell differently gets both, and is queued once", async () => {
+  await using made = await createWorld();
+  const { update, runAt, group, database } = made;
+  const reportMails = [
+    { interval: "monthly", to: ["Boss@team.example", "boss@team.example"] },
+    { interval: "monthly", groupId: group.id, to: ["boss@team.example"] },
+  ];
+  expect((await update({ reportMails })).status).toBe(200);
+  const subjects = (await runAt("2026-11-01T00:20:00.000Z")).map((one) => one.toLowerCase());
+  expect(subjects).toEqual([
+    "boss@team.example: report of october 2026: ours",
+    "boss@team.example: report of october 2026: payments, ours",
+  ]);
+  const changes = () => database.query("SELECT total_changes() AS sum").get();
+  const before = changes();
+  expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
+  expect(changes()).toEqual(before);
+});
+
 test("a report has the figures of its group, its target, and the monitors that were down", async () => {
   await using made = await createWorld();
   const { update, time, server, group } = made;
