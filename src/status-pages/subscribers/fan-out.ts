@@ -337,10 +337,9 @@ function buildMaintenanceContent(
   window: AnnouncedWindow,
 ): ScopedContent {
   const { id, title, description, startsAt, endsAt, times, monitors } = window;
-  return {
-    content: { type, data: { id, title, description, startsAt, endsAt, times } } as NoticeContent,
-    scope: { severity: null, componentIds: loaded.listComponentIds(monitors) },
-  };
+  const componentIds = loaded.listComponentIds(monitors);
+  const data = { id, title, description, startsAt, endsAt, times, componentIds };
+  return { content: { type, data } as NoticeContent, scope: { severity: null, componentIds } };
 }
 
 /** Returns the notice of a change of maintenance; null if subscribers know everything that the page shows. */
@@ -356,12 +355,13 @@ async function findChange(
   if (last === null) return buildMaintenanceContent(loaded, "maintenance.planned", window);
   const found = buildMaintenanceContent(loaded, "maintenance.changed", window);
   const known = JSON.parse(last.data) as MaintenanceData;
+  const { componentIds = last.scope?.componentIds } = known;
   const scope = widenScope(found.scope, last.scope);
   const isSame =
     known.title === window.title &&
     known.description === window.description &&
     (known.times === undefined || known.times === window.times) &&
-    Bun.deepEquals(last.scope?.componentIds?.toSorted(), found.scope.componentIds?.toSorted());
+    Bun.deepEquals(componentIds?.toSorted(), found.scope.componentIds?.toSorted());
   return isSame ? null : { ...found, scope };
 }
 

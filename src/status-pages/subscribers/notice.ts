@@ -23,6 +23,8 @@ export type IncidentData = z.infer<typeof NoticedIncident> & {
 export type MaintenanceData = z.infer<typeof NoticedMaintenance> & {
   /** Times of the window and its rule, to notice changes; absent in notices of older versions. */
   times?: string;
+  /** Affected components, to notice changes: the scope of a change also has those before it. */
+  componentIds?: string[] | null;
 };
 
 /** A notice to all subscribers of a page. Its content is stored once, so that all of them get the same. */
@@ -197,7 +199,7 @@ export function buildNoticePayload(notice: Notice, origin: NoticeOrigin): object
   const { at, type } = notice;
   const page = { title: pageTitle, url: pageUrl };
   if (isMaintenance(notice)) {
-    const { times: _times, ...maintenance } = notice.data;
+    const { times: _times, componentIds: _components, ...maintenance } = notice.data;
     return { type, timestamp: at, data: { page, maintenance } };
   }
   const { data } = notice;

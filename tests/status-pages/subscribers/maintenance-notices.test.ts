@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createAppliance } from "../../support/appliance.ts";
 import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
+import { buildSection } from "../../support/visitor.ts";
 
 const hour = 3_600_000;
 
@@ -65,6 +66,27 @@ describe.concurrent("subscribers who want maintenance hear", () => {
       "maintenance.completed",
     ]);
     expect(Object.keys(hook.received()[1]?.data.maintenance)).not.toContain("times");
+  });
+
+  test("once that other monitors are affected, however often the window is saved afterwards", async () => {
+    await using made = await createPublisher();
+    const one = await made.monitor({ name: "Shop", type: "ping", host: "a.lan" });
+    const other = await made.monitor({ name: "Mail", type: "ping", host: "a.lan" });
+    await made.publish({ sections: [buildSection("Everything", one.id, other.id)] });
+    await made.mailbox();
+    await using hook = await made.addHook();
+    const { id } = await made.planWindow({ monitorIds: [one.id] });
+    await made.send();
+    await changeWindow(made, id, { monitorIds: [other.id] });
+    await made.send();
+    await changeWindow(made, id, { countsUptime: true });
+    await made.send();
+    await changeWindow(made, id, { countsUptime: false });
+    await made.send();
+    expect(labelsOf(made)).toEqual(["Scheduled maintenance", "Maintenance changed"]);
+    expect(Object.keys(hook.received()[1]?.data.maintenance).toSorted()).toEqual(
+      "description endsAt id startsAt title".split(" "),
+    );
   });
 
   test("only what the window announces", async () => {
