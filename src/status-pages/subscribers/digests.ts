@@ -77,7 +77,10 @@ export async function buildDigestStatements(store: Store, now: number): Promise<
 
 export type DigestItem = { type: string; at: string; data: string };
 
-/** Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. */
+/**
+ * Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. Leaves out
+ * what is no longer public.
+ */
 export async function findDigestItems(
   store: Store,
   subscriber: SubscriberRow,
@@ -85,9 +88,13 @@ export async function findDigestItems(
 ): Promise<DigestItem[]> {
   const { organizationId, pageId, confirmedAt } = subscriber;
   const rows = await store.query<DigestItem & { subject: string; scope: string | null }>(
-    `select type, at, data, scope, data ->> 'id' as subject from notices
+    `select type, at, data, scope, data ->> 'id' as subject from notices n
      where organization_id = ? and page_id = ? and at >= ? and at < ? and at >= ?
-       and (type like 'incident.%' or type like 'maintenance.%') order by id desc limit ?`,
+       and (type like 'incident.%' and exists (select 1 from incidents i
+           where i.organization_id = n.organization_id and i.id = n.data ->> 'id' and i.public)
+         or type like 'maintenance.%' and exists (select 1 from maintenance_windows w
+           where w.organization_id = n.organization_id and w.id = n.data ->> 'id' and w.public))
+     order by id desc limit ?`,
     [organizationId, pageId, from, to, confirmedAt ?? to, maxNotices],
   );
   const items = new Map<string, DigestItem>();

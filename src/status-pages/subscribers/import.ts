@@ -50,7 +50,8 @@ function parseLine(
   const isWhole = components.monitorIds.length + components.groupIds.length === 0;
   const parsed = NewSubscriber.safeParse({
     type: "email",
-    email: valueOf("email") || valueOf("address"),
+    // The export puts an apostrophe before addresses that a spreadsheet could read as a formula.
+    email: (valueOf("email") || valueOf("address")).replace(/^'(?=[=+\-@])/, ""),
     confirmed: true,
     language:
       pageLanguages.find((tag) => tag === valueOf("language")) ?? (valueOf("language") || null),

@@ -43,6 +43,29 @@ test("a weekly digest has what the subscriber chose, once, and nothing is sent b
   expect(made.mails).toHaveLength(1);
 });
 
+test("a weekly digest has nothing of incidents and maintenance that are no longer public", async () => {
+  await using made = await createPublisher();
+  await made.added({ type: "email", email: ann, confirmed: true, frequency: "weekly" });
+  made.time.now += 1;
+  await made.notices.planDigests();
+  const secret = await made.createIncident({ title: "Leak at Umbrella" });
+  await made.createIncident({ title: "Slow" });
+  const window = await made.planWindow({ title: "Move to Umbrella", progressNotices: false });
+  const gone = await made.planWindow({ title: "Umbrella is deleted", progressNotices: false });
+  await made.send();
+  made.time.now += 1;
+  const hide = { body: { public: false } };
+  expect((await made.api("PATCH", `/api/v1/incidents/${secret.id}`, hide)).status).toBe(200);
+  expect((await made.api("PATCH", `/api/v1/maintenance-windows/${window.id}`, hide)).status).toBe(
+    200,
+  );
+  expect((await made.api("DELETE", `/api/v1/maintenance-windows/${gone.id}`)).status).toBe(200);
+  await moveTo(made, "2026-11-23T08:00:00Z");
+  expect(made.mails).toHaveLength(1);
+  expect(made.mails[0]?.text).toContain("Slow");
+  expect(made.mails[0]?.text).not.toContain("Umbrella");
+});
+
 test("only mailboxes can have a digest", async () => {
   await using made = await createPublisher();
   const body = { type: "webhook", url: "https://hooks.team.example/x", frequency: "weekly" };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
 
 const importCsv = (made: Publisher, csv: string, confirmed: unknown = true) =>
@@ -36,6 +37,15 @@ describe.concurrent("an import of subscribers", () => {
     expect(toAnn.map(({ headers }) => headers["subject"]?.[0])).toEqual([
       expect.stringContaining("Later"),
     ]);
+  });
+
+  test("reads addresses that the export protects from spreadsheets", async () => {
+    await using made = await createPublisher();
+    const email = "+news@team.example";
+    const [row = ""] = formatCsvRow([email]).split("\r");
+    expect(row).toBe(`'${email}`);
+    expect((await importCsv(made, `email\n${row}\n`)).status).toBe(200);
+    expect(await made.subscribers()).toMatchObject([{ email }]);
   });
 
   test("names the wrong line, and then adds nothing", async () => {
