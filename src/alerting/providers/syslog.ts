@@ -77,7 +77,8 @@ function renderLine({ facility }: Settings, message: Message): Buffer {
     (some) => [title, ...some, ...listLinks(message)].filter((line) => line !== "").join(" | "),
     countBytes,
   )
-    .replace(/\s+/g, " ")
+    // A server can write control characters to its log, and a terminal obeys them (§6.4).
+    .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
   // UTF-8 needs a byte order mark (§6.4), which ASCII must not have to be read by older servers.
   const mark = /[^\x20-\x7e]/.test(text) ? "\ufeff" : "";

@@ -151,6 +151,14 @@ describe("syslog", () => {
       expect(text).toContain(part);
   });
 
+  test("no control characters of others reach the log", async () => {
+    await using to = await startReceiver();
+    using server = startServer();
+    const message = { ...createMessage(down), title: "Shop\r\n<0>1 is\u001b[2J\0 down" };
+    await to.deliver(syslog, syslogSettings({ port: server.port }), message);
+    expect(server.received().toString()).toContain("] Shop <0>1 is [2J down | ");
+  });
+
   test("over UDP, a datagram is a line, and a closed port fails the attempt", async () => {
     await using to = await startReceiver();
     const received: string[] = [];

@@ -213,6 +213,21 @@ describe("a flapping job", () => {
     });
   });
 
+  test("does not get a postponed state of before a pause", async () => {
+    const { ping, pass, readStatus, changeMonitor, engine, id } = await createPinged();
+    for (let round = 0; round < changes / 2; round++) {
+      await ping("");
+      await ping("/fail");
+    }
+    await ping("");
+    expect(await readStatus(id)).toBe("down");
+    await changeMonitor(id, { paused: true });
+    await engine.runOnce();
+    await changeMonitor(id, { paused: false });
+    await pass(61);
+    expect(await readStatus(id)).toBe("pending");
+  });
+
   test("gets its right state also after a restart", async () => {
     const { ping, readStatus, id, appliance } = await createPinged();
     for (let round = 0; round < changes / 2; round++) {

@@ -47,8 +47,11 @@ export class OutcomeRecorder {
   private readonly troubled = new Map<string, number>();
   /** Limit of the state changes that the reports of a monitor cause. */
   private readonly changes: RateLimit;
-  /** Outcomes of reports that exceed this limit, by monitor key. */
-  private readonly postponed = new Map<number, { outcome: CheckResult; until: number }>();
+  /** Outcomes of reports that exceed this limit, by monitor key. Those before a pause are over. */
+  private readonly postponed = new Map<
+    number,
+    { outcome: CheckResult; until: number; epoch: number }
+  >();
   private readonly dependencies: Dependencies;
   private readonly writer: ResultWriter;
   private readonly count: Count;
@@ -110,7 +113,8 @@ export class OutcomeRecorder {
   /** Returns the milliseconds until a postponed change of state follows; null if none is postponed. */
   computeSettlingMs(monitor: Watched): number | null {
     const known = this.postponed.get(monitor.key);
-    if (known !== undefined) return known.until - this.dependencies.clock();
+    if (known?.epoch === monitor.epoch) return known.until - this.dependencies.clock();
+    this.postponed.delete(monitor.key);
     return isChangePostponed(monitor.state, monitor) ? 0 : null;
   }
 
@@ -134,12 +138,13 @@ export class OutcomeRecorder {
     outcome: CheckResult,
     isReport: boolean,
   ): MonitorState {
-    const { key, state: before } = monitor;
+    const { key, epoch, state: before } = monitor;
     this.postponed.delete(key);
     if (!isReport || after.status === before.status) return after;
     const waitSeconds = this.changes.take(String(key));
     if (waitSeconds === 0) return after;
-    this.postponed.set(key, { outcome, until: this.dependencies.clock() + waitSeconds * 1000 });
+    const until = this.dependencies.clock() + waitSeconds * 1000;
+    this.postponed.set(key, { outcome, until, epoch });
     return postponeChange(before, after, monitor);
   }
 

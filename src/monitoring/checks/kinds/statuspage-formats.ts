@@ -29,8 +29,10 @@ const below = (page: URL, path: string) =>
   new URL(`${page.pathname.replace(/\/+$/, "")}${path}`, page.origin);
 
 /** Looks up a state. An unknown word means that not all is well. */
-const createStates = (words: Readonly<Record<string, PageState>>) => (word: string) =>
-  words[word.toLowerCase()] ?? "degraded";
+function createStates(words: Readonly<Record<string, PageState>>) {
+  const states = new Map(Object.entries(words));
+  return (word: string) => states.get(word.toLowerCase()) ?? "degraded";
+}
 
 const severity: Record<PageState, number> = { up: 0, maintenance: 1, degraded: 2, down: 3 };
 
@@ -291,9 +293,10 @@ const uptimeKuma: FollowedFormat = {
     const beats = parseWith(KumaBeats, list)?.heartbeatList;
     if (found === null || beats === undefined) return null;
     const monitors = found.publicGroupList.flatMap(({ monitorList }) => monitorList);
+    const beatsOf = new Map(Object.entries(beats));
     const components = monitors.map(({ id, name }) => {
       // A monitor without results is pending.
-      const { status } = parseWith(KumaBeat, beats[id]?.at(-1)) ?? { status: 2 };
+      const { status } = parseWith(KumaBeat, beatsOf.get(id)?.at(-1)) ?? { status: 2 };
       return { id, name, state: kumaStates[status] ?? "degraded" };
     });
     const states = components.map(({ state }) => state);

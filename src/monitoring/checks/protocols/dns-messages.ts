@@ -31,6 +31,8 @@ const flags = {
 /** UDP payload size that avoids fragmentation: https://www.dnsflagday.net/2020/ */
 const maxDatagram = 1232;
 const headBytes = 12;
+/** Bytes of the longest name, which has 255 (RFC 1035 §2.3.4), and of a pointer after each of its labels. */
+const maxNameBytes = 255 + 127 * 2;
 
 export type DnsRecord = { value: string; /** Seconds. */ ttl: number };
 export type DnsResponse = {
@@ -124,27 +126,33 @@ export function parseResponse(message: Buffer, type: RecordType): DnsResponse {
   }
 }
 
-/** Reads a name with compression (RFC 1035 §4.1.4). Pointers must lead backwards, so that they can't form a loop. */
+/**
+ * Reads a name with compression (RFC 1035 §4.1.4). Pointers must lead backwards, so that they can't form a loop. Labels
+ * and pointers are bounded, because thousands of records can share one name.
+ */
 function readName(message: Buffer, from: number): { name: string; next: number } {
   const labels: string[] = [];
   let next: number | null = null;
   let at = from;
   let lowest = from;
-  for (;;) {
+  for (let left = maxNameBytes; left > 0;) {
     const length = message.readUInt8(at);
     if (length >= 0xc0) {
       const target = message.readUInt16BE(at) & 0x3fff;
       if (target >= lowest) throw invalidDnsError();
       next ??= at + 2;
       at = lowest = target;
+      left -= 2;
     } else if (length > 63) throw invalidDnsError();
     else if (length === 0) return { name: labels.join(".") || ".", next: next ?? at + 1 };
     else {
       if (at + 1 + length > message.length) throw invalidDnsError();
       labels.push(escapeLabel(message.subarray(at + 1, at + 1 + length)));
       at += 1 + length;
+      left -= 1 + length;
     }
   }
+  throw invalidDnsError();
 }
 
 /** Writes the bytes of a label, with dots and control characters escaped (RFC 1035 §5.1). */

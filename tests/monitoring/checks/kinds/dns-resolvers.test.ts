@@ -202,3 +202,18 @@ test("any bytes are a response or a failure of the target", () => {
     { numRuns: 2_000 },
   );
 });
+
+test("names that many records share are bounded, so that they can't grow to hundreds of megabytes", () => {
+  const read = (name: Buffer) => {
+    const head = Buffer.alloc(12);
+    head.writeUInt16BE(0x8180, 2);
+    head.writeUInt16BE(1, 6);
+    const record = Buffer.from("0000020001000000000000", "hex");
+    record.writeUInt16BE(name.length, 9);
+    return parseResponse(Buffer.concat([head, record, name]), "NS").records[0]?.value;
+  };
+  const label = Buffer.concat([Buffer.of(63), Buffer.alloc(63, "a")]);
+  const longest = Buffer.concat([label, label, label, Buffer.of(61), Buffer.alloc(61, "a")]);
+  expect(read(Buffer.concat([longest, Buffer.of(0)]))?.length).toBe(253);
+  expect(() => read(Buffer.concat([longest, longest, label, Buffer.of(0)]))).toThrow(TargetFailure);
+});

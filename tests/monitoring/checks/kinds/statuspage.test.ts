@@ -197,6 +197,14 @@ describe("a followed status page", () => {
     const odd = { "/api/v2/summary.json": buildSummary("on_fire", "odd") };
     expect(await follow(odd)).toMatchObject({ status: "degraded" });
     expect(await follow(odd, { components: ["API"] })).toMatchObject({ status: "degraded" });
+    const inherited = { "/api/v2/summary.json": buildSummary("constructor", "constructor") };
+    expect(await follow(inherited)).toMatchObject({ status: "degraded" });
+  });
+
+  test("of Uptime Kuma without results for a monitor is up, whatever its ID", () => {
+    const monitorList = [{ id: "constructor", name: "API" }];
+    const page = { config: { title: "Supplier" }, publicGroupList: [{ monitorList }] };
+    expect(followedFormats["uptime-kuma"].read([page, { heartbeatList: {} }])?.state).toBe("up");
   });
 
   test("has long and misleading texts shortened to one line", async () => {
