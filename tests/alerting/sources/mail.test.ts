@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { createTransport } from "nodemailer";
 import { MailListener } from "../../../src/alerting/sources/mail/listener.ts";
 import { mailBounds } from "../../../src/core/limits.ts";
@@ -340,6 +340,17 @@ describe("the SMTP listener", () => {
       "421 4.7.0 Too long or too many commands",
     );
     for (const one of connections) one.hangUp();
+  });
+
+  test("a mail whose sender hangs up in the middle is not stored, and is no error of the appliance", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog, listener, appliance } = world;
+    const logged = spyOn(appliance.log, "error");
+    const { id, address } = await createSource();
+    await converse(listener.number, [...mailTo(address), "DATA"]);
+    await send(address, { subject: "Whole" });
+    expect(await listLog(id)).toHaveLength(1);
+    expect(logged).not.toHaveBeenCalled();
   });
 
   test("mails travel encrypted with the certificate of the appliance", async () => {

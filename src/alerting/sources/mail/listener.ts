@@ -221,6 +221,8 @@ async function readStart(stream: SMTPServerDataStream): Promise<Uint8Array> {
 /** A rejection is final only if a repeated mail would be rejected, too. */
 function toReply(error: unknown, log: Log): Error {
   if (error instanceof Error && "responseCode" in error) return error;
+  if ((error as NodeJS.ErrnoException).code === "ECONNECTION")
+    return createReply(421, "4.4.2", "The connection was closed before the end of the mail");
   if (!(error instanceof AppError)) {
     log.error("a mail could not be stored", { cause: String(error) });
     return createReply(451, "4.3.0", "The mail could not be stored, try again later");

@@ -201,7 +201,7 @@ describe("a followed status page", () => {
     expect(await follow(inherited)).toMatchObject({ status: "degraded" });
   });
 
-  test("of Uptime Kuma without results for a monitor is up, whatever its ID", () => {
+  test("of Uptime Kuma without results for a monitor is up, with any ID", () => {
     const monitorList = [{ id: "constructor", name: "API" }];
     const page = { config: { title: "Supplier" }, publicGroupList: [{ monitorList }] };
     expect(followedFormats["uptime-kuma"].read([page, { heartbeatList: {} }])?.state).toBe("up");
