@@ -226,7 +226,7 @@ export class SubscriberFanOut {
     const { organizationId, seq } = event;
     const found =
       event.type === "maintenance.updated"
-        ? await findChange(store, { loaded, id: pageId }, event)
+        ? await findChange(store, { loaded, id: pageId }, event, part)
         : ((await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event)));
     if (found === null) return null;
     const { content } = found;
@@ -347,11 +347,14 @@ async function findChange(
   store: Store,
   { loaded, id: pageId }: ShownPage,
   { organizationId, subjectId, data }: Extract<NoticedEvent, { type: "maintenance.updated" }>,
+  part: Part | null,
 ): Promise<ScopedContent | null> {
   if (data?.notify === false) return null;
   const window = await loaded.findWindow(subjectId);
   if (window === null || !window.progressNotices) return null;
-  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId);
+  // The rest of the recipients gets the notice that the first ones already have.
+  const own = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
   if (last === null) return buildMaintenanceContent(loaded, "maintenance.planned", window);
   const found = buildMaintenanceContent(loaded, "maintenance.changed", window);
   const known = JSON.parse(last.data) as MaintenanceData;

@@ -348,17 +348,18 @@ export async function findNoticeOfDelivery(
   return row ?? null;
 }
 
-/** Reads the last notice that a page sent about a maintenance window; null if it sent none. */
+/** Reads the last notice except `exceptId` that a page sent about a maintenance window; null if it sent none. */
 export async function findLastMaintenanceNotice(
   store: Store,
   { organizationId, pageId }: PageKey,
   windowId: string,
+  exceptId: string,
 ): Promise<{ data: string; scope: NoticeScope | null } | null> {
   const [row] = await store.query<{ data: string; scope: string | null }>(
     `select data, scope from notices where organization_id = ? and id > ? and page_id = ?
-       and type like 'maintenance.%' and data ->> 'id' = ? order by id desc limit 1`,
+       and type like 'maintenance.%' and data ->> 'id' = ? and id <> ? order by id desc limit 1`,
     // Ids start with their creation time, and no notice is older than its window.
-    [organizationId, windowId.slice(0, 13), pageId, windowId],
+    [organizationId, windowId.slice(0, 13), pageId, windowId, exceptId],
   );
   return row === undefined ? null : parseScope(row);
 }

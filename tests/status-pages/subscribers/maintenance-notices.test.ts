@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SubscriberFanOut } from "../../../src/status-pages/subscribers/fan-out.ts";
 import { createAppliance } from "../../support/appliance.ts";
 import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
 import { buildSection } from "../../support/visitor.ts";
@@ -87,6 +88,27 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     expect(Object.keys(hook.received()[1]?.data.maintenance).toSorted()).toEqual(
       "description endsAt id startsAt title".split(" "),
     );
+  });
+
+  test("of a change, each once, also if there are more of them than fit into one write", async () => {
+    await using made = await createPublisher();
+    for (const email of [ann, bob, "eve@team.example"]) await made.mailbox(email);
+    const { id } = await made.planWindow();
+    const send = async () => {
+      await new SubscriberFanOut({ ...made.appliance, rowsAtOnce: 1 }).runOnce();
+      await made.send();
+    };
+    await send();
+    for (const title of ["Routers", "Switches"]) {
+      await changeWindow(made, id, { title });
+      await send();
+    }
+    expect(
+      Map.groupBy(made.listRecipients(), (one) => one)
+        .values()
+        .map((all) => all.length)
+        .toArray(),
+    ).toEqual([3, 3, 3]);
   });
 
   test("only what the window announces", async () => {
