@@ -407,7 +407,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await bar.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Create incident" }).click();
     await dialog.getByText("Job 1", { exact: true }).first().waitFor();
-    await dialog.getByText("Job 2", { exact: true }).waitFor();
+    await dialog.getByText("Job 2", { exact: true }).first().waitFor();
     await page.keyboard.press("Escape");
     await bar.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Hold alerts until…" }).click();
