@@ -60,7 +60,8 @@ export const monitorFields = {
     description: "Good results in a row before the monitor is up again.",
   }),
   inverted: z.boolean().default(false).meta({
-    description: "Up when the check fails, down when it succeeds, also when that is slow.",
+    description:
+      "Up when the check fails, down when it succeeds, also when that is slow. Without effect on manual monitors.",
   }),
   paused: z.boolean().default(false).meta({
     description: "Not checked. `true` without `pausedUntil` has no end, and `false` ends it.",

@@ -185,9 +185,14 @@ class CheckRun {
     return context;
   }
 
-  /** Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. */
+  /**
+   * Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. So does what
+   * people set.
+   */
   private invert(outcome: CheckResult) {
-    return this.target.inverted && outcome.final !== true ? invertOutcome(outcome) : outcome;
+    const { inverted, type } = this.target;
+    const isInverted = inverted && type !== "manual" && outcome.final !== true;
+    return isInverted ? invertOutcome(outcome) : outcome;
   }
 
   private async explainFailedOutcome(error: unknown): Promise<CheckResult> {

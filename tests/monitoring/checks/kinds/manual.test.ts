@@ -36,6 +36,15 @@ describe("a manual monitor", () => {
     ]);
   });
 
+  test("is never inverted, because people set what it shows", async () => {
+    const { id, set, readStatus } = await createManual();
+    expect(await set({ inverted: true, retries: 0 })).toBe(200);
+    for (const status of ["up", "down", "degraded"]) {
+      await set({ manualStatus: status });
+      expect(await readStatus(id)).toBe(status);
+    }
+  });
+
   test("is up again at its end, and not before, however long its interval is", async () => {
     const { id, set, inMinutes, pass, readStatus, readMonitor, readBeats } = await createManual();
     await set({ manualStatus: "down", manualUntil: inMinutes(10) });
