@@ -232,8 +232,8 @@ export class MaintenanceWatch {
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
     for (const plan of plans)
       for (const one of plan.listDueReminders(now)) {
-        await this.write(reminderStatements(one, now));
-        plan.reminded.set(one.window.id, one.start);
+        if (await this.write(reminderStatements(one, now)))
+          plan.reminded.set(one.window.id, one.start);
       }
   }
 
@@ -250,15 +250,21 @@ export class MaintenanceWatch {
     ];
   }
 
-  /** Writes under the lease. After a conflict with another node or a change of the window, the next tick retries. */
-  private async write(statements: readonly Statement[]) {
-    if (this.lease === null) return;
+  /**
+   * Writes under the lease. Returns false without the lease. After a conflict with another node or a change of the
+   * window, the next tick retries.
+   */
+  private async write(statements: readonly Statement[]): Promise<boolean> {
+    if (this.lease === null) return false;
+    let isDecided = true;
     try {
       await guardStoreWithLease(this.dependencies.store, this.lease).atomic(statements);
     } catch (error) {
       if (!(error instanceof StaleRead || error instanceof LeaseLost)) throw error;
+      isDecided = error instanceof StaleRead;
     }
     await this.readMarks();
+    return isDecided;
   }
 }
 

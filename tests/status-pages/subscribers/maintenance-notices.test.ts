@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { type Leases, soleNode } from "../../../src/cluster/leases.ts";
 import { SubscriberFanOut } from "../../../src/status-pages/subscribers/fan-out.ts";
 import { createAppliance } from "../../support/appliance.ts";
 import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
@@ -153,6 +154,32 @@ describe.concurrent("subscribers who want maintenance hear", () => {
       "Reminder of maintenance",
       "Reminder of maintenance",
     ]);
+  });
+
+  test("one reminder, if the lease was lost while it was recorded", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    await made.planWindow({ reminderHours: 2 });
+    const { store, appliance } = made;
+    let owner: string | null = null;
+    const leases: Leases = {
+      ...soleNode,
+      findNamed: (name) => ({ name, epoch: 1, owner }),
+    };
+    const { maintenance } = createAppliance({
+      store,
+      clock: () => made.time.now,
+      vault: appliance.vault,
+      leases,
+    });
+    await maintenance.runOnce();
+    made.time.now = Date.parse("2026-11-22T00:00:00Z");
+    owner = "another node took it";
+    await maintenance.runOnce();
+    owner = null;
+    await maintenance.runOnce();
+    await made.send();
+    expect(labelsOf(made)).toEqual(["Scheduled maintenance", "Reminder of maintenance"]);
   });
 
   test("one reminder, if the power fails while it is recorded", async () => {

@@ -1,12 +1,12 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
 import { maxSearchLength } from "../../data/search-limit.ts";
-import { releaseSubscriber } from "./release-subscriber.ts";
 import { ImportSubscribers } from "./subscriber-import.tsx";
 import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { createProvisionalId } from "../../data/record.ts";
 import {
   type StatusPage,
   type Subscriber,
@@ -375,7 +375,8 @@ function SubscriberMenu({
 }: Omit<Props, "mayWrite"> & { address: string; onEdit: () => void }) {
   const isQuarantined = status === "quarantined";
   const release = async () => {
-    await releaseSubscriber(pageId, id);
+    const route = getPageRoutes(pageId).subscribers({ subscriberId: id }).release;
+    await unwrapData(route.post(undefined, withIdempotencyKey(createProvisionalId())));
     notify(`Updates are sent to ${address} again`);
   };
   return (
