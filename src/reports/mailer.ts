@@ -17,7 +17,7 @@ import { deriveId } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { buildScope, type ScopeServices, system } from "../events/scope.ts";
-import { findPages } from "../status-pages/store.ts";
+import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";
 import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
 import type { ReportQuery } from "./schema.ts";
@@ -132,7 +132,7 @@ async function findTimeZone(
 ): Promise<string | null> {
   if (statusPageId === null)
     return (await getOwnOrganization(buildScope(services, organizationId, system))).timeZone;
-  const [page] = await findPages({ store: services.store, organizationId }, statusPageId);
+  const page = await findPlainPage({ store: services.store, organizationId }, statusPageId);
   return page?.timeZone ?? null;
 }
 

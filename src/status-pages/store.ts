@@ -1,5 +1,5 @@
 /** Reads and writes status pages with their sections, monitors and host names. */
-import { desc, sql } from "drizzle-orm";
+import { desc, sql, getTableColumns } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { buildFirstId } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
@@ -44,8 +44,11 @@ export const noFiles = {
   stylesheet: null,
 } satisfies Partial<PageRow>;
 
+/** A page without its files, which have up to half a megabyte. */
+export type PlainPage = Omit<StoredPage, keyof typeof noFiles>;
+
 /** A page of any organization with the sections of one audience, as the public site reads it. */
-export type PublicPage = Omit<StoredPage, keyof typeof noFiles> & {
+export type PublicPage = PlainPage & {
   logoUrl: string | null;
   files: PageFiles;
   audience: Audience;
@@ -73,14 +76,35 @@ export type PageHead = Pick<
 };
 
 /** Reads an organization's pages, the default page first, then newest first; with `id`, only that page. */
-export async function findPages({ store, organizationId }: Tenant, id?: string) {
-  const ofPage = { organizationId, pageId: id };
+export async function findPages(tenant: Tenant, id?: string) {
+  const { store, organizationId } = tenant;
   const pages = await store.db
     .select()
     .from(statusPages)
     .where(matchValues(statusPages, { organizationId, id }))
     .orderBy(desc(statusPages.isDefault), desc(statusPages.id));
+  return addParts(tenant, pages, id);
+}
+
+/** Reads a page without its files; null if it does not exist. */
+export async function findPlainPage(tenant: Tenant, id: string): Promise<PlainPage | null> {
+  const { store, organizationId } = tenant;
+  const pages = await store.db
+    .select(omitFiles(getTableColumns(statusPages)))
+    .from(statusPages)
+    .where(matchValues(statusPages, { organizationId, id }));
+  const [page] = await addParts(tenant, pages, id);
+  return page ?? null;
+}
+
+/** Adds the sections and hosts of all pages, or of the page with `id`. */
+async function addParts<P extends Pick<PageRow, "id"> & { look: object }>(
+  { store, organizationId }: Tenant,
+  pages: readonly P[],
+  id?: string,
+) {
   if (pages.length === 0) return [];
+  const ofPage = { organizationId, pageId: id };
   const [sections, monitors, hosts] = await Promise.all([
     store.db
       .select()
@@ -145,11 +169,10 @@ export const listFiles = ({ slug, faviconData, fontData, stylesheet }: StoredPag
   stylesheet: buildFileUrl(slug, "style.css", stylesheet),
 });
 
-function omitFiles(page: StoredPage): Omit<StoredPage, keyof typeof noFiles> {
-  const { logoType: _type, logoData: _data, fontData: _font, ...rest } = page;
-  const { faviconType: _icon, faviconData: _image, stylesheet: _css, ...open } = rest;
-  return open;
-}
+const omitFiles = <T extends object>(page: T) =>
+  Object.fromEntries(
+    Object.entries(page).filter(([name]) => !Object.hasOwn(noFiles, name)),
+  ) as Omit<T, keyof typeof noFiles>;
 
 const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
   p.password_hash as passwordHash, p.allowed_roles as allowedRoles,

@@ -29,7 +29,7 @@ import { selectEffectiveHosts } from "../rules.ts";
 import {
   findBranding,
   findHeadById,
-  findPages,
+  findPlainPage,
   findVisitorProviders,
   type PageHead,
 } from "../store.ts";
@@ -194,8 +194,8 @@ async function openStart(
   if (start === null || start.until < clock()) return null;
   const { organizationId, pageId } = start;
   const head = await findHeadById(store, pageId);
-  const [page] = await findPages({ store, organizationId }, pageId);
-  if (head === null || page === undefined) return null;
+  const page = await findPlainPage({ store, organizationId }, pageId);
+  if (head === null || page === null) return null;
   // Only these hosts, because a forged Host header could otherwise lead the code elsewhere.
   const { hostname } = new URL(start.origin);
   const isAllowed =

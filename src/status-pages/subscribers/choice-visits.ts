@@ -8,7 +8,7 @@ import {
 } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
 import { loaderOf } from "../load.ts";
-import { findPublicPageById, type StoredPage } from "../store.ts";
+import { findPublicPageById, type PlainPage } from "../store.ts";
 import { type ChoiceForm, readChoice, renderChoiceForm } from "./choice-form.ts";
 import { findRefusal } from "./receivers.ts";
 import { endSubscription, updateSubscriber } from "./service.ts";
@@ -18,7 +18,7 @@ import type { SubscriberRow } from "./store.ts";
 const maxFormBytes = 256 * 1024;
 
 /** A visit of a subscriber through a link of an e-mail. */
-export type Visit = { request: Request; scope: Scope; row: SubscriberRow; page: StoredPage };
+export type Visit = { request: Request; scope: Scope; row: SubscriberRow; page: PlainPage };
 
 /** Responds to the link with which a subscriber changes what they get, or unsubscribes. */
 export async function respondChoice(

@@ -21,7 +21,7 @@ import type { Store } from "../../database/store.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { getLanguage } from "../languages/catalogue.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
-import { findPages, findVisitorProviders, type StoredPage } from "../store.ts";
+import { findPlainPage, findVisitorProviders, type PlainPage } from "../store.ts";
 import { sealToken } from "./links.ts";
 import type { LinkVerb } from "../site/public-paths.ts";
 import {
@@ -71,8 +71,8 @@ async function findReceiver(
   const { store, origin, ownHosts } = context;
   const subscriber = await findSubscriber({ store, organizationId }, id);
   if (subscriber === null) return null;
-  const [page] = await findPages({ store, organizationId }, subscriber.pageId);
-  if (page === undefined) return null;
+  const page = await findPlainPage({ store, organizationId }, subscriber.pageId);
+  if (page === null) return null;
   const { slug, title: pageTitle, timeZone, language: pageLanguage } = page;
   const language = getLanguage(subscriber.language ?? pageLanguage);
   const hosts = selectEffectiveHosts(page, ownHosts);
@@ -101,7 +101,7 @@ async function findReceiver(
  */
 export async function findRefusal(
   store: Store,
-  { organizationId, visibility, allowedRoles, visitorProviders }: StoredPage,
+  { organizationId, visibility, allowedRoles, visitorProviders }: PlainPage,
   { byVisitor, address }: SubscriberRow,
 ): Promise<string | null> {
   if (visibility === "hidden") return "The status page was hidden.";

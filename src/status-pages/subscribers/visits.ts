@@ -8,7 +8,7 @@ import { respondQuestion, respondStatement } from "../../http/responses/small-pa
 import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
-import { findPages } from "../store.ts";
+import { findPlainPage } from "../store.ts";
 import { openToken, sealToken } from "./links.ts";
 import type { LinkVerb } from "../site/public-paths.ts";
 import type { Visit } from "./choice-visits.ts";
@@ -70,8 +70,8 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
       const { organizationId, id } = owner;
       const row = await findSubscriber({ store, organizationId }, id);
-      const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
-      if (row === null || page === undefined) return respondEnded(verb, languageOfVisitor(request));
+      const page = row && (await findPlainPage({ store, organizationId }, row.pageId));
+      if (row === null || page === null) return respondEnded(verb, languageOfVisitor(request));
       return respondToSubscriber(
         { request, scope: createVisitorScope(organizationId), row, page },
         verb,
