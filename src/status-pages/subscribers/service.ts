@@ -24,7 +24,7 @@ import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } fro
 import {
   changeChoice,
   endQuarantine,
-  findSubscribedKeys,
+  findMailboxes,
   insertMailboxes,
   findAllSubscribers,
   countAsked,
@@ -308,8 +308,9 @@ export function releaseSubscriber(scope: Scope, pageId: string, id: string) {
 }
 
 /**
- * Adds the mailboxes of a CSV text, whose owners have agreed. Adds all or none. Throws NOT_FOUND for an unknown page,
- * VALIDATION_ERROR for a wrong line, CONFLICT at the limit of the organization.
+ * Adds the mailboxes of a CSV text, whose owners have agreed, and confirms those that visitors entered. Adds all or
+ * none. Throws NOT_FOUND for an unknown page, VALIDATION_ERROR for a wrong line, CONFLICT at the limit of the
+ * organization.
  */
 export async function importSubscribers(scope: Scope, pageId: string, csv: string) {
   const { organizationId } = scope;
@@ -318,11 +319,13 @@ export async function importSubscribers(scope: Scope, pageId: string, csv: strin
   const { mailboxes, skipped } = parseSubscribers(csv);
   return retryOnStaleRead(async () => {
     const now = scope.clock();
-    const known = await findSubscribedKeys(
+    const known = await findMailboxes(
       scope,
       pageId,
       mailboxes.map(({ email }) => addressKeyOf("email", email)),
     );
+    const knownKeys = new Set(known.map(({ addressKey }) => addressKey));
+    const pending = known.filter(({ confirmedAt }) => confirmedAt === null);
     const rows = mailboxes
       .map(({ email, ...choice }) =>
         buildSubscriberRow(scope, pageId, {
@@ -331,22 +334,24 @@ export async function importSubscribers(scope: Scope, pageId: string, csv: strin
           confirmedAt: formatTimestamp(now),
         }),
       )
-      .filter(({ addressKey }) => !known.has(addressKey));
+      .filter(({ addressKey }) => !knownKeys.has(addressKey));
     const components = {
       monitorIds: [...new Set(rows.flatMap((row) => row.components?.monitorIds ?? []))],
       groupIds: [...new Set(rows.flatMap((row) => row.components?.groupIds ?? []))],
     };
     const page = { organizationId, pageId };
+    const added = [...rows, ...pending];
     return commitEach(
       scope,
       [
         ...guardPageExists(page),
         ...guardComponents(scope, components),
         ...insertMailboxes(page, rows),
+        ...pending.map(({ id }) => listenFromNow(organizationId, id, formatTimestamp(now))),
         guardLimit(scope, "subscribers", subscribers, countedSubscribers),
       ],
-      { action: "subscriber.added", subjectIds: rows.map(({ id }) => id) },
-      { added: rows.length, existing: mailboxes.length - rows.length, skipped },
+      { action: "subscriber.added", subjectIds: added.map(({ id }) => id) },
+      { added: added.length, existing: mailboxes.length - added.length, skipped },
     );
   });
 }

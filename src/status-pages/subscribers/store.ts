@@ -171,18 +171,17 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: PageKey): Stat
 
 export const endQuarantine = createUpdate(subscribers, ["quarantinedAt", "lastError", "version"]);
 
-/** Reads which of these address keys are subscribed to a page. */
-export async function findSubscribedKeys(
+/** Reads the mailboxes of a page with these address keys, also unconfirmed ones. */
+export async function findMailboxes(
   { store, organizationId }: Tenant,
   pageId: string,
   keys: readonly string[],
-): Promise<Set<string>> {
-  const rows = await store.query<{ key: string }>(
-    `select address_key as key from subscribers where organization_id = ? and page_id = ?
-       and type = 'email' and address_key in (select value from json_each(?))`,
+) {
+  return store.query<Pick<SubscriberRow, "id" | "addressKey" | "confirmedAt">>(
+    `select id, address_key as addressKey, confirmed_at as confirmedAt from subscribers
+     where organization_id = ? and page_id = ? and type = 'email' and address_key in (select value from json_each(?))`,
     [organizationId, pageId, JSON.stringify(keys)],
   );
-  return new Set(rows.map(({ key }) => key));
 }
 
 const newKeysGuard = guardText(`not exists (select 1 from subscribers where organization_id = ?

@@ -39,6 +39,15 @@ describe.concurrent("an import of subscribers", () => {
     ]);
   });
 
+  test("confirms an address that a visitor entered, which would otherwise be deleted after a week", async () => {
+    await using made = await createPublisher();
+    await made.signUp(ann);
+    const { json } = await importCsv(made, `email\n${ann}\n`);
+    expect(json.data).toEqual({ added: 1, existing: 0, skipped: 0 });
+    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
+    expect((await importCsv(made, `email\n${ann}\n`)).json.data).toMatchObject({ existing: 1 });
+  });
+
   test("reads addresses that the export protects from spreadsheets", async () => {
     await using made = await createPublisher();
     const email = "+news@team.example";
