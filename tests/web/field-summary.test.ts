@@ -57,6 +57,23 @@ test("each field is in one place of its editor, and never closed if it is requir
   }
 });
 
+test("no hint contains words of the API", () => {
+  // Their controls have no hint.
+  const own = ["paused", "pausedUntil"];
+  for (const type of types)
+    for (const [name, field] of Object.entries(fieldsOf(type))) {
+      if (own.includes(name)) continue;
+      const { schema, parts = {} } = describeField(field);
+      const hints = [
+        labelsOf(type, name)?.hint ?? schema.description,
+        ...(name === "number" ? Object.entries(parts) : []).map(
+          ([part, kind]) => labelsOf(type, `number.${part}`)?.hint ?? kind.schema.description,
+        ),
+      ];
+      expect([type, name, hints.filter((hint) => hint?.includes("`"))]).toEqual([type, name, []]);
+    }
+});
+
 test("a field with a default starts with a value", () => {
   for (const type of types)
     for (const [name, field] of Object.entries(fieldsOf(type)))

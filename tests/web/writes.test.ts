@@ -77,6 +77,7 @@ const withoutKey: Record<string, string[]> = {
     'dashboard["set-up"].post({ ...values, timeZone })',
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id }).revoke.post()',
+    "getPageRoutes(pageId).subscribers({ subscriberId: id }).release.post()",
     'dashboard["api-keys"]({ id }).patch(body)',
     'dashboard["sign-in"].link.post({ token })',
     'dashboard["sign-in"]["second-factors"].post()',

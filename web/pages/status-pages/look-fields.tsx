@@ -25,6 +25,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   stateSet: {
     label: "State colors",
     options: { standard: "Standard", "color-blind": "For color blindness" },
+    hint: "Those for color blindness stay different for people who can't tell red from green.",
   },
   showUptime: { label: "Show uptime", hint: "In percent, next to each monitor." },
   showIcons: { label: "Show state icons", hint: "Next to the word of each state." },

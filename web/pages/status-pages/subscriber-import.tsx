@@ -43,6 +43,7 @@ export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose
     <FormDialog title="Import subscribers" size={480} onClose={onClose} form={form} submit="Import">
       <FileInput
         label="CSV file"
+        placeholder="Choose a file"
         description="With a column email, or an export of this page. Columns for the choice are optional."
         accept=".csv,text/csv"
         value={values.file}

@@ -6,7 +6,6 @@ import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
-import { createProvisionalId } from "../../data/record.ts";
 import {
   type StatusPage,
   type Subscriber,
@@ -375,8 +374,7 @@ function SubscriberMenu({
 }: Omit<Props, "mayWrite"> & { address: string; onEdit: () => void }) {
   const isQuarantined = status === "quarantined";
   const release = async () => {
-    const route = getPageRoutes(pageId).subscribers({ subscriberId: id }).release;
-    await unwrapData(route.post(undefined, withIdempotencyKey(createProvisionalId())));
+    await unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).release.post());
     notify(`Updates are sent to ${address} again`);
   };
   return (

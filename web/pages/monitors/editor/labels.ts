@@ -91,7 +91,10 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Assertions",
     hint: "The monitor is up only if all of them are true, in addition to the fields above.",
   },
-  number: { label: "Store a number of the result" },
+  number: {
+    label: "Store a number of the result",
+    hint: "Shown as a chart, and judged by limits. Without a number, each limit counts as exceeded.",
+  },
   "number.name": { label: "Name", placeholder: "Queue depth" },
   "number.unit": { label: "Unit", placeholder: "messages" },
   "number.direction": {
@@ -332,7 +335,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "30 2 * * *",
     hint: "Cron, or OnCalendar of systemd such as Mon..Fri 02:30. Empty for regular intervals.",
   },
-  timeZone: { label: "Time zone of the schedule" },
+  timeZone: { label: "Time zone of the schedule", hint: "" },
   maximumRunTime: {
     label: "Maximum run time",
     unit: "s",
@@ -408,8 +411,13 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "Paused monitors and those in maintenance do not count.",
   },
   "composite.minimum": { label: "Minimum", hint: "Number or percentage that must be up." },
-  "statuspage.url": { label: "Address of the page", placeholder: "https://www.githubstatus.com" },
+  "statuspage.url": {
+    label: "Address of the page",
+    placeholder: "https://www.githubstatus.com",
+    hint: "As visitors open it, also of Uptime Kuma or another Signalbox.",
+  },
   "statuspage.format": {
+    hint: "",
     label: "Format",
     options: {
       auto: "Detect",
@@ -443,10 +451,10 @@ export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
 
 type Values = Record<string, unknown>;
 
-/** Whether a field, or a part of one, applies with the current values of other fields. */
 /** Whether a composite monitor has a minimum. */
 export const isCounted = (mode: unknown) => mode === "count" || mode === "percentage";
 
+/** Whether a field, or a part of one, applies with the current values of other fields. */
 export function isShown(path: string, values: Values, line: Values = {}): boolean {
   const { bodyType = "text", proxyUrl = null, connectTo = null } = values;
   switch (path) {
