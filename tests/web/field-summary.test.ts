@@ -1,6 +1,8 @@
 /** Summaries of closed parts of the monitor's editor. */
 import { expect, test } from "bun:test";
 import { z } from "zod";
+import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
+import type { FieldLabels } from "../../src/core/kinds.ts";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { summarizeFields } from "../../web/components/forms/field-summary.ts";
@@ -72,6 +74,13 @@ test("no hint contains words of the API", () => {
       ];
       expect([type, name, hints.filter((hint) => hint?.includes("`"))]).toEqual([type, name, []]);
     }
+  for (const [type, { fields, labels }] of Object.entries(channelKinds)) {
+    const texts: Record<string, FieldLabels | undefined> = labels;
+    for (const [name, field] of Object.entries<z.ZodType>(fields)) {
+      const hint = texts[name]?.hint ?? describeField(field).schema.description ?? "";
+      expect([type, name, hint]).toEqual([type, name, expect.not.stringContaining("`")]);
+    }
+  }
 });
 
 test("a field with a default starts with a value", () => {

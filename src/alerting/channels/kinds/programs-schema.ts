@@ -200,7 +200,11 @@ export const programKinds = {
     labels: {
       host: { label: "Host", placeholder: "logs.lan", mono: true },
       port: { label: "Port" },
-      transport: { label: "Transport", options: { udp: "UDP", tcp: "TCP", tls: "TLS" } },
+      transport: {
+        label: "Transport",
+        options: { udp: "UDP", tcp: "TCP", tls: "TLS" },
+        hint: "TLS is usually on port 6514. UDP confirms nothing.",
+      },
       facility: {
         label: "Facility",
         options: Object.fromEntries(syslogFacilities.map((name) => [name, name])),
