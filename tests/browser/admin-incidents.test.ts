@@ -6,6 +6,7 @@ import {
   createAdminWorld,
   selectPageFaults,
   findRow,
+  pressButton,
   sendHeldNow,
   visitAs,
 } from "../support/admin-world.ts";
@@ -122,10 +123,10 @@ describeInChromium("incidents", (browser) => {
       () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
     );
 
-    await page.getByRole("button", { name: "Resolve" }).press("Enter");
+    await pressButton(page, "Resolve");
     await sendHeldNow(page);
     await page.getByText("Incident resolved.").waitFor();
-    await page.getByRole("button", { name: "Reopen" }).first().press("Enter");
+    await pressButton(page, "Reopen");
     await sendHeldNow(page);
     await page.getByRole("button", { name: "Resolve" }).first().waitFor();
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");

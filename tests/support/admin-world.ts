@@ -135,6 +135,12 @@ export async function sendHeldNow(page: Page) {
   await button.waitFor({ state: "detached" });
 }
 
+/** Presses Enter on a button once it is enabled. Unlike `click`, `press` does not wait for that. */
+export async function pressButton(page: Page, name: string) {
+  const enabled = page.locator("button:enabled");
+  await page.getByRole("button", { name }).and(enabled).first().press("Enter");
+}
+
 /** A row of the Monitors page. */
 export const findRow = (page: Page, name: string) =>
   page
