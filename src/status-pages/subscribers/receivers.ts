@@ -31,7 +31,7 @@ import {
   type NoticeOrigin,
 } from "./notice.ts";
 import { findDigestItems } from "./digests.ts";
-import { receiverTypeOf } from "./rules.ts";
+import { isListening, receiverTypeOf } from "./rules.ts";
 import { findSubscriber, findNoticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** Maximum parallel deliveries. One mail server accepts fewer connections than many webhooks together. */
@@ -83,14 +83,11 @@ async function findReceiver(
     void (hasBounced = verdict.outcome === "failed" && verdict.isBounce === true);
   return {
     type: subscriber.type,
-    refusal:
-      subscriber.quarantinedAt === null
-        ? await findRefusal(context.store, page, subscriber)
-        : "Its mail server rejected the address before.",
+    refusal: await findRefusal(context.store, page, subscriber),
     prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, notice),
     after: (attempt, { now }) => [
       ...recordAttempt(subscriber, attempt, now),
-      ...(hasBounced && subscriber.confirmedAt !== null ? quarantine(subscriber, now) : []),
+      ...(hasBounced && isListening(subscriber) ? quarantine(subscriber, now) : []),
     ],
   };
 }
@@ -130,8 +127,11 @@ async function prepareDelivery(
   if (row === null) return { statements: [], nothing: "There is nothing left to send." };
   const { id, type, at, data } = row;
   const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
-  if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
+  const isQuestion = notice.type === "subscription.question";
+  if (isQuestion && isListening(subscriber))
     return { statements: [], nothing: "It was confirmed meanwhile." };
+  if (!isQuestion && subscriber.quarantinedAt !== null)
+    return { statements: [], nothing: "Its mail server rejected the address before." };
   const items = notice.type === "digest" ? await readItems(context, subscriber, notice.data) : null;
   if (items?.length === 0)
     return { statements: [], nothing: "Nothing that the subscriber chose happened in this week." };
@@ -260,7 +260,7 @@ function recordAttempt(
 
 const setQuarantine = createUpdate(subscribers, ["quarantinedAt", "version"]);
 
-/** Sends nothing more to an address that its mail server rejected, until a person releases it. */
+/** Sends nothing more to an address that its mail server rejected, until it is released or signs up again. */
 function quarantine({ organizationId, id, version }: SubscriberRow, now: number): Statement[] {
   const at = formatTimestamp(now);
   return [

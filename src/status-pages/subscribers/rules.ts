@@ -22,15 +22,27 @@ export const manyPending = {
   pendingMs: dayMs,
 };
 
+/** Whether a subscriber has confirmed its address, and its mail server did not reject it since. */
+export const isListening = ({
+  confirmedAt,
+  quarantinedAt,
+}: {
+  confirmedAt: string | null;
+  quarantinedAt: string | null;
+}) => confirmedAt !== null && quarantinedAt === null;
+
+type Asked = { asked: number; askedAt: number | null };
+
 /** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */
-export function canAskAgain(
-  { asked, askedAt }: { asked: number; askedAt: number | null },
-  now: number,
-): boolean {
+export function canAskAgain({ asked, askedAt }: Asked, now: number): boolean {
   return (
     asked < maxQuestions && (askedAt === null || Math.abs(now - askedAt) >= questionIntervalMs)
   );
 }
+
+/** Returns the questions that still count: none once the link of the last one has expired. */
+export const countQuestions = ({ asked, askedAt }: Asked, now: number): Asked =>
+  askedAt === null || now - askedAt > pendingMs ? { asked: 0, askedAt: null } : { asked, askedAt };
 
 /** Returns the key by which addresses are compared: mailboxes without case, URLs exactly. */
 export function addressKeyOf(type: SubscriberType, address: string): string {

@@ -142,7 +142,7 @@ export const Subscriber = z
     }),
     status: Status.meta({
       description:
-        "A `pending` subscriber gets only the confirmation question. A `quarantined` one gets nothing, because its mail server rejected the address, until it is released.",
+        "A `pending` subscriber gets only the confirmation question. A `quarantined` one gets nothing, because its mail server rejected the address, until it is released or signs up again and confirms.",
     }),
     language: z.enum(pageLanguages).nullable().meta({ description: about.language }),
     incidents: z.boolean().meta({ description: about.incidents }),

@@ -19,7 +19,7 @@ import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
 import { secretLocationOf } from "./receivers.ts";
-import { addressKeyOf, canAskAgain } from "./rules.ts";
+import { addressKeyOf, canAskAgain, countQuestions, isListening } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } from "./schema.ts";
 import {
   changeChoice,
@@ -294,17 +294,22 @@ export function releaseSubscriber(scope: Scope, pageId: string, id: string) {
     const before = await getRow(scope, pageId, id);
     if (before.quarantinedAt === null)
       throw new AppError("CONFLICT", "This subscriber is not quarantined.");
-    const changes = { quarantinedAt: null, lastError: null, version: before.version + 1 };
-    return commit(
-      scope,
-      [
-        ...guardCurrent(scope, subscribers, before),
-        endQuarantine(scope.organizationId, { id, ...changes }),
-      ],
-      { action: "subscriber.released", subjectId: id },
-      toSubscriberRecord({ ...before, ...changes }),
-    );
+    return endQuarantineOf(scope, before);
   });
+}
+
+function endQuarantineOf(scope: Scope, before: SubscriberRow) {
+  const { id, version } = before;
+  const changes = { quarantinedAt: null, lastError: null, version: version + 1 };
+  return commit(
+    scope,
+    [
+      ...guardCurrent(scope, subscribers, before),
+      endQuarantine(scope.organizationId, { id, ...changes }),
+    ],
+    { action: "subscriber.released", subjectId: id },
+    toSubscriberRecord({ ...before, ...changes }),
+  );
 }
 
 /**
@@ -393,11 +398,14 @@ export async function askMailbox(
   await retryOnStaleRead(async () => {
     const now = scope.clock();
     const known = await findByAddress(scope, pageId, "email", key);
-    if (known !== null && (known.confirmedAt !== null || !canAskAgain(known, now))) return;
+    const questions = countQuestions(known ?? { asked: 0, askedAt: null }, now);
+    if (known !== null && (isListening(known) || !canAskAgain(questions, now))) return;
     isAllowed ??= mayAsk(email);
     if (!isAllowed) return;
-    const questionCount = { asked: (known?.asked ?? 0) + 1, askedAt: now };
-    const row = (known && { ...known, language }) ?? {
+    const questionCount = { asked: questions.asked + 1, askedAt: now };
+    // A stranger must not change the language of a subscriber.
+    const knownLanguage = known?.confirmedAt == null ? language : known.language;
+    const row = (known && { ...known, language: knownLanguage }) ?? {
       ...buildSubscriberRow(scope, pageId, createUnconfirmed(mailbox, now)),
       byVisitor: true,
       ...questionCount,
@@ -416,7 +424,7 @@ export async function askMailbox(
             countAsked(organizationId, {
               id: known.id,
               ...questionCount,
-              language,
+              language: knownLanguage,
               version: known.version + 1,
             }),
           ];
@@ -426,14 +434,18 @@ export async function askMailbox(
 }
 
 /**
- * Confirms a subscriber; a second time changes nothing. Returns null for a deleted subscriber. Throws CONFLICT if the
+ * Confirms a subscriber, and releases a quarantined one; a second time changes nothing. Returns null for a deleted subscriber. Throws CONFLICT if the
  * organization has reached its limit.
  */
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
   const { organizationId } = scope;
   return retryOnStaleRead(async () => {
     const row = await findSubscriber(scope, id);
-    if (row === null || row.confirmedAt !== null) return row;
+    if (row === null || isListening(row)) return row;
+    if (row.confirmedAt !== null) {
+      await endQuarantineOf(scope, row);
+      return row;
+    }
     await commit(
       scope,
       [

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { formatCsvRow } from "../../../src/core/text/formatting.ts";
-import { ann, bob, createPublisher, type Publisher } from "../../support/publisher.ts";
+import {
+  ann,
+  bob,
+  createPublisher,
+  findLink,
+  followMailLink,
+  type Publisher,
+} from "../../support/publisher.ts";
 
 const importCsv = (made: Publisher, csv: string, confirmed: unknown = true) =>
   made.api("POST", `${made.path}-import`, { body: { csv, confirmed } });
@@ -114,6 +121,39 @@ describe.concurrent("an address that its mail server rejects", () => {
     const toAnn = made.mails.filter(({ to }) => to.includes(ann));
     expect(toAnn.map(({ headers }) => headers["subject"]?.[0])).toEqual([
       expect.stringContaining("Fourth"),
+    ]);
+  });
+
+  test("is released once it signs up again and confirms, and not by signing up alone", async () => {
+    await using made = await createPublisher({ languages: ["de"] });
+    const { id } = await made.mailbox();
+    made.refusals.set(ann, 550);
+    await made.createIncident({ title: "First" });
+    await made.send();
+    await made.signUp(ann);
+    // The question itself is rejected, which changes nothing.
+    await made.send();
+    made.refusals.clear();
+    made.time.now += 8 * 86_400_000;
+    const seen = await made.get("/status/ours/subscribe?lang=de", {
+      method: "POST",
+      form: { email: ann },
+    });
+    expect(seen.status).toBe(200);
+    await made.createIncident({ title: "Second" });
+    await made.sendAfter(60);
+    expect(made.listSubjects()).toEqual(["Confirm updates from Acme status"]);
+    expect(await made.subscriber({ id })).toMatchObject({ status: "quarantined", language: null });
+    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
+    for (let visit = 0; visit < 2; visit++)
+      expect((await followMailLink(made, link, "POST")).text).toContain("You are subscribed");
+    expect(await made.subscriber({ id })).toMatchObject({ status: "confirmed", lastError: null });
+    made.time.now += 1;
+    await made.createIncident({ title: "Third" });
+    await made.send();
+    expect(made.listSubjects()).toEqual([
+      "Confirm updates from Acme status",
+      expect.stringContaining("Third"),
     ]);
   });
 
