@@ -10,7 +10,7 @@ import { Bell, Mark } from "./icons.tsx";
 import type { Language, Part, TextKey } from "./languages/language.ts";
 import type { LinkTo } from "./links.ts";
 import type { Look } from "./look-schema.ts";
-import { getLanguage, listOffered } from "./languages/catalogue.ts";
+import { listOffered, nameLanguage } from "./languages/catalogue.ts";
 import type { Moment } from "./languages/times.ts";
 import type { StatusView, Tone } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
@@ -272,12 +272,6 @@ function Languages({ document }: { document: PageDocument }) {
       ))}
     </nav>
   );
-}
-
-/** Returns the name of a language in itself, without its region, such as `Português`. */
-function nameLanguage(tag: PageLanguage): string {
-  const names = new Intl.DisplayNames(tag, { type: "language" });
-  return getLanguage(tag).capitalize(names.of(tag.split("-")[0] ?? tag) ?? tag);
 }
 
 const scriptTexts = ["uptime", "keyDay", "keyOpen", "keyClose"] as const satisfies TextKey[];

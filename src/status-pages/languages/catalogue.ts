@@ -55,6 +55,12 @@ export const listOffered = ({ language, languages: chosen }: LanguageChoice): Pa
   ...new Set([language, ...chosen]),
 ];
 
+/** Returns the name of a language in itself, without its region, such as `Português`. */
+export function nameLanguage(tag: PageLanguage): string {
+  const names = new Intl.DisplayNames(tag, { type: "language" });
+  return getLanguage(tag).capitalize(names.of(tag.split("-")[0] ?? tag) ?? tag);
+}
+
 /** Maximum length of a header that is read. Browsers send less than 100 characters. */
 const maxHeaderLength = 300;
 

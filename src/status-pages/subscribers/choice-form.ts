@@ -1,12 +1,14 @@
 /** Renders and reads the form in which subscribers choose what they get. */
 import { subscriberBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 import { severities } from "../../core/statuses.ts";
+import { nameLanguage } from "../languages/catalogue.ts";
 import type { Language } from "../languages/language.ts";
 import type { LoadedPage } from "../load.ts";
 import type { SubscriberChoice } from "./schema.ts";
 
-type Choice = Omit<SubscriberChoice, "language">;
+type Choice = SubscriberChoice;
 type Section = LoadedPage["components"][number];
 
 export type ChoiceForm = {
@@ -15,6 +17,10 @@ export type ChoiceForm = {
   language: Language;
   choice: Choice;
   sections: readonly Section[];
+  /** Languages to choose from; the first one is used until the subscriber chooses. */
+  offered: readonly PageLanguage[];
+  /** Whether the subscriber can choose a weekly summary. */
+  takesDigests: boolean;
   /** Result of the last submission as a sentence; null before it. */
   result: { text: string; isTrouble: boolean } | null;
 };
@@ -30,7 +36,7 @@ export function renderChoiceForm({
   result,
   ...form
 }: ChoiceForm): string {
-  const { choice, sections } = form;
+  const { choice, sections, offered, takesDigests } = form;
   const say = (key: Word) => escapeHtml(language.say(key));
   const isAll = choice.components === null;
   return `<form class="lock choice" method="post">
@@ -56,13 +62,27 @@ ${
 ${sections.map((section) => renderSection(section, choice, language)).join("\n")}`
 }
 </fieldset>
-<fieldset><legend>${say("howOften")}</legend>
-${renderBox("radio", "frequency", "immediately", choice.frequency === "immediately", language.say("eachAtOnce"))}
-${renderBox("radio", "frequency", "weekly", choice.frequency === "weekly", language.say("onceAWeek"))}
-</fieldset>
+${takesDigests ? renderFrequency(choice, language) : ""}
+${offered.length > 1 ? renderLanguages(offered, choice, language) : ""}
 <button name="do" value="save">${say("save")}</button>
 <button name="do" value="unsubscribe" class="quiet">${say("unsubscribe")}</button>
 </form>`;
+}
+
+function renderFrequency({ frequency }: Choice, language: Language) {
+  return `<fieldset><legend>${escapeHtml(language.say("howOften"))}</legend>
+${renderBox("radio", "frequency", "immediately", frequency === "immediately", language.say("eachAtOnce"))}
+${renderBox("radio", "frequency", "weekly", frequency === "weekly", language.say("onceAWeek"))}
+</fieldset>`;
+}
+
+function renderLanguages(offered: readonly PageLanguage[], choice: Choice, language: Language) {
+  const chosen = choice.language ?? offered[0];
+  const options = offered.map(
+    (tag) =>
+      `<option value="${tag}" lang="${tag}"${tag === chosen ? " selected" : ""}>${escapeHtml(nameLanguage(tag))}</option>`,
+  );
+  return `<fieldset><label class="pick">${escapeHtml(language.say("languages"))} <select name="language">${options.join("")}</select></label></fieldset>`;
 }
 
 function renderSection(
@@ -93,10 +113,15 @@ function renderBox(type: string, name: string, value: string, isChecked: boolean
 
 const escapeHtml = (text: string) => Bun.escapeHTML(text);
 
-/** Reads a submitted choice. Ignores components that the page does not show. */
+/** Reads a submitted choice. Ignores components that the page does not show, and languages that it does not offer. */
 export function readChoice(
   fields: URLSearchParams,
-  sections: readonly Section[],
+  {
+    sections,
+    offered,
+    takesDigests,
+    choice: before,
+  }: Pick<ChoiceForm, "sections" | "offered" | "takesDigests" | "choice">,
 ): { choice: Choice; trouble: "chooseSomething" | "chooseFewer" | null } {
   const shownMonitors = new Set(sections.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   const groupBySection = new Map(sections.map(({ id, groupId }) => [id, groupId]));
@@ -106,13 +131,18 @@ export function readChoice(
     (id) => groupBySection.get(id) ?? [],
   );
   const severity = fields.get("severity");
+  const language = offered.find((tag) => tag === fields.get("language")) ?? before.language;
   const choice = {
+    // The default of the page is stored only if another language was chosen before.
+    language: before.language === null && language === offered[0] ? null : language,
     incidents: fields.has("incidents"),
     minimumSeverity: severities.find((one) => one === severity) ?? ("minor" satisfies Severity),
     maintenance: fields.has("maintenance"),
     components: isAll ? null : { monitorIds, groupIds },
     frequency:
-      fields.get("frequency") === "weekly" ? ("weekly" as const) : ("immediately" as const),
+      takesDigests && fields.get("frequency") === "weekly"
+        ? ("weekly" as const)
+        : ("immediately" as const),
   };
   const isNothing =
     !(choice.incidents || choice.maintenance) ||

@@ -6,6 +6,7 @@ import {
   respondSmallPage,
   respondStatement,
 } from "../../http/responses/small-page.ts";
+import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import type { Language } from "../languages/language.ts";
 import { loaderOf } from "../load.ts";
 import { findPublicPageById, type PlainPage } from "../store.ts";
@@ -45,22 +46,32 @@ export async function respondChoice(
       language,
     );
   const sections = (await loaderOf(scope.store)(shown, scope.clock())).components;
-  const respond = (choice: ChoiceForm["choice"], result: ChoiceForm["result"], status = 200) => {
-    const form = renderChoiceForm({ title, address, language, choice, sections, result });
-    const name = language.say("updatesFrom", { title });
+  const takesDigests = row.type === "email";
+  // A subscriber keeps a language that the page no longer offers.
+  const own = row.language === null ? [] : [row.language];
+  const offered = [...new Set([...listOffered(page), ...own])];
+  const offer = { sections, offered, takesDigests };
+  const respond = (
+    choice: ChoiceForm["choice"],
+    result: ChoiceForm["result"],
+    { status = 200, language: spoken = language } = {},
+  ) => {
+    const form = renderChoiceForm({ ...offer, title, address, language: spoken, choice, result });
+    const name = spoken.say("updatesFrom", { title });
     const { theme } = page;
-    return respondSmallPage(name, form, status, undefined, { title, theme, language });
+    return respondSmallPage(name, form, status, undefined, { title, theme, language: spoken });
   };
   if (fields === null) return respond(row, null);
-  const { choice, trouble } = readChoice(fields, sections);
+  const { choice, trouble } = readChoice(fields, { ...offer, choice: row });
   if (trouble !== null) {
     const count = subscriberBounds.monitors.value;
     const text =
       trouble === "chooseFewer" ? language.say(trouble, { count }) : language.say(trouble);
-    return respond(choice, { text, isTrouble: true }, 422);
+    return respond(choice, { text, isTrouble: true }, { status: 422 });
   }
   await updateSubscriber(scope, page.id, id, choice);
-  return respond(choice, { text: language.say("saved"), isTrouble: false });
+  const spoken = getLanguage(choice.language ?? page.language);
+  return respond(choice, { text: spoken.say("saved"), isTrouble: false }, { language: spoken });
 }
 
 async function readForm(request: Request): Promise<URLSearchParams> {

@@ -114,6 +114,33 @@ describe.concurrent("the link that changes the choice", () => {
     expect(await made.subscribers()).toEqual([]);
   });
 
+  test("changes the language of all further messages to one that the page offers", async () => {
+    await using made = await createPublisher({ language: "en", languages: ["de", "fr"] });
+    const { id } = await made.mailbox();
+    await made.createIncident({ title: "First" });
+    await made.send();
+    const { text } = await openForm(made);
+    expect(text).toContain('<option value="en" lang="en" selected>English</option>');
+    const save = (language: string) =>
+      openForm(made, { do: "save", incidents: "1", maintenance: "1", components: "all", language });
+    expect((await save("en")).text).toContain("Saved.");
+    expect(await made.subscriber({ id })).toMatchObject({ language: null });
+    const german = await save("de");
+    expect(german.text).toContain("Gespeichert.");
+    expect(german.text).toContain('<option value="de" lang="de" selected>Deutsch</option>');
+    for (const language of ["ja", "x", ""]) await save(language);
+    expect(await made.subscriber({ id })).toMatchObject({ language: "de" });
+    await made.createIncident({ title: "Second" });
+    await made.send();
+    expect(made.listSubjects()[1]).toStartWith("Wird untersucht: Second");
+    // The page stops offering it, and the subscriber keeps it.
+    await made.publish({ languages: [] });
+    await save("de");
+    expect(await made.subscriber({ id })).toMatchObject({ language: "de" });
+    expect((await save("en")).text).toContain("Saved.");
+    expect(await made.subscriber({ id })).toMatchObject({ language: "en" });
+  });
+
   test("rejects an empty choice and components that the page does not show", async () => {
     const { made } = await createShop();
     await using _closing = made;
