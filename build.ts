@@ -45,6 +45,17 @@ const withoutSchemaCompiler: Bun.BunPlugin = {
   },
 };
 
+/** Leaves out the streaming renderer of React. Pages are rendered to a string by the other one. */
+const withoutStreamingReact: Bun.BunPlugin = {
+  name: "without-streaming-react",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]react-dom[\\/]server\.bun\.js$/ }, () => ({
+      contents: `module.exports = require("./cjs/react-dom-server-legacy.browser.production.js")`,
+      loader: "js",
+    }));
+  },
+};
+
 const built = builtFrom();
 const has = (flag: string) => process.argv.includes(flag);
 /** Folder of the files for browsers before compression. */
@@ -360,13 +371,17 @@ async function compile(outfile: string, target?: keyof typeof targets) {
   const result = await Bun.build({
     entrypoints: ["src/main.ts"],
     minify: { syntax: true, whitespace: true },
-    define: { BUILT_FROM: JSON.stringify(built) },
+    define: {
+      BUILT_FROM: JSON.stringify(built),
+      // Without it, React's development build renders public pages, at half the speed.
+      "process.env.NODE_ENV": JSON.stringify("production"),
+    },
     // Bytecode adds 5 MiB and halves the time to the first response.
     bytecode: true,
     format: "esm",
     // Lazily loaded chunks save start time and memory.
     splitting: true,
-    plugins: [withoutSchemaCompiler],
+    plugins: [withoutSchemaCompiler, withoutStreamingReact],
     compile: {
       outfile,
       assets: ["dist/migrations", "dist/web", "dist/legal"],

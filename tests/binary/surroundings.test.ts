@@ -140,3 +140,9 @@ test("options for the runtime in the environment are rejected by name", async ()
   expect([run.exitCode, run.stdout]).toEqual([2, ""]);
   expect(run.stderr).toContain("BUN_OPTIONS in the environment changes how this program runs");
 });
+
+test("libraries are compiled in as their production builds", async () => {
+  const file = Buffer.from(await Bun.file(binary).bytes());
+  // A warning of React, which only its development build contains.
+  expect(file.includes("Each child in a list should have a unique")).toBe(false);
+});
