@@ -1,6 +1,7 @@
 /** Languages of status pages, as BCP 47 tags, in the order of lists. */
 export const pageLanguages = [
   "en",
+  "ar",
   "cs",
   "de",
   "es",

@@ -69,9 +69,11 @@ describe("a dictionary", () => {
 });
 
 describe("numbers, durations and plurals follow CLDR", () => {
-  const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, " ");
+  const plain = (text: string) =>
+    text.replace(/[\u00a0\u202f]/g, " ").replace(/[\u200e\u2068\u2069]/g, "");
   const samples: [tag: PageLanguage, percent: string, duration: string][] = [
     ["en", "99.98 %", "3 h 20 min"],
+    ["ar", "99.98%", "3 س 20 د"],
     ["de", "99,98 %", "3 Std. 20 Min."],
     ["fr", "99,98 %", "3 h 20 min"],
     ["ja", "99.98%", "3 時間 20 分"],
@@ -99,6 +101,20 @@ describe("numbers, durations and plurals follow CLDR", () => {
         expect(getLanguage(tag).count(key, count)).toStartWith(texts[index] ?? "");
     });
 
+  test("ar has forms for none, one, two, few and many, with the digits that its readers use online", () => {
+    const texts = [0, 1, 2, 3, 11, 100].map((count) =>
+      getLanguage("ar").count("earlierUpdates", count),
+    );
+    expect(texts).toEqual([
+      "لا تحديثات سابقة",
+      "تحديث سابق واحد",
+      "تحديثان سابقان",
+      "3 تحديثات سابقة",
+      "11 تحديثًا سابقًا",
+      "100 تحديث سابق",
+    ]);
+  });
+
   test("a full uptime is only shown without any failure", () => {
     for (const tag of pageLanguages) {
       expect(plain(getLanguage(tag).percent(0.999999))).toContain(tag === "en" ? "99.99" : "99");
@@ -110,12 +126,13 @@ describe("numbers, durations and plurals follow CLDR", () => {
   test("recurrence is described, except by ordinals that depend on the weekday", () => {
     const start = Date.UTC(2026, 10, 23, 2);
     const describeRule = (tag: PageLanguage, rule: string) =>
-      describeRecurrence(parseRule(rule, start), getLanguage(tag));
+      plain(describeRecurrence(parseRule(rule, start), getLanguage(tag)) ?? "");
     const first = "FREQ=MONTHLY;BYDAY=1MO";
     expect(describeRule("en", first)).toBe("Every month on the first Monday");
     expect(describeRule("de", first)).toBe("Jeden Monat am ersten Montag");
     expect(describeRule("sv", first)).toBe("Varje månad den första måndagen");
-    expect(describeRule("ru", first)).toBeNull();
+    expect(describeRule("ar", first)).toBe("كل شهر يوم الاثنين الأول");
+    expect(describeRule("ru", first)).toBe("");
     expect(describeRule("ru", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO")).toBe(
       "Каждые 2 недели: понедельник",
     );
@@ -185,31 +202,50 @@ const listLatin = (text: string) =>
     .replace(names, "")
     .match(/[A-Za-z]{2,}/g) ?? [];
 
-/** A page in Russian, whose letters are not Latin, with monitors in several states, incidents and maintenance. */
-async function createRussianPage(fields: object = {}) {
-  const made = await createPublisher({
-    title: "Состояние",
-    language: "ru",
-    showLatency: true,
-    ...fields,
-  });
-  const site = await made.createSite({ name: "Магазин" });
-  const job = await made.createJob({ name: "Почта" });
+/** Names in languages whose letters are not Latin. */
+const scripts = {
+  ru: {
+    page: "Состояние",
+    site: "Магазин",
+    job: "Почта",
+    section: "Сервисы",
+    window: "Диски",
+    incident: "Сбой",
+  },
+  ar: {
+    page: "الحالة",
+    site: "المتجر",
+    job: "البريد",
+    section: "الخدمات",
+    window: "الأقراص",
+    incident: "عطل",
+  },
+} as const;
+
+/** A page in one of these languages, with monitors in several states, incidents and maintenance. */
+async function createPageIn(language: keyof typeof scripts, fields: object = {}) {
+  const named = scripts[language];
+  const made = await createPublisher({ title: named.page, language, showLatency: true, ...fields });
+  const site = await made.createSite({ name: named.site });
+  const job = await made.createJob({ name: named.job });
   await job.report();
-  await made.publish({ sections: [buildSection("Сервисы", site.id, job.id)] });
+  await made.publish({ sections: [buildSection(named.section, site.id, job.id)] });
   await made.insertPastHeartbeats(
     site.id,
     { ago: 2 * dayMs, status: "down", latencyMs: null, seconds: 17 },
     { ago: 3 * dayMs },
   );
   await made.planWindow({
-    title: "Диски",
+    title: named.window,
     monitorIds: [site.id],
     rrule: "FREQ=DAILY;COUNT=3",
   });
-  const { id } = await made.createIncident({ title: "Сбой", monitorId: site.id });
+  const { id } = await made.createIncident({ title: named.incident, monitorId: site.id });
   await made.postUpdate(id, { status: "identified" });
-  const { id: resolvedId } = await made.createIncident({ title: "Сбой", severity: "critical" });
+  const { id: resolvedId } = await made.createIncident({
+    title: named.incident,
+    severity: "critical",
+  });
   made.time.now += 600_000;
   await made.postUpdate(resolvedId, { status: "resolved" });
   return { ...made, site, job, incidentId: id as string };
@@ -217,7 +253,7 @@ async function createRussianPage(fields: object = {}) {
 
 describe("everything that readers see is in the language of the page", () => {
   test("pages, feeds, the calendar, badges, JSON for Statuspage, and errors", async () => {
-    await using made = await createRussianPage();
+    await using made = await createPageIn("ru");
     const header = { headers: { "Accept-Language": "ru" } };
     const paths = ["", "/history", `/incidents/${made.incidentId}`, "/subscribe"];
     for (const path of paths) {
@@ -250,7 +286,7 @@ describe("everything that readers see is in the language of the page", () => {
   });
 
   test("e-mails, and the pages of their links", async () => {
-    await using made = await createRussianPage();
+    await using made = await createPageIn("ru");
     await made.mailbox();
     expect((await made.signUp("bob@team.example")).status).toBe(200);
     await made.createIncident({ title: "Авария", severity: "major" });
@@ -275,7 +311,7 @@ describe("everything that readers see is in the language of the page", () => {
   });
 
   test("the password form, and the notices of restricted pages", async () => {
-    await using made = await createRussianPage();
+    await using made = await createPageIn("ru");
     const password = "correct horse battery";
     await made.publish({ visibility: "password", password });
     const forms = [
@@ -292,6 +328,27 @@ describe("everything that readers see is in the language of the page", () => {
     ]);
     expect(shown).toEqual(forms.map(() => [403, []]));
   });
+});
+
+test("an Arabic page, its feed and its mails are Arabic, with Latin names isolated from the words around them", async () => {
+  await using made = await createPageIn("ar");
+  const paths = ["", "/history", `/incidents/${made.incidentId}`, "/subscribe", "/embed"];
+  for (const path of paths) {
+    const { text } = await made.readHtml(`/status/ours${path}`);
+    expect([path, findLatin(text)]).toEqual([path, []]);
+    expect(text).toContain('<html lang="ar" dir="rtl"');
+  }
+  await made.mailbox();
+  expect((await made.signUp("bob@team.example")).status).toBe(200);
+  await made.planWindow({ title: "Disks" });
+  await made.pass(120);
+  await made.send();
+  const subjects = made.mails.map(({ headers }) => headers["subject"]?.[0] ?? "");
+  expect(subjects).toContain("صيانة مجدولة: \u2068Disks\u2069 – الحالة");
+  for (const { text } of made.mails)
+    expect(listLatin(text.replaceAll(/https?:\S+|Disks/g, ""))).toEqual([]);
+  const badge = await made.readHtml(`/badge/monitor/${made.site.id}/uptime.svg`);
+  expect(badge.text).toContain('direction="rtl">توفر المتجر</text>');
 });
 
 test("a right-to-left page has its direction, arrows and no word of another language", () => {

@@ -160,7 +160,14 @@ document.addEventListener("keydown", (event) => {
   if (!row?.classList.contains("bars") || event.altKey || event.ctrlKey || event.metaKey) return;
   const days = [...row.children].filter((bar) => bar.offsetWidth > 0);
   const at = shown === null ? days.length - 1 : days.indexOf(shown);
-  const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: days.length - 1 }[event.key];
+  // Right-to-left pages show the first day on the right.
+  const step = document.documentElement.dir === "rtl" ? -1 : 1;
+  const next = {
+    ArrowLeft: at - step,
+    ArrowRight: at + step,
+    Home: 0,
+    End: days.length - 1,
+  }[event.key];
   if (next !== undefined) open(days[Math.max(0, Math.min(days.length - 1, next))]);
   else if (event.key === "Enter") pop.querySelector("a")?.click();
   else return;

@@ -1,5 +1,6 @@
 /** Lists the languages of status pages, and chooses one for a request. */
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
+import { ar } from "./ar.ts";
 import { cs } from "./cs.ts";
 import { de } from "./de.ts";
 import type { Dictionary } from "./en.ts";
@@ -21,6 +22,7 @@ import { zhCn } from "./zh-cn.ts";
 
 export const dictionaries: Record<PageLanguage, Dictionary> = {
   en,
+  ar,
   cs,
   de,
   es,

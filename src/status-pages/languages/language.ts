@@ -67,7 +67,7 @@ export class Language {
       ? []
       : [values: Values<Placeholder<TextOf<K>>, string | number>]
   ): string {
-    return fillText(this.#textOf(key), values ?? {});
+    return this.#fill(this.#textOf(key), values ?? {});
   }
 
   /** Writes a text in the plural form of `count`, which is also its value of that name. */
@@ -78,7 +78,14 @@ export class Language {
       ? []
       : [values: Values<Exclude<Placeholder<TextOf<K>>, "count">, string | number>]
   ): string {
-    return fillText(this.#formOf(key, count), { count: this.number(count), ...values });
+    return this.#fill(this.#formOf(key, count), { count: this.number(count), ...values });
+  }
+
+  /** Isolates values with other letters in right-to-left text, because a Latin name would reorder the words around it. */
+  #fill(text: string, values: Readonly<Record<string, string | number>>): string {
+    if (this.dir === "ltr") return fillText(text, values);
+    const isolated = Object.entries(values).map(([name, value]) => [name, isolate(String(value))]);
+    return fillText(text, Object.fromEntries(isolated));
   }
 
   /** Splits a text into our words and values that are not text, such as elements. */
@@ -201,6 +208,14 @@ function formatFromNow(count: number, unit: string): string {
   if (count === 1) return `in ${unit === "hour" ? "an" : "a"} ${unit}`;
   return `in ${count === 10 ? "ten" : count} ${unit}s`;
 }
+
+const hasOtherLetters = /(?![\u0590-\u08ff\ufb1d-\ufefc])\p{L}/u;
+
+/**
+ * Wraps a text in the characters FSI and PDI (UAX #9), unless all its letters are right-to-left. A line that consisted of
+ * isolates alone would be left-to-right.
+ */
+const isolate = (text: string) => (hasOtherLetters.test(text) ? `\u2068${text}\u2069` : text);
 
 const fillText = (text: string, values: Readonly<Record<string, string | number>>) =>
   text.includes("{")

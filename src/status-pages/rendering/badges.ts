@@ -41,7 +41,16 @@ const labelKeys = { uptime: "badgeUptime", latency: "badgeLatency" } as const;
 export function renderBadge(label: string, text: string, tone: Tone): string {
   const [left, right] = [measureWidth(label), measureWidth(text)];
   const name = escapeXml(`${label}: ${text}`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${drawText(label, 0, left)}${drawText(text, left, right)}</g></svg>`;
+}
+
+/** Scripts that are written from right to left, from Hebrew to Arabic. */
+const rightToLeft = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+
+/** Draws a text in the middle of its box. Connected letters are not stretched to the box, which would separate them. */
+function drawText(text: string, left: number, width: number): string {
+  const spacing = rightToLeft.test(text) ? ` direction="rtl"` : ` textLength="${width - 12}"`;
+  return `<text x="${left + width / 2}" y="14"${spacing}>${escapeXml(text)}</text>`;
 }
 
 function describeBadgeValue(
