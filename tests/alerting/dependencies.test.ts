@@ -165,8 +165,75 @@ describe("monitors behind a router", () => {
       if (end === "delete") await api("DELETE", `/api/v1/monitors/${router.id}`);
       if (end === "pause") await router.change({ paused: true });
       if (end === "unlink") await shop.change({ dependsOn: [] });
-      await deliverTwiceAfter(301);
+      await deliverTwiceAfter(end === "unlink" ? 1 : 301);
       expect(inbox.listTitles()).toContain("monitor.down Shop");
     }
+  });
+});
+
+describe("a held alert", () => {
+  /** A router that is down, and a shop behind it with an escalation policy. */
+  async function createHeld() {
+    const pager = await createPager();
+    const { api, later } = pager;
+    const [office, phone] = [await pager.inbox(), await pager.inbox()];
+    const steps = [{ afterMinutes: 0, targets: [{ type: "channel", id: phone.id }] }];
+    const policy = await api("POST", "/api/v1/escalation-policies", { body: { name: "P", steps } });
+    const router = await pager.createWatchedJob([office], { name: "Router" });
+    const fields = { dependsOn: [router.id], escalationPolicyId: policy.json.data.id };
+    const shop = await pager.createWatchedJob([office], { name: "Shop", ...fields });
+    await router.changeState("down");
+    await shop.changeState("down");
+    await later();
+    const act = async (what: string, body: object = {}) => {
+      const [alert] = await pager.readAlerts(`&monitorId=${shop.id}`);
+      const path = `/api/v1/alerts/${alert?.["id"]}/${what}`;
+      expect((await api("POST", path, { body })).status).toBe(200);
+      await later();
+    };
+    return {
+      ...pager,
+      act,
+      snooze: (minutes: number) =>
+        act("snooze", { until: new Date(pager.time.now + minutes * 60_000).toISOString() }),
+      /** The router recovers, and the shop is still down at its next check. */
+      recover: async () => {
+        await router.changeState("up");
+        await shop.changeState("down");
+        await pager.deliverTwiceAfter(3);
+      },
+      listOffice: () => office.listTitles().filter((title) => title.includes("Shop")),
+      listPhone: phone.listTitles,
+    };
+  }
+
+  test("does not escalate at the end of a snooze, but after the router has recovered", async () => {
+    const { snooze, recover, later, deliverTwiceAfter, listOffice, listPhone } = await createHeld();
+    await snooze(30);
+    await later(1_800);
+    await deliverTwiceAfter(600);
+    expect([listOffice(), listPhone()]).toEqual([[], []]);
+    await recover();
+    expect([listOffice(), listPhone()]).toEqual([["monitor.down Shop"], ["monitor.down Shop"]]);
+  });
+
+  test("that is snoozed when the router recovers is sent at the end of the snooze", async () => {
+    const { snooze, recover, deliverTwiceAfter, listOffice, listPhone } = await createHeld();
+    await snooze(30);
+    await recover();
+    expect([listOffice(), listPhone()]).toEqual([[], []]);
+    await deliverTwiceAfter(1_800);
+    expect(listOffice()).toEqual(["monitor.reminder Shop"]);
+    expect(listPhone()).toEqual(["monitor.down Shop"]);
+  });
+
+  test("that was acknowledged escalates once it is opened again", async () => {
+    const { act, recover, deliverTwiceAfter, listPhone } = await createHeld();
+    await act("acknowledge");
+    await recover();
+    expect(listPhone()).toEqual([]);
+    await act("unacknowledge");
+    await deliverTwiceAfter(3);
+    expect(listPhone()).toEqual(["monitor.down Shop"]);
   });
 });

@@ -42,6 +42,7 @@ import {
   createAlert,
   endSnooze,
   findRecord,
+  isHeldBack,
   openRecord,
   resolveRecord,
   startEscalation,
@@ -158,6 +159,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
         resolveRecord(decision, subjectId, family, { because: "deleted", at: event.at });
       return out.forget(subjectId);
     case "monitor.updated":
+      decideHeldBehind(decision, subjectId);
       applyMonitorUpdate(decision, subjectId);
       return reopenAll(decision, event);
     case "group.updated":
@@ -187,8 +189,10 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       return applyProblemStart(decision, event);
     case "appliance.recovered":
       return applyProblemEnd(decision, event);
-    case "alert.acknowledged":
     case "alert.unacknowledged":
+      startPostponed(decision, subjectId);
+      return applyOwnership(decision, subjectId);
+    case "alert.acknowledged":
     case "alert.snoozed":
       return applyOwnership(decision, subjectId);
     case "source-alert.opened":
@@ -207,10 +211,20 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
 
 /** Keeps the cases of an alert in step with its acknowledgments and its snooze. */
 function applyOwnership({ snapshot, out }: Decision, recordId: string) {
-  const records = [...snapshot.records.values()].flat();
-  const record = records.find(({ id }) => id === recordId);
+  const record = findById(snapshot, recordId);
   if (record !== undefined) out.syncCases(record);
 }
+
+/** Starts the escalation of an alert that was acknowledged or snoozed while it was held. */
+function startPostponed(decision: Decision, recordId: string) {
+  const { snapshot, now } = decision;
+  const record = findById(snapshot, recordId);
+  if (record === undefined || isHeldBack(snapshot, record)) return;
+  if (record.type !== "monitor.degraded") startEscalation(decision, record, now);
+}
+
+const findById = ({ records }: Snapshot, recordId: string) =>
+  [...records.values()].flat().find(({ id }) => id === recordId);
 
 function applyMonitorChange(
   decision: Decision,
@@ -281,10 +295,14 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, held: Held
     reminderMsOf(monitor),
   );
   const about = { since: monitor.since, message: lastMessage ?? "", latencyMs };
+  const isSnoozed = (findRecord(snapshot, id, "state")?.snoozedUntil ?? null) !== null;
   const hold =
     findHold(decision, monitor, state, formatTimestamp(held.since)) ??
     stayJoined(decision, monitor, state, held);
-  applyStep(decision, monitor, step, state, at, about, hold);
+  // At the end of the snooze, it is sent.
+  const isLeft = isSnoozed && (state === "down" || state === "degraded");
+  const silent = { ...step, alert: null, notifiedState: null };
+  applyStep(decision, monitor, isLeft ? silent : step, state, at, about, hold);
 }
 
 /** Carries out a step of the rules for a monitor: sends its alert, unless it is held, and stores the new memory. */
@@ -368,9 +386,18 @@ function reopenAll(decision: Decision, event: LoggedEvent) {
   const { subjectId } = event;
   for (const monitor of decision.snapshot.monitors.values()) {
     const { id, groupId, channelIds } = monitor;
-    if (id === subjectId || groupId === subjectId || channelIds.includes(subjectId))
-      reopenMonitor(decision, monitor, event);
+    if (id !== subjectId && groupId !== subjectId && !channelIds.includes(subjectId)) continue;
+    decideHeldSoon(decision, id);
+    reopenMonitor(decision, monitor, event);
   }
+}
+
+/** Decides in the next round about an alert that is held: its monitor may no longer depend on the one that is down. */
+function decideHeldSoon({ snapshot, out, now }: Decision, monitorId: string) {
+  const memory = memoryOf(snapshot, monitorId);
+  const { held } = memory;
+  if (held !== null && held.until > now)
+    out.remember(monitorId, { ...memory, held: { ...held, until: now } });
 }
 
 /**
@@ -528,7 +555,8 @@ function isUncertain({ snapshot, runningSince }: Decision, { family, subjectId }
 }
 
 /** Returns the channels that are notified again of an alert. */
-function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord): string[] {
+function recipientsOf({ snapshot }: Decision, record: OpenRecord): string[] {
+  const { family, subjectId } = record;
   if (family === "source") {
     const known = listNotified(snapshot, subjectId);
     return [...new Set([...listSourceChannels({ snapshot }, subjectId), ...known])];
@@ -539,8 +567,7 @@ function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord)
   const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return [];
   const { muted, channels } = audienceOf(snapshot, monitor);
-  const isHeld = family === "state" && memoryOf(snapshot, subjectId).held !== null;
-  return muted || isHeld ? [] : channels;
+  return muted || isHeldBack(snapshot, record) ? [] : channels;
 }
 
 /** Returns the state that channels know after another message about an alert; null if none is stored. */

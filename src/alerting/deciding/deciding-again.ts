@@ -12,7 +12,7 @@ import {
   recordNotifiedAgain,
 } from "./decide.ts";
 import { listSourceChannels } from "./sources.ts";
-import { createAlert, dropHeld, priorityOf, replaceRecord } from "./records.ts";
+import { createAlert, dropHeld, isHeldBack, priorityOf, replaceRecord } from "./records.ts";
 import { isWanted, selectChannelsForProblems } from "./rules.ts";
 import { type HeldMessage, isEscalation, listOrdinaryChannels } from "./snapshot.ts";
 
@@ -171,8 +171,7 @@ function canNotify(decision: Decision, record: OpenRecord, channelId: string): b
   // `reopenMonitor` opens cases for states.
   if (channel.personId !== null || (family === "state" && canOpenCases(channel.type))) return false;
   const { muted, groupMuted } = snapshot.monitors.get(subjectId) ?? {};
-  const isHeld = family === "state" && (snapshot.memories.get(subjectId)?.held ?? null) !== null;
-  if (isHeld || muted === true || groupMuted === true) return false;
+  if (isHeldBack(snapshot, record) || muted === true || groupMuted === true) return false;
   return listRecipients(decision, record).includes(channelId);
 }
 

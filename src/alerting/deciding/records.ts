@@ -235,8 +235,15 @@ export function endSnooze(decision: Deciding, record: OpenRecord) {
   out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));
   const returned = { ...record, ...untouched, version: record.version + 1 };
   replaceRecord(snapshot, returned);
-  if (record.type !== "monitor.degraded") startEscalation(decision, returned, now);
+  if (record.type !== "monitor.degraded" && !isHeldBack(snapshot, record))
+    startEscalation(decision, returned, now);
 }
+
+/** Whether the alert of another monitor, which is the cause, is sent instead. */
+export const isHeldBack = (
+  { memories }: Snapshot,
+  { family, subjectId }: Pick<OpenRecord, "family" | "subjectId">,
+): boolean => family === "state" && (memories.get(subjectId)?.held ?? null) !== null;
 
 export function replaceRecord({ records }: Snapshot, record: OpenRecord) {
   const others = records.get(record.subjectId)?.filter((one) => one.id !== record.id) ?? [];
