@@ -116,7 +116,14 @@ async function createTeam(start: number) {
   for (let i = 0; i < 2; i++) await pager.later(10);
   return {
     ...pager,
-    ...{ office, second, last, phones, jobs, failing, policyId, createSteps },
+    office,
+    second,
+    last,
+    phones,
+    jobs,
+    failing,
+    policyId,
+    createSteps,
     schedulePath: `/schedules/${scheduleId}`,
     overrides: [] as { id: string; endsAt: number }[],
   };
