@@ -8,19 +8,30 @@ type Code = { nonce: string; challenge: string; redirectUri: string };
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-async function createKey(kid: string) {
-  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const pair = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+const algorithms = {
+  ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
+  RS256: {
+    name: "RSASSA-PKCS1-v1_5",
+    modulusLength: 2048,
+    publicExponent: new Uint8Array([1, 0, 1]),
+    hash: "SHA-256",
+  },
+};
+type Algorithm = keyof typeof algorithms;
+
+async function createKey(kid: string, alg: Algorithm) {
+  const generated = await crypto.subtle.generateKey(algorithms[alg], true, ["sign", "verify"]);
+  const pair = generated as CryptoKeyPair;
   const jwk = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  return { kid, pair, jwk: { ...jwk, kid, alg: "ES256", use: "sig" } };
+  return { kid, pair, jwk: { ...jwk, kid, alg, use: "sig" } };
 }
 
 /** Starts a provider on loopback. Its clock is the one of the appliance. Without `tls`, it speaks plain HTTP. */
 export async function startIdentityProvider(
   now: () => number,
-  tls?: { cert: string; key: string },
+  { tls, algorithm = "ES256" }: { tls?: { cert: string; key: string }; algorithm?: Algorithm } = {},
 ) {
-  const keys = { signing: await createKey("first"), published: [] as object[] };
+  const keys = { signing: await createKey("first", algorithm), published: [] as object[] };
   keys.published = [keys.signing.jwk];
   const codes = new Map<string, Code>();
   const state = {
@@ -80,7 +91,7 @@ export async function startIdentityProvider(
     response_types_supported: ["code"],
     code_challenge_methods_supported: ["S256"],
     authorization_response_iss_parameter_supported: true,
-    id_token_signing_alg_values_supported: ["ES256"],
+    id_token_signing_alg_values_supported: [algorithm],
     scopes_supported: ["openid", "email", "profile"],
     ...state.metadata,
   });
@@ -115,16 +126,15 @@ export async function startIdentityProvider(
       ...state.claims,
       ...state.forged,
     };
-    const header = { alg: "ES256", kid: keys.signing.kid, ...state.header };
+    const header = { alg: algorithm as string, kid: keys.signing.kid, ...state.header };
     const text = `${encode(header)}.${encode(payload)}`;
     if (header.alg === "none") return `${text}.`;
     if (header.alg === "HS256") {
       const publicKey = JSON.stringify(keys.signing.jwk);
       return `${text}.${createHmac("sha256", publicKey).update(text).digest("base64url")}`;
     }
-    const algorithm = { name: "ECDSA", hash: "SHA-256" };
     const signature = await crypto.subtle.sign(
-      algorithm,
+      algorithms[algorithm],
       keys.signing.pair.privateKey,
       Buffer.from(text),
     );
@@ -136,7 +146,7 @@ export async function startIdentityProvider(
     state,
     /** Signs with a new key, and publishes it or not. */
     async rotateKey({ isPublished = true } = {}) {
-      keys.signing = await createKey(crypto.randomUUID());
+      keys.signing = await createKey(crypto.randomUUID(), algorithm);
       if (isPublished) keys.published = [keys.signing.jwk];
     },
     /** Signs the account in at this address, and returns the path to which the browser goes back. */

@@ -12,7 +12,7 @@ import {
   startIdentityProvider,
 } from "../../support/identity-provider.ts";
 import { startRealIdentityProvider, visitProvider } from "../../support/real-identity-provider.ts";
-import { providerShapes } from "./provider-shapes.ts";
+import { adoptMetadata, providerShapes } from "./provider-shapes.ts";
 import {
   addToOrganization,
   createPerson,
@@ -26,9 +26,9 @@ const providers = "/dashboard/identity-providers";
 const email = "ada@team.example";
 
 /** An appliance with a provider that adds people as viewers. */
-async function createWorld(more: object = {}) {
+async function createWorld(more: object = {}, algorithm: "ES256" | "RS256" = "ES256") {
   const appliance = await testAppliance();
-  const provider = await startIdentityProvider(() => appliance.time.now);
+  const provider = await startIdentityProvider(() => appliance.time.now, { algorithm });
   const admin = await signInMember(appliance, "owner", { administrator: true, name: "Grace" });
   const organizations = [{ organizationId: appliance.ours.id, defaultRole: "viewer" }];
   const body = {
@@ -245,10 +245,11 @@ describe("signing in", () => {
 });
 
 describe("the documents and claims of a real provider", () => {
-  test.each(Object.entries(providerShapes))("%s", async (_name, recorded) => {
-    const { settings, metadata, idToken, userInfo, group } = recorded;
+  test.each(providerShapes)("%s", async (_name, recorded) => {
+    const { settings, idToken, userInfo, group } = recorded;
+    const metadata = adoptMetadata(recorded);
     const groupRoles = group === null ? [] : [{ group, role: "admin" }];
-    await using world = await createWorld(settings);
+    await using world = await createWorld(settings, "RS256");
     const organizations = [{ organizationId: world.ours.id, defaultRole: "viewer", groupRoles }];
     await world.change({ organizations });
     Object.assign(world.provider.state, { metadata, claims: idToken, userInfo });
@@ -515,7 +516,7 @@ test("a provider with a private certificate authority is trusted only with its c
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   await using world = await createWorld();
   const tls = { cert: read("good.pem"), key: read("good.key") };
-  await using secure = await startIdentityProvider(() => world.time.now, tls);
+  await using secure = await startIdentityProvider(() => world.time.now, { tls });
   const clientSecret = "a client secret";
   await world.change({ issuer: secure.issuer, clientSecret });
   const browser = world.createBrowser();
