@@ -2,6 +2,7 @@
 import { findAudience, findWindowAudience } from "../dashboard/incident-service.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
+import { getWindow } from "../monitoring/maintenance/service.ts";
 import type { Json } from "./operations.ts";
 import type { RestClient } from "./rest-client.ts";
 import type { AudienceKind } from "./tools.ts";
@@ -28,6 +29,11 @@ export async function findNotified(
   rest: RestClient,
   { kind, id, values }: Change,
 ): Promise<Notified> {
+  if (kind === "maintenance" && id !== undefined) {
+    const window = await getWindow(scope, id);
+    const isAnnounced = window.public && window.state !== "over";
+    return build([], [], isAnnounced ? await findWindowAudience(scope, window) : [], true);
+  }
   if (kind === "maintenance") {
     const { monitorIds, groupIds } = values as Record<"monitorIds" | "groupIds", string[]>;
     const pages = await findWindowAudience(scope, { monitorIds, groupIds });

@@ -269,9 +269,11 @@ const writeTools: Tool[] = [
   {
     name: "cancel_maintenance",
     title: "Cancel maintenance",
-    description: "Deletes a maintenance window; one in progress ends at once. No one is notified.",
+    description:
+      "Deletes a maintenance window; one in progress ends at once. Subscribers who were notified of it hear that it is cancelled.",
     operation: "deleteMaintenanceWindow",
     fields: ["id"],
+    audience: "maintenance",
     isDestructive: true,
     isIdempotent: true,
   },

@@ -72,7 +72,6 @@ test("every change that can notify subscribers has a preview, a hold and a requi
   const silent = tools.filter((tool) => !isReadOnly(tool, operations) && !tool.audience);
   expect(silent.map(({ name }) => name)).toEqual([
     "add_incident_note",
-    "cancel_maintenance",
     "undo_change",
     "send_change_now",
     "acknowledge_alert",

@@ -71,7 +71,8 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       access: "write",
       limited: "maintenance-window",
       summary: "Delete a maintenance window",
-      description: "A window in progress ends at once.",
+      description:
+        "A window in progress ends at once. Subscribers of status pages who were notified of a public window hear that it is cancelled.",
       query: HoldQuery,
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],

@@ -69,6 +69,22 @@ export async function findWindow(tenant: Tenant, id: string) {
   return window ?? null;
 }
 
+/** Reads the times of a deleted window that can still be restored. */
+export async function findDeletedWindow(
+  store: Store,
+  organizationId: string,
+  id: string,
+): Promise<(Times & { public: boolean }) | null> {
+  const [row] = await store.query<Times & { public: 0 | 1 }>(
+    `select content ->> 'starts_at' as startsAt, content ->> 'ends_at' as endsAt,
+       content ->> 'time_zone' as timeZone, content ->> 'rrule' as rrule, content ->> 'public' as public
+     from deleted_rows
+     where organization_id = ? and record_id = ? and table_name = 'maintenance_windows'`,
+    [organizationId, id],
+  );
+  return row === undefined ? null : { ...row, public: row.public === 1 };
+}
+
 /**
  * Removes the monitors and groups that a limited caller can't see. Without any left, the window does not exist for
  * them.

@@ -275,6 +275,8 @@ export const ar: Dictionary = {
   maintenanceStartsSoon: "ستبدأ الصيانة قريبًا.",
   maintenanceChanged: "تغيّرت الصيانة",
   maintenancePlanChanged: "تغيّرت خطة هذه الصيانة.",
+  maintenanceCancelled: "إلغاء الصيانة",
+  maintenanceIsCancelled: "أُلغيت هذه الصيانة.",
   howOften: "عدد المرات",
   eachAtOnce: "كل تحديث فورًا",
   onceAWeek: "ملخص مرة في الأسبوع",

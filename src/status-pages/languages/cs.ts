@@ -253,6 +253,8 @@ export const cs: Dictionary = {
   maintenanceStartsSoon: "Údržba brzy začne.",
   maintenanceChanged: "Změna údržby",
   maintenancePlanChanged: "Plán této údržby se změnil.",
+  maintenanceCancelled: "Údržba zrušena",
+  maintenanceIsCancelled: "Tato údržba je zrušena.",
   howOften: "Jak často",
   eachAtOnce: "Každou aktualizaci hned",
   onceAWeek: "Přehled jednou týdně",

@@ -210,6 +210,8 @@ export const de: Dictionary = {
   maintenanceStartsSoon: "Die Wartung beginnt bald.",
   maintenanceChanged: "Wartung geändert",
   maintenancePlanChanged: "Der Plan dieser Wartung hat sich geändert.",
+  maintenanceCancelled: "Wartung abgesagt",
+  maintenanceIsCancelled: "Diese Wartung ist abgesagt.",
   howOften: "Wie oft",
   eachAtOnce: "Jede Meldung sofort",
   onceAWeek: "Einmal pro Woche eine Zusammenfassung",

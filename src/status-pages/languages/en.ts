@@ -218,6 +218,8 @@ export const en = {
   maintenanceStartsSoon: "The maintenance starts soon.",
   maintenanceChanged: "Maintenance changed",
   maintenancePlanChanged: "The plan of this maintenance has changed.",
+  maintenanceCancelled: "Maintenance cancelled",
+  maintenanceIsCancelled: "This maintenance is cancelled.",
   howOften: "How often",
   eachAtOnce: "Each update at once",
   onceAWeek: "A summary once a week",

@@ -214,6 +214,8 @@ export const es: Dictionary = {
   maintenanceStartsSoon: "El mantenimiento empieza pronto.",
   maintenanceChanged: "Mantenimiento modificado",
   maintenancePlanChanged: "El plan de este mantenimiento ha cambiado.",
+  maintenanceCancelled: "Mantenimiento cancelado",
+  maintenanceIsCancelled: "Este mantenimiento se ha cancelado.",
   howOften: "Con qué frecuencia",
   eachAtOnce: "Cada actualización al momento",
   onceAWeek: "Un resumen por semana",

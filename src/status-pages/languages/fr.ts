@@ -210,6 +210,8 @@ export const fr: Dictionary = {
   maintenanceStartsSoon: "La maintenance commence bientôt.",
   maintenanceChanged: "Maintenance modifiée",
   maintenancePlanChanged: "Le plan de cette maintenance a changé.",
+  maintenanceCancelled: "Maintenance annulée",
+  maintenanceIsCancelled: "Cette maintenance est annulée.",
   howOften: "Fréquence",
   eachAtOnce: "Chaque mise à jour aussitôt",
   onceAWeek: "Un résumé par semaine",

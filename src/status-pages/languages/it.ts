@@ -218,6 +218,8 @@ export const it: Dictionary = {
   maintenanceStartsSoon: "La manutenzione inizia a breve.",
   maintenanceChanged: "Manutenzione modificata",
   maintenancePlanChanged: "Il piano di questa manutenzione è cambiato.",
+  maintenanceCancelled: "Manutenzione annullata",
+  maintenanceIsCancelled: "Questa manutenzione è annullata.",
   howOften: "Con quale frequenza",
   eachAtOnce: "Ogni aggiornamento subito",
   onceAWeek: "Un riepilogo alla settimana",

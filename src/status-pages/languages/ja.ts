@@ -192,6 +192,8 @@ export const ja: Dictionary = {
   maintenanceStartsSoon: "まもなくメンテナンスが始まります。",
   maintenanceChanged: "メンテナンス予定の変更",
   maintenancePlanChanged: "このメンテナンスの予定が変更されました。",
+  maintenanceCancelled: "メンテナンス中止",
+  maintenanceIsCancelled: "このメンテナンスは中止されました。",
   howOften: "受け取る頻度",
   eachAtOnce: "お知らせごとにすぐ",
   onceAWeek: "週に 1 回のまとめ",

@@ -192,6 +192,8 @@ export const ko: Dictionary = {
   maintenanceStartsSoon: "곧 점검이 시작됩니다.",
   maintenanceChanged: "점검 일정 변경",
   maintenancePlanChanged: "이 점검의 일정이 변경되었습니다.",
+  maintenanceCancelled: "점검 취소",
+  maintenanceIsCancelled: "이 점검이 취소되었습니다.",
   howOften: "받는 빈도",
   eachAtOnce: "업데이트마다 바로",
   onceAWeek: "주 1회 요약",

@@ -210,6 +210,8 @@ export const nl: Dictionary = {
   maintenanceStartsSoon: "Het onderhoud begint binnenkort.",
   maintenanceChanged: "Onderhoud gewijzigd",
   maintenancePlanChanged: "Het plan van dit onderhoud is gewijzigd.",
+  maintenanceCancelled: "Onderhoud geannuleerd",
+  maintenanceIsCancelled: "Dit onderhoud is geannuleerd.",
   howOften: "Hoe vaak",
   eachAtOnce: "Elke update meteen",
   onceAWeek: "Eén overzicht per week",

@@ -252,6 +252,8 @@ export const pl: Dictionary = {
   maintenanceStartsSoon: "Prace serwisowe wkrótce się rozpoczną.",
   maintenanceChanged: "Zmiana prac serwisowych",
   maintenancePlanChanged: "Plan tych prac serwisowych się zmienił.",
+  maintenanceCancelled: "Odwołane prace serwisowe",
+  maintenanceIsCancelled: "Te prace serwisowe zostały odwołane.",
   howOften: "Jak często",
   eachAtOnce: "Każda aktualizacja od razu",
   onceAWeek: "Podsumowanie raz w tygodniu",

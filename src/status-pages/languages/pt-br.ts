@@ -212,6 +212,8 @@ export const ptBr: Dictionary = {
   maintenanceStartsSoon: "A manutenção começa em breve.",
   maintenanceChanged: "Manutenção alterada",
   maintenancePlanChanged: "O plano desta manutenção mudou.",
+  maintenanceCancelled: "Manutenção cancelada",
+  maintenanceIsCancelled: "Esta manutenção foi cancelada.",
   howOften: "Com que frequência",
   eachAtOnce: "Cada atualização na hora",
   onceAWeek: "Um resumo por semana",

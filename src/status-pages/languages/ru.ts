@@ -252,6 +252,8 @@ export const ru: Dictionary = {
   maintenanceStartsSoon: "Обслуживание скоро начнётся.",
   maintenanceChanged: "Обслуживание изменено",
   maintenancePlanChanged: "План этого обслуживания изменился.",
+  maintenanceCancelled: "Обслуживание отменено",
+  maintenanceIsCancelled: "Это обслуживание отменено.",
   howOften: "Как часто",
   eachAtOnce: "Каждое обновление сразу",
   onceAWeek: "Сводка раз в неделю",

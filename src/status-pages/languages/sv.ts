@@ -208,6 +208,8 @@ export const sv: Dictionary = {
   maintenanceStartsSoon: "Underhållet börjar snart.",
   maintenanceChanged: "Underhåll ändrat",
   maintenancePlanChanged: "Planen för underhållet har ändrats.",
+  maintenanceCancelled: "Underhåll inställt",
+  maintenanceIsCancelled: "Det här underhållet är inställt.",
   howOften: "Hur ofta",
   eachAtOnce: "Varje uppdatering direkt",
   onceAWeek: "En sammanfattning i veckan",

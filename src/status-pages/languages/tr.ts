@@ -198,6 +198,8 @@ export const tr: Dictionary = {
   maintenanceStartsSoon: "Bakım yakında başlıyor.",
   maintenanceChanged: "Bakım değişti",
   maintenancePlanChanged: "Bu bakımın planı değişti.",
+  maintenanceCancelled: "Bakım iptal edildi",
+  maintenanceIsCancelled: "Bu bakım iptal edildi.",
   howOften: "Ne sıklıkta",
   eachAtOnce: "Her güncelleme hemen",
   onceAWeek: "Haftada bir özet",

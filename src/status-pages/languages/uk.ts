@@ -252,6 +252,8 @@ export const uk: Dictionary = {
   maintenanceStartsSoon: "Обслуговування незабаром почнеться.",
   maintenanceChanged: "Обслуговування змінено",
   maintenancePlanChanged: "План цього обслуговування змінився.",
+  maintenanceCancelled: "Обслуговування скасовано",
+  maintenanceIsCancelled: "Це обслуговування скасовано.",
   howOften: "Як часто",
   eachAtOnce: "Кожне оновлення одразу",
   onceAWeek: "Підсумок раз на тиждень",

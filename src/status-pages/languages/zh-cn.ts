@@ -191,6 +191,8 @@ export const zhCn: Dictionary = {
   maintenanceStartsSoon: "维护即将开始。",
   maintenanceChanged: "维护计划已更改",
   maintenancePlanChanged: "此维护的计划已更改。",
+  maintenanceCancelled: "维护已取消",
+  maintenanceIsCancelled: "此维护已取消。",
   howOften: "发送频率",
   eachAtOnce: "每条动态立即发送",
   onceAWeek: "每周一次汇总",

@@ -79,7 +79,7 @@ export type DigestItem = { type: string; at: string; data: string };
 
 /**
  * Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. Leaves out
- * what is no longer public.
+ * what is no longer public, and cancellations of maintenance that no earlier digest announced.
  */
 export async function findDigestItems(
   store: Store,
@@ -89,12 +89,17 @@ export async function findDigestItems(
   const { organizationId, pageId, confirmedAt } = subscriber;
   const rows = await store.query<DigestItem & { subject: string; scope: string | null }>(
     `select type, at, data, scope, data ->> 'id' as subject from notices n
-     where organization_id = ? and page_id = ? and at >= ? and at < ? and at >= ?
+     where organization_id = ?1 and page_id = ?2 and at >= ?3 and at < ?4 and at >= ?5
        and (type like 'incident.%' and exists (select 1 from incidents i
            where i.organization_id = n.organization_id and i.id = n.data ->> 'id' and i.public)
          or type like 'maintenance.%' and exists (select 1 from maintenance_windows w
-           where w.organization_id = n.organization_id and w.id = n.data ->> 'id' and w.public))
-     order by id desc limit ?`,
+           where w.organization_id = n.organization_id and w.id = n.data ->> 'id' and w.public)
+         or type = 'maintenance.cancelled' and exists (select 1 from notices e
+           where e.organization_id = ?1 and e.page_id = ?2 and e.at >= ?5 and e.at < ?3
+             and e.type like 'maintenance.%' and e.data ->> 'id' = n.data ->> 'id')
+           and not exists (select 1 from maintenance_windows w
+             where w.organization_id = n.organization_id and w.id = n.data ->> 'id'))
+     order by id desc limit ?6`,
     [organizationId, pageId, from, to, confirmedAt ?? to, maxNotices],
   );
   const items = new Map<string, DigestItem>();

@@ -13,6 +13,8 @@ import { FairFollower, type Outcome, type Work } from "../../events/fair-followe
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
+import { computeSituation } from "../../monitoring/maintenance/rules.ts";
+import { findDeletedWindow } from "../../monitoring/maintenance/store.ts";
 import type { EventReader } from "../../events/reader.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
@@ -46,7 +48,12 @@ type Dependencies = {
 };
 
 /** A notice, and the choice that its recipients must have made. */
-type ScopedContent = { content: NoticeContent; scope: NoticeScope };
+type ScopedContent = {
+  content: NoticeContent;
+  scope: NoticeScope;
+  /** The maintenance window that recipients must have heard of; absent for all recipients. */
+  heardOf?: string;
+};
 
 /** Interval between two searches for due digests, in milliseconds. */
 const digestSearchMs = 10 * 60_000;
@@ -224,18 +231,21 @@ export class SubscriberFanOut {
     const now = this.#on.clock();
     const { store } = this.#on;
     const { organizationId, seq } = event;
-    const found =
-      event.type === "maintenance.updated"
-        ? await findChange(store, { loaded, id: pageId }, event, part)
-        : ((await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event)));
+    const found = await findContent(store, { loaded, id: pageId }, event, part);
     if (found === null) return null;
-    const { content } = found;
+    const { content, heardOf = null } = found;
     const after = part?.after ?? "";
     const of = { organizationId, pageId };
     const scope = await this.#findScope(of, event, found, portion);
     const isDigest = content.type === "digest";
     if (portion.room <= 0) {
-      portion.leftOut += await countRecipients(store, of, { seq, after, scope, isDigest });
+      portion.leftOut += await countRecipients(store, of, {
+        seq,
+        after,
+        scope,
+        isDigest,
+        heardOf,
+      });
       return null;
     }
     const available = Math.max(1, portion.left);
@@ -244,6 +254,7 @@ export class SubscriberFanOut {
       after,
       scope,
       isDigest,
+      heardOf,
       limit: available + 1,
     });
     const to = recipients.slice(0, available);
@@ -275,6 +286,25 @@ export class SubscriberFanOut {
     const widened = widenScope(scope, last);
     scopes.set(key, widened);
     return widened;
+  }
+}
+
+async function findContent(
+  store: Store,
+  page: ShownPage,
+  event: NoticedEvent,
+  part: Part | null,
+): Promise<ScopedContent | null> {
+  switch (event.type) {
+    case "maintenance.updated":
+      return findChange(store, page, event, part);
+    case "maintenance.deleted":
+      return findCancellation(store, page.id, event, part);
+    default:
+      return (
+        (await buildContent(page.loaded, event)) ??
+        (isRemoval(event) ? findRemoval(store, page.id, event) : null)
+      );
   }
 }
 
@@ -313,6 +343,7 @@ async function buildContent(
         ? { content: { type: "digest", data: event.data }, scope: wholePage }
         : null;
     case "maintenance.updated":
+    case "maintenance.deleted":
     case "subscriber.added":
     case "subscriber.confirmed":
       return null;
@@ -355,7 +386,8 @@ async function findChange(
   // The rest of the recipients gets the notice that the first ones already have.
   const own = part?.noticeId ?? "";
   const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
-  if (last === null) return buildMaintenanceContent(loaded, "maintenance.planned", window);
+  if (last === null || last.type === "maintenance.cancelled")
+    return buildMaintenanceContent(loaded, "maintenance.planned", window);
   const found = buildMaintenanceContent(loaded, "maintenance.changed", window);
   const known = JSON.parse(last.data) as MaintenanceData;
   const { componentIds = last.scope?.componentIds } = known;
@@ -366,6 +398,33 @@ async function findChange(
     (known.times === undefined || known.times === window.times) &&
     Bun.deepEquals(componentIds?.toSorted(), found.scope.componentIds?.toSorted());
   return isSame ? null : { ...found, scope };
+}
+
+/**
+ * Returns the notice that announced maintenance does not take place; null for past maintenance, and if the page sent
+ * no notice of it. It has the texts that its recipients know.
+ */
+async function findCancellation(
+  store: Store,
+  pageId: string,
+  { organizationId, subjectId, at }: NoticedEvent,
+  part: Part | null,
+): Promise<ScopedContent | null> {
+  const own = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
+  if (last === null || last.type === "maintenance.cancelled") return null;
+  const window = await findDeletedWindow(store, organizationId, subjectId);
+  if (window === null || !window.public) return null;
+  const { current, next } = computeSituation(window, Date.parse(at));
+  const missed = current ?? next;
+  if (missed === null) return null;
+  const data = {
+    ...(JSON.parse(last.data) as MaintenanceData),
+    startsAt: formatTimestamp(missed.start),
+    endsAt: formatTimestamp(missed.end),
+  };
+  const content = { type: "maintenance.cancelled", data } as const;
+  return { content, scope: last.scope ?? wholePage, heardOf: subjectId };
 }
 
 async function buildIncidentContent(
@@ -439,7 +498,7 @@ const summarizeIncident = ({
  * notified if the page sent a notice of it before.
  */
 const isBasedOnEarlier = (event: LoggedEvent) =>
-  isRemoval(event) || event.type === "maintenance.updated";
+  isRemoval(event) || event.type === "maintenance.updated" || event.type === "maintenance.deleted";
 
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
@@ -449,7 +508,6 @@ async function findRemoval(
   pageId: string,
   event: LoggedEvent,
 ): Promise<ScopedContent | null> {
-  if (!isRemoval(event)) return null;
   const { organizationId, subjectId, at } = event;
   const last = await findLastNotice(store, { organizationId, pageId }, subjectId);
   if (last === null) return null;

@@ -103,6 +103,7 @@ const maintenanceWords = {
   "maintenance.reminder": ["maintenanceReminder", "maintenanceStartsSoon"],
   "maintenance.started": ["maintenanceInProgress", "maintenanceIsInProgress"],
   "maintenance.completed": ["maintenanceCompleted", "maintenanceIsCompleted"],
+  "maintenance.cancelled": ["maintenanceCancelled", "maintenanceIsCancelled"],
 } as const;
 
 function composeMaintenance(

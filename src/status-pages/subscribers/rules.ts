@@ -92,6 +92,7 @@ const noticedEvents = [
   "maintenance.reminded",
   "maintenance.started",
   "maintenance.ended",
+  "maintenance.deleted",
   "status-page.digest-due",
   "subscriber.added",
   "subscriber.confirmed",

@@ -241,6 +241,7 @@ export const maintenanceNotices = [
   "maintenance.reminder",
   "maintenance.started",
   "maintenance.completed",
+  "maintenance.cancelled",
 ] as const;
 
 export const NoticedMaintenance = z.object({

@@ -229,8 +229,17 @@ export async function findPagesWithSubscribers(store: Store, organizationId: str
   return rows.map(({ id }) => id);
 }
 
-/** Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. */
-type RecipientQuery = { seq: number; after: string; scope: NoticeScope; isDigest: boolean };
+/**
+ * Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. With `heardOf`,
+ * only those with an earlier notice of this maintenance window.
+ */
+type RecipientQuery = {
+  seq: number;
+  after: string;
+  scope: NoticeScope;
+  isDigest: boolean;
+  heardOf: string | null;
+};
 
 const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
   and heard_from < ?3 and id > ?4 and quarantined_at is null and frequency = iif(?7, 'weekly', 'immediately')
@@ -240,15 +249,20 @@ const recipientsText = `from subscribers s where organization_id = ?1 and page_i
     or exists (select 1 from json_each(components, '$.monitorIds') chosen
       where chosen.value in (select value from json_each(?6)))
     or exists (select 1 from json_each(components, '$.groupIds') chosen
-      where chosen.value in (select value from json_each(?6))))`;
+      where chosen.value in (select value from json_each(?6))))
+  and (?8 is null or id in (select d.receiver_id from notices n
+    join deliveries d on d.organization_id = n.organization_id and d.notice_id = n.id
+    where n.organization_id = ?1 and n.page_id = ?2 and n.id > substr(?8, 1, 13)
+      and n.type like 'maintenance.%' and n.data ->> 'id' = ?8))`;
 
 function recipientParameters(
   { organizationId, pageId }: PageKey,
-  { seq, after, scope: { severity, componentIds }, isDigest }: RecipientQuery,
+  { seq, after, scope: { severity, componentIds }, isDigest, heardOf }: RecipientQuery,
 ) {
   const accepted = severity === null ? [] : severities.slice(0, severities.indexOf(severity) + 1);
   const affected = componentIds && JSON.stringify(componentIds);
-  return [organizationId, pageId, seq, after, JSON.stringify(accepted), affected, isDigest ? 1 : 0];
+  const chosen = [JSON.stringify(accepted), affected, isDigest ? 1 : 0];
+  return [organizationId, pageId, seq, after, ...chosen, heardOf];
 }
 
 /** Reads the recipients of a notice by id. */
@@ -257,7 +271,7 @@ export function findRecipients(
   page: PageKey,
   { limit, ...query }: RecipientQuery & { limit: number },
 ): Promise<Listener[]> {
-  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?8`, [
+  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?9`, [
     ...recipientParameters(page, query),
     limit,
   ]);
@@ -353,9 +367,9 @@ export async function findLastMaintenanceNotice(
   { organizationId, pageId }: PageKey,
   windowId: string,
   exceptId: string,
-): Promise<{ data: string; scope: NoticeScope | null } | null> {
-  const [row] = await store.query<{ data: string; scope: string | null }>(
-    `select data, scope from notices where organization_id = ? and id > ? and page_id = ?
+): Promise<{ type: string; data: string; scope: NoticeScope | null } | null> {
+  const [row] = await store.query<{ type: string; data: string; scope: string | null }>(
+    `select type, data, scope from notices where organization_id = ? and id > ? and page_id = ?
        and type like 'maintenance.%' and data ->> 'id' = ? and id <> ? order by id desc limit 1`,
     // Ids start with their creation time, and no notice is older than its window.
     [organizationId, windowId.slice(0, 13), pageId, windowId, exceptId],
@@ -363,8 +377,8 @@ export async function findLastMaintenanceNotice(
   return row === undefined ? null : parseScope(row);
 }
 
-const parseScope = ({ data, scope }: { data: string; scope: string | null }) => ({
-  data,
+const parseScope = <R extends { scope: string | null }>({ scope, ...row }: R) => ({
+  ...row,
   scope: scope === null ? null : (JSON.parse(scope) as NoticeScope),
 });
 

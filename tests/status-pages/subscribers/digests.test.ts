@@ -66,6 +66,24 @@ test("a weekly digest has nothing of incidents and maintenance that are no longe
   expect(made.mails[0]?.text).not.toContain("Umbrella");
 });
 
+test("a weekly digest names maintenance that is cancelled after an earlier digest announced it", async () => {
+  await using made = await createPublisher();
+  await made.added({ type: "email", email: ann, confirmed: true, frequency: "weekly" });
+  made.time.now += 1;
+  await made.notices.planDigests();
+  const times = { startsAt: "2026-12-22T02:00:00Z", endsAt: "2026-12-22T04:00:00Z" };
+  const { id } = await made.planWindow(times);
+  await made.send();
+  await moveTo(made, "2026-11-23T08:00:00Z");
+  expect((await made.api("DELETE", `/api/v1/maintenance-windows/${id}`)).status).toBe(200);
+  await made.send();
+  await moveTo(made, "2026-11-30T08:00:00Z");
+  expect(made.mails.map(({ text }) => /Maintenance cancelled|Scheduled/.exec(text)?.[0])).toEqual([
+    "Scheduled",
+    "Maintenance cancelled",
+  ]);
+});
+
 test("only mailboxes can have a digest", async () => {
   await using made = await createPublisher();
   const body = { type: "webhook", url: "https://hooks.team.example/x", frequency: "weekly" };

@@ -91,6 +91,73 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     );
   });
 
+  test("that it is cancelled, if they heard of it, once, and that it is planned again", async () => {
+    await using made = await createPublisher({ languages: ["de"] });
+    await made.added({ type: "email", email: ann, confirmed: true, language: "de" });
+    await using hook = await made.addHook();
+    const every = { rrule: "FREQ=WEEKLY", timeZone: "UTC" };
+    const one = await made.planWindow({ description: "Both." });
+    const weekly = await made.planWindow({ title: "Weekly", progressNotices: false, ...every });
+    await made.send();
+    await made.mailbox(bob);
+    const cancel = async ({ id }: { id: string }) => {
+      expect((await made.api("DELETE", `/api/v1/maintenance-windows/${id}`)).status).toBe(200);
+      await new SubscriberFanOut({ ...made.appliance, rowsAtOnce: 1 }).runOnce();
+      await made.restart();
+      await made.send();
+    };
+    await cancel(one);
+    made.time.now = Date.parse("2026-11-23T00:00:00Z");
+    await cancel(weekly);
+    expect(made.listSubjects().slice(2)).toEqual([
+      "Wartung abgesagt: Firmware – Acme status",
+      "Wartung abgesagt: Weekly – Acme status",
+    ]);
+    expect(new Set(made.listRecipients())).toEqual(new Set([ann]));
+    expect(made.mails[2]?.text).toContain("Diese Wartung ist abgesagt.");
+    const last = hook.received().slice(2);
+    expect(last.map(({ type }) => type)).toEqual([
+      "maintenance.cancelled",
+      "maintenance.cancelled",
+    ]);
+    expect(last.map(({ data }) => data.maintenance)).toMatchObject([
+      { id: one.id, description: "Both.", startsAt: one.startsAt },
+      { id: weekly.id, startsAt: "2026-11-29T02:00:00.000Z" },
+    ]);
+    const restored = `/api/v1/maintenance-windows/${weekly.id}/restore`;
+    expect((await made.api("POST", restored)).status).toBe(200);
+    // A restoration is announced with the next change.
+    await changeWindow(made, weekly.id, { progressNotices: true });
+    await made.send();
+    await cancel(weekly);
+    expect(labelsOf(made).slice(4).toSorted()).toEqual([
+      "Geplante Wartung",
+      "Maintenance cancelled",
+      "Scheduled maintenance",
+      "Wartung abgesagt",
+    ]);
+  });
+
+  test("nothing of a cancellation that is undone in time, of past and of hidden work", async () => {
+    await using made = await createPublisher();
+    await made.mailbox();
+    const path = ({ id }: { id: string }) => `/api/v1/maintenance-windows/${id}`;
+    const held = await made.planWindow({ title: "Held" });
+    const hidden = await made.planWindow({ title: "Hidden" });
+    const past = await made.planWindow({ title: "Past", progressNotices: false });
+    const silent = await made.planWindow({ title: "Silent", notify: false });
+    await made.send();
+    expect(made.mails).toHaveLength(3);
+    const { json } = await made.api("DELETE", `${path(held)}?hold=10`);
+    expect((await made.api("DELETE", `/api/v1/held-changes/${json.data.id}`)).status).toBe(200);
+    await changeWindow(made, hidden.id, { public: false });
+    for (const one of [hidden, silent]) await made.api("DELETE", path(one));
+    made.time.now = Date.parse("2026-11-22T04:00:01Z");
+    await made.api("DELETE", path(past));
+    await made.send();
+    expect(made.mails).toHaveLength(3);
+  });
+
   test("of a change, each once, also if there are more of them than fit into one write", async () => {
     await using made = await createPublisher();
     for (const email of [ann, bob, "eve@team.example"]) await made.mailbox(email);

@@ -3,6 +3,10 @@ import { expect, test } from "bun:test";
 import { severities } from "../../../src/core/statuses.ts";
 import { createId } from "../../../src/core/ids.ts";
 import { SubscriberFanOut } from "../../../src/status-pages/subscribers/fan-out.ts";
+import {
+  confirmSubscriber,
+  updateSubscriber,
+} from "../../../src/status-pages/subscribers/service.ts";
 import { createPublisher, type Publisher } from "../../support/publisher.ts";
 import { buildSection } from "../../support/visitor.ts";
 
@@ -22,6 +26,8 @@ function createRandom(state: number) {
 type Severity = (typeof severities)[number];
 type Modeled = {
   id: string;
+  /** Whether the mail server rejected the address. */
+  isQuarantined: boolean;
   incidents: boolean;
   maintenance: boolean;
   minimumSeverity: Severity;
@@ -65,6 +71,7 @@ async function addSubscribers(
     const incidents = chance(0.8);
     return {
       id: createId(made.time.now),
+      isQuarantined: chance(0.1),
       incidents,
       maintenance: !incidents || chance(0.6),
       minimumSeverity: pick(severities),
@@ -77,11 +84,12 @@ async function addSubscribers(
     {
       text: `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
           incidents, minimum_severity, maintenance, components, confirmed_at, heard_from, by_visitor,
-          asked, version, created_at)
+          asked, version, created_at, language, quarantined_at)
         select ?, value ->> 'id', ?, iif(key % 3 = 0, 'webhook', 'email'), 'a' || key || '@b.example',
           'a' || key || '@b.example', '{}', iif(value ->> 'incidents', 1, 0), value ->> 'minimumSeverity',
           iif(value ->> 'maintenance', 1, 0), value -> 'components', '2026-11-20T10:00:00.000Z',
-          (select max(seq) from events), 0, 0, 1, '2026-11-20T10:00:00.000Z' from json_each(?)`,
+          (select max(seq) from events), 0, 0, 1, '2026-11-20T10:00:00.000Z', iif(key % 2, 'de', null),
+          iif(value ->> 'isQuarantined', '2026-11-20T10:00:00.000Z', null) from json_each(?)`,
       parameters: [made.ours.id, made.pageId, JSON.stringify(all)],
     },
     {
@@ -90,6 +98,25 @@ async function addSubscribers(
     },
   ]);
   return all;
+}
+
+/** Changes the choice of some subscribers, and releases some quarantined addresses by their confirmation. */
+async function changeSome(made: Publisher, subscribers: readonly Modeled[]) {
+  const { scope } = made.ours;
+  for (let number = 0; number < 8; number++) {
+    const one = pick(subscribers);
+    if (one.isQuarantined) await confirmSubscriber(scope, one.id);
+    else {
+      const choice = {
+        incidents: true,
+        maintenance: chance(0.5),
+        minimumSeverity: pick(severities),
+      };
+      await updateSubscriber(scope, made.pageId, one.id, choice);
+      Object.assign(one, choice);
+    }
+    one.isQuarantined = false;
+  }
 }
 
 /** Processes the events. The power fails before some of the writes, and the appliance starts again. */
@@ -121,7 +148,7 @@ type Affair = { id: string; worst: number; isWhole: boolean; affected: Set<strin
 test(`10,000 subscribers get exactly what they chose, once, through crashes (seed ${seed})`, async () => {
   await using made = await createPublisher();
   const world = await createWorld(made);
-  const subscribers = await addSubscribers(made, world);
+  const all = await addSubscribers(made, world);
   const { groupOf } = world;
   const expected = new Map<string, string[]>();
   const chooses = ({ components }: Modeled, { isWhole, affected }: Omit<Affair, "id" | "worst">) =>
@@ -129,21 +156,34 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
     isWhole ||
     components.monitorIds.some((id) => affected.has(id)) ||
     components.groupIds.some((groupId) => [...affected].some((id) => groupOf.get(id) === groupId));
+  const planned: { id: string; heard: ReadonlySet<string>; scope: Omit<Affair, "id" | "worst"> }[] =
+    [];
   const idsOf = (those: readonly Modeled[]) => those.map(({ id }) => id).toSorted();
   const open: Affair[] = [];
   let crashes = 0;
-  for (let step = 0; step < 18; step++) {
+  for (let step = 0; step < 20; step++) {
     made.time.now += 60_000;
+    await changeSome(made, all);
+    const subscribers = all.filter(({ isQuarantined }) => !isQuarantined);
     const message = `Step ${step}`;
     const affair = open.length > 2 || (open.length > 0 && chance(0.5)) ? pick(open) : null;
     const monitorIds = chance(0.2) ? [] : pickSome([...groupOf.keys()], 2);
     const severity = pick(severities);
     const isWhole = monitorIds.length === 0;
-    if (chance(0.25)) {
-      await made.planWindow({ title: message, monitorIds, startsAt: "2026-11-22T02:00:00Z" });
+    if (planned.length > 0 && chance(0.2)) {
+      const [{ id, heard, scope }] = planned.splice(0, 1) as [(typeof planned)[number]];
+      await made.api("DELETE", `/api/v1/maintenance-windows/${id}`);
+      const hearing = subscribers.filter(
+        (one) => one.maintenance && heard.has(one.id) && chooses(one, scope),
+      );
+      expected.set(`cancelled ${id}`, idsOf(hearing));
+    } else if (chance(0.35)) {
+      const startsAt = "2026-11-22T02:00:00Z";
+      const { id } = await made.planWindow({ title: message, monitorIds, startsAt });
       const scope = { isWhole, affected: new Set(monitorIds) };
-      const hearing = subscribers.filter((one) => one.maintenance && chooses(one, scope));
-      expected.set(message, idsOf(hearing));
+      const hearing = idsOf(subscribers.filter((one) => one.maintenance && chooses(one, scope)));
+      expected.set(message, hearing);
+      planned.push({ id, heard: new Set(hearing), scope });
     } else {
       const known = affair ?? { id: "", worst: 0, isWhole: false, affected: new Set<string>() };
       if (affair === null) {
@@ -168,7 +208,8 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
   }
   const rows = made.database
     .query(
-      `select coalesce(n.data ->> 'message', n.data ->> 'title') as step, d.receiver_id as id
+      `select iif(n.type = 'maintenance.cancelled', 'cancelled ' || (n.data ->> 'id'),
+          coalesce(n.data ->> 'message', n.data ->> 'title')) as step, d.receiver_id as id
        from deliveries d join notices n on n.id = d.notice_id order by n.id, d.receiver_id`,
     )
     .all() as { step: string; id: string }[];
@@ -176,5 +217,6 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
   for (const [step, ids] of expected)
     expect([step, received.get(step)?.map(({ id }) => id) ?? []]).toEqual([step, ids]);
   expect(rows).toHaveLength([...expected.values()].flat().length);
+  expect([...expected.keys()].filter((step) => step.startsWith("cancelled"))).not.toEqual([]);
   expect(crashes).toBeGreaterThan(3);
 }, 60_000);
