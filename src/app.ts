@@ -8,6 +8,7 @@ import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { createSnsVerifier } from "./alerting/sources/aws-sns.ts";
 import type { MailListener } from "./alerting/sources/mail/listener.ts";
+import { createMailMetrics } from "./alerting/sources/mail/metrics.ts";
 import { SourceWriter } from "./alerting/sources/source-writer.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
@@ -351,7 +352,8 @@ function createJobs(
     url: config.heartbeatUrl ?? null,
     lackedNow: core.checks.lackedNow,
   });
-  return { cleaning, problems, heartbeat, loop: createEventLoopDelay() };
+  const mailMetrics = createMailMetrics();
+  return { cleaning, problems, heartbeat, loop: createEventLoopDelay(), mailMetrics };
 }
 
 /** Statements that store the last uses of keys and sessions. */
@@ -446,6 +448,7 @@ async function openMailPort(
         reportRun(job, report, { reportTo: parts.checks.reportTo, services: parts }),
     },
     connections: createNetworkLimit(mailBounds.connectionsPerMinute.value, clock),
+    metrics: parts.mailMetrics,
   });
   await listener.open(host, smtpPort, tls.current);
   ports.useOther(listener.number);
@@ -574,6 +577,7 @@ const listPartCollectors = (parts: Parts): Collector[] => [
   parts.live,
   parts.cleaning,
   parts.scheduled,
+  parts.mailMetrics,
   parts.loop,
 ];
 

@@ -792,6 +792,18 @@ export const mailBounds = {
     per: "mail",
     beyond: "The mail is rejected: 552. The first 128 KiB and 2,000 lines are read.",
   },
+  headers: {
+    value: 64 * 1024,
+    unit: "bytes",
+    per: "headers of a mail",
+    beyond: "The mail is rejected: 554.",
+  },
+  header: {
+    value: 4 * 1024,
+    unit: "bytes",
+    per: "header of a mail",
+    beyond: "The rest is ignored.",
+  },
   recipients: {
     value: 10,
     unit: "entries",

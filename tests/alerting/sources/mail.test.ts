@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, spyOn, test } from "bun:test";
 import { createTransport } from "nodemailer";
+import { boundHeaders } from "../../../src/alerting/sources/mail/header-rules.ts";
+import { parseMail } from "../../../src/alerting/sources/mail/message.ts";
+import { createMailMetrics } from "../../../src/alerting/sources/mail/metrics.ts";
 import { MailListener } from "../../../src/alerting/sources/mail/listener.ts";
 import { mailBounds } from "../../../src/core/limits.ts";
+import { formatMetrics } from "../../../src/core/metrics.ts";
 import { createNetworkLimit, createRateLimit } from "../../../src/http/access/rate-limit.ts";
 import { reportRun } from "../../../src/monitoring/pings/ping.ts";
 import type { Tls } from "../../../src/http/listener.ts";
@@ -24,8 +28,10 @@ async function createWorld({
   const { api, appliance } = pager;
   const inbox = await pager.inbox({ name: "Ops" });
   const { clock, store, log, sourceWriter: writer } = appliance;
+  const metrics = createMailMetrics();
   const listener = new MailListener({
     log,
+    metrics,
     context: {
       store,
       writer,
@@ -69,6 +75,7 @@ async function createWorld({
     send,
     listLog,
     listener,
+    readMetrics: () => formatMetrics(metrics.metrics()),
     [Symbol.asyncDispose]: () => listener.stop(),
   };
 }
@@ -157,6 +164,25 @@ describe("a mail", () => {
       { subject: "Störung", text: "Kühlung €" },
       { subject: "Festplatte größer", text: "Datenträger 2\nist kaputt €" },
     ]);
+  });
+
+  test("is decoded with bounded headers: 64 KiB of colons in From took 0.7 s", async () => {
+    const limit = mailBounds.header.value;
+    const hostile = (name: string) => `${name}: ${"a:b,\r\n ".repeat(1_500)}`;
+    const decoded = (headers: readonly string[]) =>
+      boundHeaders(Buffer.from([...headers, "", "The text.\r\n"].join("\r\n"))).toString();
+    for (const name of ["From", "To", "Subject", "Content-Type", "X-Own"])
+      expect(decoded([hostile(name)]).length).toBeLessThan(limit + 50);
+    expect(decoded([hostile("Message-ID")])).toBe("\r\nThe text.\r\n");
+    expect(
+      decoded(["To: a", "subject : Backup\r\n\tfailed", "Subject: b", " c", "no colon", "From: d"]),
+    ).toBe("subject : Backup\r\n\tfailed\r\nFrom: d\r\n\r\nThe text.\r\n");
+    expect(decoded(["From: d\n\nSubject: of the text"])).toStartWith("From: d\r\n\r\nSubject:");
+    expect(() => decoded(Array.from({ length: 66 }, () => `X: ${"a".repeat(1_000)}`))).toThrow(
+      "at most 64 KiB of headers",
+    );
+    const mail = await parseMail(Buffer.from(`${hostile("From")}\r\nSubject: Größer\r\n\r\nText`));
+    expect(mail).toMatchObject({ subject: "Größer", text: "Text" });
   });
 
   test("of a Signalbox to its own source opens nothing, so that no alert repeats itself", async () => {
@@ -351,6 +377,37 @@ describe("the SMTP listener", () => {
     await send(address, { subject: "Whole" });
     expect(await listLog(id)).toHaveLength(1);
     expect(logged).not.toHaveBeenCalled();
+  });
+
+  test("metrics count connections, and mails by their outcome", async () => {
+    await using world = await createWorld({ perMinute: 6 });
+    const { createSource, send, listener, readMetrics } = world;
+    const { address } = await createSource();
+    await send(address);
+    await Promise.allSettled([
+      send("nobody@lan.example"),
+      send(address, { subject: "", text: "" }),
+      send(address, { attachments: [{ content: Buffer.alloc(mailBounds.size.value) }] }),
+    ]);
+    const open = await dialPort(listener.number);
+    await open.waitForText(/^220 /);
+    await converse(listener.number, [...mailTo(address), "DATA"]);
+    const rejected = await dialPort(listener.number);
+    await rejected.waitUntilClosed();
+    const metrics = await readMetrics();
+    for (const line of [
+      `mail_connections 1`,
+      `mail_connections_total{outcome="accepted"} 6`,
+      `mail_connections_total{outcome="rejected"} 1`,
+      `mails_accepted_total 1`,
+      `mails_rejected_total{reason="unknown_address"} 1`,
+      `mails_rejected_total{reason="too_large"} 1`,
+      `mails_rejected_total{reason="invalid"} 1`,
+      `mails_rejected_total{reason="interrupted"} 1`,
+      `mails_rejected_total{reason="too_many"} 0`,
+    ])
+      expect(metrics).toContain(`signalbox_${line}\n`);
+    open.hangUp();
   });
 
   test("mails travel encrypted with the certificate of the appliance", async () => {

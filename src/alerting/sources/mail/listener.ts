@@ -13,6 +13,7 @@ import { networkOf } from "../../../core/security/client-network.ts";
 import type { NetworkLimit } from "../../../http/access/rate-limit.ts";
 import type { Tls } from "../../../http/listener.ts";
 import { mailStart } from "./message.ts";
+import type { MailMetrics, RejectionReason } from "./metrics.ts";
 import {
   findRecipient,
   idOf,
@@ -26,6 +27,7 @@ type Dependencies = {
   context: MailContext;
   /** Limit of connections per client network and minute. */
   connections: NetworkLimit;
+  metrics: MailMetrics;
 };
 
 /** An open connection. */
@@ -46,8 +48,13 @@ const watchMs = 1_000;
 const implicitTlsPort = 465;
 
 /** An error that the library sends to the client, with an enhanced status (RFC 3463). */
-const createReply = (responseCode: number, status: string, message: string) =>
-  Object.assign(new Error(`${status} ${message}`), { responseCode });
+const createReply = (
+  reason: RejectionReason,
+  responseCode: number,
+  status: string,
+  message: string,
+) => Object.assign(new Error(`${status} ${message}`), { responseCode, reason });
+type Reply = ReturnType<typeof createReply>;
 
 export class MailListener {
   readonly #dependencies: Dependencies;
@@ -80,6 +87,7 @@ export class MailListener {
       this.#dependencies.log.debug?.("a mail connection failed", { cause: message }),
     );
     this.#server = server;
+    this.#dependencies.metrics.start(() => this.#sessions.size);
     this.#watch = setInterval(() => this.#closeExcessive(), watchMs);
   }
 
@@ -118,31 +126,47 @@ export class MailListener {
       ...tls,
       size: mailBounds.size.value,
       maxRecipients: mailBounds.recipients.value,
-      maxClients: mailBounds.connections.value,
+      // A backstop: connections are admitted 100 ms after they open.
+      maxClients: 2 * mailBounds.connections.value,
       socketTimeout: 60_000,
       closeTimeout: 5_000,
-      onConnect: (session, done) => done(this.#admit(session)),
+      onConnect: (session, done) => {
+        const rejection = this.#admit(session);
+        this.#dependencies.metrics.countConnection(rejection === null);
+        done(rejection);
+      },
       onClose: ({ id }) => this.#sessions.delete(id),
       onMailFrom: (_address, { id }, done) => {
         this.#sessions.get(id)?.recipients.clear();
         done();
       },
       onRcptTo: ({ address }, session, done) =>
-        void this.#acceptRecipient(address, session).then(done),
+        void this.#acceptRecipient(address, session).then((rejection) => {
+          if (rejection !== null) this.#dependencies.metrics.countRejected(rejection.reason);
+          done(rejection);
+        }),
       onData: (stream, session, done) =>
-        void this.#acceptMail(stream, session).then((error) =>
-          error === null ? done(null, "2.0.0 Stored") : done(error),
-        ),
+        void this.#acceptMail(stream, session).then((rejection) => {
+          const { metrics } = this.#dependencies;
+          if (rejection === null) metrics.countAccepted();
+          else metrics.countRejected(rejection.reason);
+          if (rejection === null) done(null, "2.0.0 Stored");
+          else done(rejection);
+        }),
     };
   }
 
   /** Registers a connection. Returns the reply that closes it, if its network has too many. */
-  #admit({ id, remoteAddress }: SMTPServerSession): Error | null {
+  #admit({ id, remoteAddress }: SMTPServerSession): Reply | null {
+    if (this.#sessions.size >= mailBounds.connections.value)
+      return createReply("too_many", 421, "4.7.0", "Too many connections, try again later");
     const network = networkOf(remoteAddress);
     const open = [...this.#sessions.values()].filter((one) => one.network === network).length;
     const isFull = open >= mailBounds.connectionsPerNetwork.value;
-    if (isFull || this.#dependencies.connections.take(remoteAddress) > 0)
-      return createReply(421, "4.7.0", "Too many connections from this network, try again later");
+    if (isFull || this.#dependencies.connections.take(remoteAddress) > 0) {
+      const message = "Too many connections from this network, try again later";
+      return createReply("too_many", 421, "4.7.0", message);
+    }
     this.#sessions.set(id, {
       network,
       closesAt: performance.now() + mailBounds.time.value * 1_000,
@@ -181,7 +205,8 @@ export class MailListener {
   async #acceptMail(stream: SMTPServerDataStream, session: SMTPServerSession) {
     const { id, envelope, remoteAddress } = session;
     const known = this.#sessions.get(id);
-    if (known === undefined) return createReply(421, "4.3.2", "The connection is closed");
+    if (known === undefined)
+      return createReply("interrupted", 421, "4.3.2", "The connection is closed");
     const countBytes = () =>
       [...(this.#server?.connections ?? [])].find((one) => one.id === id)?._socket.bytesRead ?? 0;
     const before = countBytes();
@@ -190,7 +215,7 @@ export class MailListener {
     try {
       const start = await readStart(stream);
       if (known.mails > mailBounds.mails.value)
-        return createReply(452, "4.5.3", "Too many mails on this connection");
+        return createReply("too_many", 452, "4.5.3", "Too many mails on this connection");
       const recipients = envelope.rcptTo.flatMap(
         ({ address }) => known.recipients.get(address) ?? [],
       );
@@ -214,21 +239,23 @@ async function readStart(stream: SMTPServerDataStream): Promise<Uint8Array> {
     if (size < mailStart) chunks.push(chunk);
     size += chunk.length;
   }
-  if (stream.sizeExceeded) throw createReply(552, "5.3.4", "This mail is too large");
+  if (stream.sizeExceeded) throw createReply("too_large", 552, "5.3.4", "This mail is too large");
   return Buffer.concat(chunks);
 }
 
 /** A rejection is final only if a repeated mail would be rejected, too. */
-function toReply(error: unknown, log: Log): Error {
-  if (error instanceof Error && "responseCode" in error) return error;
-  if ((error as NodeJS.ErrnoException).code === "ECONNECTION")
-    return createReply(421, "4.4.2", "The connection was closed before the end of the mail");
+function toReply(error: unknown, log: Log): Reply {
+  if (error instanceof Error && "reason" in error) return error as Reply;
+  if ((error as NodeJS.ErrnoException).code === "ECONNECTION") {
+    const message = "The connection was closed before the end of the mail";
+    return createReply("interrupted", 421, "4.4.2", message);
+  }
   if (!(error instanceof AppError)) {
     log.error("a mail could not be stored", { cause: String(error) });
-    return createReply(451, "4.3.0", "The mail could not be stored, try again later");
+    return createReply("failed", 451, "4.3.0", "The mail could not be stored, try again later");
   }
   const { code, message } = error;
-  if (code === "NOT_FOUND") return createReply(550, "5.1.1", message);
-  if (code === "VALIDATION_ERROR") return createReply(554, "5.6.0", message);
-  return createReply(451, "4.3.0", message);
+  if (code === "NOT_FOUND") return createReply("unknown_address", 550, "5.1.1", message);
+  if (code === "VALIDATION_ERROR") return createReply("invalid", 554, "5.6.0", message);
+  return createReply(code === "RATE_LIMITED" ? "too_many" : "failed", 451, "4.3.0", message);
 }

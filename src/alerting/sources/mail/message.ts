@@ -1,9 +1,11 @@
 /** Reads mails: as they are sent by SMTP, and as the JSON in which they are logged. */
 import { sha256 } from "../../../core/ids.ts";
+import { mailBounds } from "../../../core/limits.ts";
 import { toLine } from "../../../core/text/formatting.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import { asObject, asText } from "../report-rules.ts";
 import { parseSent } from "../request-body.ts";
+import { boundHeaders } from "./header-rules.ts";
 import { convertHtml } from "./html-rules.ts";
 
 /** A decoded mail, without attachments and recipients. */
@@ -31,10 +33,11 @@ export const mailStart = decodedBytes;
 /** Decodes a mail by RFC 5322 and MIME. Throws VALIDATION_ERROR. */
 export async function parseMail(bytes: Uint8Array): Promise<MailMessage> {
   const { default: PostalMime } = await import("postal-mime");
-  const parsed = await PostalMime.parse(cutLines(bytes.subarray(0, decodedBytes)), {
+  const start = boundHeaders(cutLines(bytes.subarray(0, decodedBytes)));
+  const parsed = await PostalMime.parse(start, {
     forceRfc822Attachments: true,
     maxNestingDepth: 20,
-    maxHeadersSize: 64 * 1024,
+    maxHeadersSize: mailBounds.headers.value,
   }).catch(() => {
     throw invalidFieldError("body", "must be a mail with at most 64 KiB of headers in 20 levels");
   });
