@@ -48,18 +48,21 @@ export function listMonitorHomes(type: string, host: string, port: number): Secr
   if (type === "http") return listHttpHomes(url);
   const address = { ...newMonitors[type as keyof typeof newMonitors], host, port };
   const login = { username: "probe", password: canary };
-  const own: Record<string, SecretFields> = {
+  const own: Record<string, SecretFields | SecretFields[]> = {
     websocket: { url: url.replace("http:", "ws:"), ...headers },
     browser: { url, ...login },
     docker: { ...address, container: "web", clientCertificate, clientKey },
     radius: { ...address, ...login, secret: canary },
-    snmp: {
-      ...address,
-      community: canary,
-      username: "probe",
-      authPassword: canary,
-      privPassword: canary,
-    },
+    snmp: [
+      { ...address, community: canary },
+      {
+        ...address,
+        snmpVersion: "3",
+        username: "probe",
+        authPassword: canary,
+        privPassword: canary,
+      },
+    ],
   };
-  return [own[type] ?? { ...address, ...login }];
+  return [own[type] ?? { ...address, ...login }].flat();
 }

@@ -107,10 +107,13 @@ const fieldsOfMethod = {
 export const SmtpSettings = z
   .strictObject(smtp)
   .superRefine((settings, context) => {
-    const { auth, user, tls } = settings;
+    const { auth, user, password, tls } = settings;
     const issue = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
-    if (auth === "password") return;
+    if (auth === "password") {
+      if (user === null && password !== null) issue("user", "is required with a password");
+      return;
+    }
     if (user === null) issue("user", "is required: it names the mailbox to send as");
     for (const name of fieldsOfMethod[auth])
       if (settings[name] === null) issue(name, `is required when auth is ${auth}`);

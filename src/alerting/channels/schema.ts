@@ -56,6 +56,8 @@ export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] 
     return [{ path: "quietHours", message: "must be null: set quiet hours at the service" }];
   if (type === "apprise") return listAppriseIssues(channel);
   if (type === "ntfy" || type === "alertmanager") return listLoginIssues(channel);
+  if (type === "mqtt" && channel["username"] === null && channel["password"] !== null)
+    return [{ path: "username", message: "is required with a password" }];
   if (type === "webhook") return listWebhookIssues(channel);
   return isGatewayType(type as string) ? listGatewayIssues(type as GatewayType, channel) : [];
 }

@@ -21,6 +21,7 @@ import { type Kind, defineKind } from "../../core/kinds.ts";
 import { jobFields, shownJobFields } from "../jobs/schema.ts";
 import { pemSchema } from "../../core/security/pem.ts";
 import { dropIdleLogin } from "./connection-schema.ts";
+import { dropOtherVersion } from "./credential-rules.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
 import { detailNumber, jsonNumber, textNumber } from "./numbers-schema.ts";
 import { ExpectedStatus, wellFormedText } from "./request-schema.ts";
@@ -398,6 +399,7 @@ export const monitorKinds = {
       authPassword: toHost,
       privPassword: toHost,
     },
+    cleared: dropOtherVersion,
   }),
   radius: defineMonitorKind({
     name: "RADIUS",

@@ -1,25 +1,86 @@
+/** Credentials that a type would ignore, because another field is missing, are rejected by name. */
 import { expect, test } from "bun:test";
+import { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
+import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import type { Kinds } from "../../../src/core/kinds.ts";
+import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { testAppliance } from "../../support/appliance.ts";
-import { newMonitors } from "../../support/samples.ts";
+import { clientKey, newChannels, newMonitors, signingCanary } from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
-const types = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka", "rabbitmq", "ldap"] as const;
 
-test("a password without a username is rejected, because the check would not sign in", async () => {
+type Response = { status: number; json: { error?: { details?: { path: string }[] } } };
+const refusal = ({ status, json }: Response) => [status, json.error?.details?.[0]?.path];
+
+/** Optional secrets of each type. */
+const listOptionalSecrets = (kinds: Kinds) =>
+  Object.entries(kinds).flatMap(([type, { fields, secrets }]) =>
+    Object.keys(secrets)
+      .filter((name) => fields[name]?.safeParse(null).success === true)
+      .map((name) => [type, name] as const),
+  );
+
+/** Secrets that are used without another optional field. */
+const usedAlone = {
+  "http bearerToken": "the header Authorization",
+  "mysql password": "its user is required",
+  "postgres password": "its user is required",
+  "redis password": "AUTH of the default user",
+  "browser password": "filled into a page by a step",
+  "snmp community": "version 1 and 2c",
+};
+
+test("every optional secret of a monitor type is used, or rejected without the field that it needs", async () => {
   const { ours } = await testAppliance();
-  const refusal = ({ status, json }: Awaited<ReturnType<typeof ours.api>>) => [
-    status,
-    json.error?.details?.[0]?.path,
-  ];
-  for (const type of types) {
-    const fields = { type, name: "Target", ...newMonitors[type] };
-    const alone = await ours.api("POST", path, {
-      body: { ...fields, password: "secret" },
+  const accepted: string[] = [];
+  for (const [type, name] of listOptionalSecrets(monitorKinds)) {
+    const value = name === "clientKey" ? clientKey : "secret";
+    const required = newMonitors[type as keyof typeof newMonitors];
+    const body = { type, name: "Target", ...required, [name]: value };
+    const { status, json } = await ours.api("POST", path, { body });
+    if (status === 201) accepted.push(`${type} ${name}`);
+    else expect(json.error.details[0].path).toBeOneOf([name, "clientCertificate"]);
+  }
+  expect(accepted.sort()).toEqual(Object.keys(usedAlone).sort());
+});
+
+const usedAloneByChannels = {
+  "alertmanager token": "the header Authorization",
+  "dingtalk secret": "signs messages",
+  "feishu secret": "signs messages",
+  "ntfy token": "the header Authorization",
+  "sms secret": "the gateway's preset uses it",
+  "voice secret": "the gateway's preset uses it",
+  "webhook secret": "signs messages",
+};
+
+test("every optional secret of a channel type is used, or rejected without the field that it needs", () => {
+  const accepted: string[] = [];
+  for (const [type, name] of listOptionalSecrets(channelKinds)) {
+    const { secrets = {}, optional = [], others = {} } = newChannels[type] ?? {};
+    const required = Object.entries(secrets).filter(([secret]) => !optional.includes(secret));
+    const { fields } = channelKinds[type as keyof typeof channelKinds];
+    const users = Object.keys(fields).filter((field) => /^(?:user|account|login)/i.test(field));
+    const found = NewAlertChannel.safeParse({
+      type,
+      name: "Ops",
+      ...others,
+      ...Object.fromEntries(users.map((field) => [field, null])),
+      ...Object.fromEntries(required),
+      [name]: secrets[name] ?? signingCanary,
     });
-    expect([type, ...refusal(alone)]).toEqual([type, 422, "password"]);
-    const both = { ...fields, username: "probe", password: "secret" };
-    const { status, json } = await ours.api("POST", path, { body: both });
-    expect([type, status]).toEqual([type, 201]);
+    if (found.success) accepted.push(`${type} ${name}`);
+    else expect(found.error.issues[0]?.path.join(".")).toBeOneOf([name, "username"]);
+  }
+  expect(accepted.sort()).toEqual(Object.keys(usedAloneByChannels).sort());
+});
+
+test("a change that leaves a password without a username is rejected, and both can be removed", async () => {
+  const { ours } = await testAppliance();
+  for (const type of ["smtp", "mqtt", "ldap"] as const) {
+    const body = { type, name: "Target", ...newMonitors[type], username: "a", password: "secret" };
+    const { json } = await ours.api("POST", path, { body });
     const one = `${path}/${json.data.id}`;
     expect(refusal(await ours.api("PATCH", one, { body: { username: null } }))).toEqual([
       422,
@@ -30,10 +91,27 @@ test("a password without a username is rejected, because the check would not sig
   }
   const ldap = { type: "ldap", name: "Directory", ...newMonitors.ldap, username: "cn=probe" };
   expect(refusal(await ours.api("POST", path, { body: ldap }))).toEqual([422, "username"]);
-  const snmp = { type: "snmp", name: "Switch", ...newMonitors.snmp, snmpVersion: "3" };
-  const priv = { ...snmp, username: "probe", privPassword: "privately" };
-  expect(refusal(await ours.api("POST", path, { body: priv }))).toEqual([422, "privPassword"]);
-  const redis = { type: "redis", name: "Cache", ...newMonitors.redis };
-  for (const own of [{ username: "guest" }, { password: "secret" }])
-    expect((await ours.api("POST", path, { body: { ...redis, ...own } })).status).toBe(201);
+});
+
+test("credentials of other versions of SNMP are rejected, and removed when the version changes", async () => {
+  const { ours } = await testAppliance();
+  const snmp = { type: "snmp", name: "Switch", ...newMonitors.snmp };
+  const third = { ...snmp, snmpVersion: "3", username: "probe" };
+  const cases = [
+    [{ ...snmp, username: "probe" }, "username"],
+    [{ ...third, community: "public" }, "community"],
+    [{ ...third, privPassword: "privately" }, "privPassword"],
+  ] as const;
+  for (const [body, field] of cases)
+    expect(refusal(await ours.api("POST", path, { body }))).toEqual([422, field]);
+  const { json } = await ours.api("POST", path, { body: { ...third, authPassword: "secretly" } });
+  const change = { body: { snmpVersion: "2c" } };
+  const { json: after } = await ours.api("PATCH", `${path}/${json.data.id}`, change);
+  expect(after.data).toMatchObject({ username: null, secretsSet: [] });
+});
+
+test("the password of a mail server needs a user", () => {
+  const server = { host: "mail.lan", from: "a@team.example", password: "secret" };
+  const issues = SmtpSettings.safeParse(server).error?.issues.map((issue) => issue.path.join("."));
+  expect(issues).toEqual(["user"]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { dumpTables } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
-import { newMonitors } from "../../support/samples.ts";
+import { clientCertificate, clientKey, newMonitors } from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
 const at = "2026-11-20T10:00:00.000Z";
@@ -336,7 +336,7 @@ const set: Record<keyof typeof newMonitors, object> = {
     host: null,
     port: 2375,
     ...secured,
-    clientCertificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    clientCertificate,
   },
   snmp: {
     number: limits,
@@ -409,13 +409,18 @@ const setCommon = {
   reminderInterval: 3600,
 };
 
+/** Secrets without which a field of `set` is rejected. */
+const otherHalves: Partial<Record<keyof typeof newMonitors, object>> = {
+  ldap: { password: "secret" },
+  docker: { clientKey },
+};
+
 describe("each type", () => {
   for (const [type, needed] of Object.entries(newMonitors)) {
     const known = type as keyof typeof newMonitors;
     const isSecret = ([name]: [string, unknown]) => name in monitorKinds[known].secrets;
     const secrets = Object.fromEntries(Object.entries(needed).filter(isSecret));
-    // A DN without a password is rejected.
-    const sent = known === "ldap" ? { ...secrets, password: "secret" } : secrets;
+    const sent = { ...secrets, ...otherHalves[known] };
     const shown = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
     test(`${type}: absent fields get their default`, async () => {

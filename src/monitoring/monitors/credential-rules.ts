@@ -1,0 +1,58 @@
+/** Finds credentials that a check would ignore, such as a password without a user name. */
+type Credential = { path: string; issue: string };
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Credentials with the field without which a check ignores them. */
+const credentialPairs = [
+  ["password", "username"],
+  ["proxyUsername", "proxyUrl"],
+  ["proxyPassword", "proxyUsername"],
+  ["authPassword", "username"],
+  ["privPassword", "authPassword"],
+  ["clientKey", "clientCertificate"],
+  ["clientCertificate", "clientKey"],
+] as const;
+
+/** Types with a password of its own: Redis accepts it without a user, and steps fill it into a page. */
+const ownPasswords: ReadonlySet<unknown> = new Set(["redis", "browser"]);
+
+/** Credentials of the versions of SNMP. */
+const ofSnmp3 = ["username", "authPassword", "privPassword"] as const;
+const ofSnmp1 = ["community"] as const;
+
+export const credentialFields = [
+  ...new Set([...credentialPairs.flat(), ...ofSnmp1, "snmpVersion"] as const),
+];
+
+/** Returns a credential that the check would ignore, with the reason; null if all are used. */
+export function findUnusedCredential(monitor: Fields): Credential | null {
+  const isSet = (name: string) => (monitor[name] ?? null) !== null;
+  const { type, snmpVersion } = monitor;
+  const unused = snmpVersion === "3" ? ofSnmp1 : ofSnmp3;
+  const ofOther = type === "snmp" ? unused.find(isSet) : undefined;
+  if (ofOther !== undefined)
+    return { path: ofOther, issue: `is not used with snmpVersion ${String(snmpVersion)}` };
+  for (const [path, needed] of credentialPairs) {
+    if (path === "password" && ownPasswords.has(type)) continue;
+    if (isSet(path) && !isSet(needed)) return requireOther(path, needed);
+  }
+  // Directories treat a bind without a password as anonymous (RFC 4513 §5.1.2).
+  return type === "ldap" && isSet("username") && !isSet("password")
+    ? requireOther("username", "password")
+    : null;
+}
+
+const requireOther = (path: string, needed: string): Credential => ({
+  path,
+  issue: `is used only with ${needed}: enter one, or remove ${path}`,
+});
+
+/** Removes the credentials of the other versions of SNMP after its version was changed. */
+export function dropOtherVersion(record: Fields, before: Fields): Record<string, unknown> {
+  const { snmpVersion } = record;
+  const other = snmpVersion === "3" ? ofSnmp1 : ofSnmp3;
+  const isChanged = (snmpVersion === "3") !== (before["snmpVersion"] === "3");
+  return isChanged
+    ? { ...record, ...Object.fromEntries(other.map((name) => [name, null])) }
+    : { ...record };
+}
