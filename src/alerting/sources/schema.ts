@@ -193,6 +193,13 @@ export const LoggedSourceRequest = z
   .object({
     id: Id,
     at: Timestamp,
+    count: z.int().meta({
+      description:
+        "Number of equal requests in a row, with the same outcome. Those of an hour are one entry.",
+    }),
+    lastAt: Timestamp.nullable().meta({
+      description: "Time of the last of them; null for a single one.",
+    }),
     path: z.string().meta({
       description:
         "The path after the address, with its query. `mail` and the Message-ID of a mail.",
@@ -208,6 +215,8 @@ export const LoggedSourceRequest = z
     example: {
       id: "01a1fb99-d231-7e5f-8d6c-7b8a99c7d6e5",
       at: "2026-11-20T23:02:00.000Z",
+      count: 1,
+      lastAt: null,
       path: "",
       body: '{"version":"4","alerts":[]}',
       bytes: 27,

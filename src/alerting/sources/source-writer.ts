@@ -9,9 +9,10 @@ import { guardVersion } from "../../database/references.ts";
 import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { alertSources } from "../../database/tables/alert-sources.ts";
 import { createRateLimit, type RateLimit } from "../../http/access/rate-limit.ts";
-import { httpStatuses, unknownPathError } from "../../http/responses/error-response.ts";
+import { unknownPathError } from "../../http/responses/error-response.ts";
 import { buildSourceIncident, buildSourceResolution } from "../../incidents/by-source.ts";
 import type { Report } from "./report-rules.ts";
+import { type NewestEntry, planRequestLog } from "./request-log.ts";
 import {
   applyReport,
   boundReport,
@@ -26,7 +27,6 @@ import {
   findSourceById,
   findSourceAlerts,
   guardSourceAlerts,
-  insertSourceRequest,
   listSilentAlerts,
   pruneSource,
   putSourceAlerts,
@@ -74,6 +74,14 @@ type Applying = {
   events: SourceEvent[];
 };
 
+/** The write of requests to one source, and the newest entry of its log after that. */
+type Planned = {
+  sourceId: string;
+  statements: Statement[];
+  outcomes: (SourceOutcome | AppError)[];
+  newest?: NewestEntry | undefined;
+};
+
 export class SourceWriter {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -83,6 +91,7 @@ export class SourceWriter {
     perLane: atOnce.ofSource,
   });
   readonly #bytesOf = new Map<string, number>();
+  readonly #newest = new Map<string, NewestEntry>();
   readonly #unpruned = new Map<string, { requests: number; bytes: number }>();
   readonly #pace = createCommitPace();
   /** Limit of the changes of one problem. */
@@ -190,27 +199,26 @@ export class SourceWriter {
 
   #write(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
     return retryOnStaleRead(async () => {
-      const statements: Statement[] = [];
-      const outcomes: (SourceOutcome | AppError)[] = [];
-      for (const some of batch) {
-        const planned = await this.#plan(some);
-        statements.push(...planned.statements);
-        outcomes.push(...planned.outcomes);
-      }
+      const planned: Planned[] = [];
+      for (const some of batch) planned.push(await this.#plan(some));
+      const statements = planned.flatMap((one) => one.statements);
       if (statements.length > 0) await this.#store.atomic(statements);
-      return outcomes;
+      for (const { sourceId, newest } of planned) {
+        this.#newest.delete(sourceId);
+        if (newest !== undefined) this.#newest.set(sourceId, newest);
+      }
+      return planned.flatMap((one) => one.outcomes);
     });
   }
 
   /** Plans the write of requests to one source, in their order. */
-  async #plan(
-    some: readonly Incoming[],
-  ): Promise<{ statements: Statement[]; outcomes: (SourceOutcome | AppError)[] }> {
+  async #plan(some: readonly Incoming[]): Promise<Planned> {
     const [{ source: wanted }] = some as [Incoming];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
     const source = await findSourceById(tenant, wanted.id);
     // It was deleted in the meantime.
-    if (source === null) return { statements: [], outcomes: some.map(unknownPathError) };
+    if (source === null)
+      return { sourceId: wanted.id, statements: [], outcomes: some.map(unknownPathError) };
     const { known, open, openIncidents } = await this.#readAlerts(source, some);
     const applying = { alerts: new Map(known), open, events: [] };
     const now = this.#clock();
@@ -219,7 +227,11 @@ export class SourceWriter {
     const incidents = await this.#planIncidents(source, { known, openIncidents }, changed, now);
     const stored = changed.map((one) => incidents.alerts.get(one.id) ?? one);
     const at = formatTimestamp(now);
+    const handled = some.map((incoming, index) => ({ incoming, outcome: outcomes[index] }));
+    const log = planRequestLog(source, handled, this.#newest.get(source.id), { now, at });
     return {
+      sourceId: source.id,
+      newest: log.newest,
       statements: [
         guardVersion(alertSources, source.organizationId, source),
         ...(changed.length === 0
@@ -235,7 +247,7 @@ export class SourceWriter {
           ? []
           : [appendSourceEvents(source.organizationId, at, applying.events)]),
         ...incidents.statements,
-        ...some.flatMap((one, index) => logRequest(one, outcomes[index], at)),
+        ...log.statements,
         ...this.#prune(source, some),
       ],
       outcomes,
@@ -352,33 +364,4 @@ function apply(
   applying.events.push(...events);
   const changes = events.map(({ type }) => type.slice("source-alert.".length) as SourceChange);
   return { id, message: describeOutcome(reports.length, changes), changes };
-}
-
-function logRequest(
-  { source, request, replayOf }: Incoming,
-  outcome: SourceOutcome | AppError | undefined,
-  at: string,
-): Statement[] {
-  if (request === null) return [];
-  const isError = outcome instanceof AppError;
-  const row = {
-    organizationId: source.organizationId,
-    sourceId: source.id,
-    id: isError || outcome === undefined ? createId(Date.parse(at)) : outcome.id,
-    at,
-    path: request.path,
-    headers: JSON.stringify(request.headers),
-    body: request.body,
-    bytes: request.bytes,
-    status: isError ? httpStatuses[outcome.code] : 200,
-    outcome: isError ? describeError(outcome) : (outcome?.message ?? ""),
-    replayOf: replayOf ?? null,
-  };
-  return [insertSourceRequest(row)];
-}
-
-/** Describes an error with all fields that it names. Its message names the first one. */
-export function describeError({ message, details = [] }: AppError): string {
-  const others = details.slice(1).map(({ path, message: issue }) => ` ${path} ${issue}.`);
-  return message + others.join("");
 }

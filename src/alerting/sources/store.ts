@@ -97,7 +97,7 @@ export async function countSourceAlerts({ store, organizationId }: Tenant) {
   const rows = await store.query<{ id: string; openAlerts: number; lastRequestAt: string | null }>(
     `select s.id, (select count(*) from source_alerts a where a.organization_id = s.organization_id
         and a.source_id = s.id and a.status in ('open', 'acknowledged')) as openAlerts,
-      (select r.at from alert_source_requests r where r.organization_id = s.organization_id
+      (select coalesce(r.last_at, r.at) from alert_source_requests r where r.organization_id = s.organization_id
         and r.source_id = s.id order by r.seq desc limit 1) as lastRequestAt
      from alert_sources s where s.organization_id = ?`,
     [organizationId],
@@ -276,6 +276,16 @@ export const listSilentAlerts = (store: Store, now: number, limit: number): Prom
   );
 
 export const insertSourceRequest = createInsert(alertSourceRequests);
+
+/** Counts further requests that are equal to a logged one. */
+export const countEqualRequests = (
+  { organizationId, id: sourceId }: Pick<SourceRow, "organizationId" | "id">,
+  { id, added, lastAt }: { id: string; added: number; lastAt: string },
+): Prepared => ({
+  text: `update alert_source_requests set count = count + ?1, last_at = ?2
+    where organization_id = ?3 and source_id = ?4 and id = ?5`,
+  parameters: [added, lastAt, organizationId, sourceId, id],
+});
 
 /** Removes what exceeds the bounds of a source: old requests in its log, and problems that ended long ago. */
 export const pruneSource = ({

@@ -110,6 +110,10 @@ export const alertSourceRequests = sqliteTable(
     sourceId: text("source_id").notNull(),
     id: text("id").notNull(),
     at: text("at").notNull(),
+    /** Number of equal requests in a row. */
+    count: integer("count").notNull().default(1),
+    /** Time of the last of them; null for a single one. */
+    lastAt: text("last_at"),
     /** Path after the token, or of the format's own API, with its query. */
     path: text("path").notNull(),
     /** JSON of the headers that formats read. */

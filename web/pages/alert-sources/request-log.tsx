@@ -42,7 +42,7 @@ export function RequestLog({ source: { id } }: { source: AlertSource }) {
 type LineProps = { sourceId: string; request: LoggedSourceRequest };
 
 function RequestLine({ sourceId, request }: LineProps) {
-  const { at, status, outcome, path, bytes, body, replayOf } = request;
+  const { at, count, lastAt, status, outcome, path, bytes, body, replayOf } = request;
   const mayEdit = useSignedInPerson().atLeast("admin");
   const [open, setOpen] = useState(false);
   const replaying = useAction(() => replayRequest(sourceId, request));
@@ -58,6 +58,7 @@ function RequestLine({ sourceId, request }: LineProps) {
           onClick={() => setOpen(!open)}
         >
           <span className={isGood ? "" : "down"}>{outcome}</span>
+          {count > 1 && <span className="quiet num">{count} times</span>}
           <Icon name={open ? "down" : "right"} size={12} />
         </button>
         {open && (
@@ -68,6 +69,12 @@ function RequestLine({ sourceId, request }: LineProps) {
               {formatBytes(bytes)}
               {path !== "" && `${dot}${path}`}
               {replayOf !== null && `${dot}handled again`}
+              {lastAt !== null && (
+                <>
+                  {dot}
+                  {count} equal requests since <Time at={at} />
+                </>
+              )}
             </p>
             {body !== null && (
               <pre className="request-body" tabIndex={0}>
@@ -82,7 +89,7 @@ function RequestLine({ sourceId, request }: LineProps) {
           </div>
         )}
       </div>
-      <Time at={at} as="short" />
+      <Time at={lastAt ?? at} as="short" />
     </li>
   );
 }

@@ -1,0 +1,84 @@
+/** Logs the requests to alert sources. Equal ones in a row are one entry, so that they do not displace others. */
+import { AppError } from "../../core/errors.ts";
+import { createId, sha256 } from "../../core/ids.ts";
+import { hourMs } from "../../core/time/clock.ts";
+import type { Statement } from "../../database/store.ts";
+import { httpStatuses } from "../../http/responses/error-response.ts";
+import type { Incoming, SourceOutcome } from "./source-writer.ts";
+import { countEqualRequests, insertSourceRequest, type RequestRow, type SourceRow } from "./store.ts";
+
+/** Requests are added to an entry for this time. It is much shorter than the retention of the log. */
+const mergedMs = hourMs;
+
+/** The newest entry of a source. */
+export type NewestEntry = { id: string; startedAt: number; digest: string };
+
+type Row = Omit<RequestRow, "seq">;
+type Handled = { incoming: Incoming; outcome: SourceOutcome | AppError | undefined };
+
+/** Plans the log entries of requests to a source, in their order. Returns its newest entry after that. */
+export function planRequestLog(
+  source: Pick<SourceRow, "organizationId" | "id">,
+  handled: readonly Handled[],
+  newest: NewestEntry | undefined,
+  { now, at }: { now: number; at: string },
+): { statements: Statement[]; newest: NewestEntry | undefined } {
+  const rows: Row[] = [];
+  let last = newest;
+  let added = 0;
+  for (const one of handled) {
+    const row = createRow(source, one, at);
+    if (row === null) continue;
+    const { path, headers, body, bytes, status, outcome } = row;
+    const digest = sha256(JSON.stringify([path, headers, body, bytes, status, outcome]));
+    const isEqual = last?.digest === digest && now - last.startedAt < mergedMs;
+    const entry = rows.at(-1);
+    if (!isEqual || row.replayOf !== null) {
+      rows.push(row);
+      // A replay stays an entry of its own.
+      last = row.replayOf === null ? { id: row.id, startedAt: now, digest } : undefined;
+    } else if (entry === undefined) added += 1;
+    else {
+      entry.count += 1;
+      entry.lastAt = at;
+    }
+  }
+  const known = newest === undefined || added === 0 ? [] : [{ id: newest.id, added, lastAt: at }];
+  return {
+    statements: [
+      ...known.map((more) => countEqualRequests(source, more)),
+      ...rows.map(insertSourceRequest),
+    ],
+    newest: last,
+  };
+}
+
+function createRow(
+  { organizationId, id: sourceId }: Pick<SourceRow, "organizationId" | "id">,
+  { incoming: { request, replayOf = null }, outcome }: Handled,
+  at: string,
+): Row | null {
+  if (request === null) return null;
+  const isError = outcome instanceof AppError;
+  return {
+    organizationId,
+    sourceId,
+    id: isError || outcome === undefined ? createId(Date.parse(at)) : outcome.id,
+    at,
+    count: 1,
+    lastAt: null,
+    path: request.path,
+    headers: JSON.stringify(request.headers),
+    body: request.body,
+    bytes: request.bytes,
+    status: isError ? httpStatuses[outcome.code] : 200,
+    outcome: isError ? describeError(outcome) : (outcome?.message ?? ""),
+    replayOf,
+  };
+}
+
+/** Describes an error with all fields that it names. Its message names the first one. */
+export function describeError({ message, details = [] }: AppError): string {
+  const others = details.slice(1).map(({ path, message: issue }) => ` ${path} ${issue}.`);
+  return message + others.join("");
+}
