@@ -14,9 +14,9 @@ import { readMailBody } from "./mail/message.ts";
 import { readMailReports } from "./mail/reports.ts";
 import { asObject, asText, type Report, type SourceRequest } from "./report-rules.ts";
 import { decodeSent, parseSent } from "./request-body.ts";
+import { describeError, type ReceivedRequest, type SourceOutcome } from "./request-log.ts";
 import type { SourceType } from "./schema.ts";
-import { describeError } from "./request-log.ts";
-import type { ReceivedRequest, SourceOutcome, SourceWriter } from "./source-writer.ts";
+import type { SourceWriter } from "./source-writer.ts";
 import { findSourceByToken, type SourceRow } from "./store.ts";
 
 /** Path of the sources. The token is the credential. */

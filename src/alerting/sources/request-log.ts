@@ -4,8 +4,36 @@ import { createId, sha256 } from "../../core/ids.ts";
 import { hourMs } from "../../core/time/clock.ts";
 import type { Statement } from "../../database/store.ts";
 import { httpStatuses } from "../../http/responses/error-response.ts";
-import type { Incoming, SourceOutcome } from "./source-writer.ts";
-import { countEqualRequests, insertSourceRequest, type RequestRow, type SourceRow } from "./store.ts";
+import type { Report } from "./report-rules.ts";
+import type { SourceChange } from "./rules.ts";
+import {
+  countEqualRequests,
+  insertSourceRequest,
+  type RequestRow,
+  type SourceRow,
+} from "./store.ts";
+
+/** A request as it is logged. */
+export type ReceivedRequest = {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Null if it was no text, or too long. */
+  body: string | null;
+  bytes: number;
+};
+
+export type SourceOutcome = { id: string; message: string; changes: readonly SourceChange[] };
+
+/** A request with its reports, or with the error or sentence with which it ends without any. */
+export type Incoming = {
+  source: Pick<SourceRow, "organizationId" | "id">;
+  /** Null for the end of problems that are no longer reported. */
+  request: ReceivedRequest | null;
+  reports: readonly Report[];
+  error?: AppError;
+  message?: string;
+  replayOf?: string;
+};
 
 /** Requests are added to an entry for this time. It is much shorter than the retention of the log. */
 const mergedMs = hourMs;
@@ -55,7 +83,7 @@ export function planRequestLog(
 
 function createRow(
   { organizationId, id: sourceId }: Pick<SourceRow, "organizationId" | "id">,
-  { incoming: { request, replayOf = null }, outcome }: Handled,
+  { incoming: { request, replayOf }, outcome }: Handled,
   at: string,
 ): Row | null {
   if (request === null) return null;
@@ -73,7 +101,7 @@ function createRow(
     bytes: request.bytes,
     status: isError ? httpStatuses[outcome.code] : 200,
     outcome: isError ? describeError(outcome) : (outcome?.message ?? ""),
-    replayOf,
+    replayOf: replayOf ?? null,
   };
 }
 

@@ -11,8 +11,12 @@ import { alertSources } from "../../database/tables/alert-sources.ts";
 import { createRateLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownPathError } from "../../http/responses/error-response.ts";
 import { buildSourceIncident, buildSourceResolution } from "../../incidents/by-source.ts";
-import type { Report } from "./report-rules.ts";
-import { type NewestEntry, planRequestLog } from "./request-log.ts";
+import {
+  type Incoming,
+  type NewestEntry,
+  planRequestLog,
+  type SourceOutcome,
+} from "./request-log.ts";
 import {
   applyReport,
   boundReport,
@@ -33,28 +37,6 @@ import {
   type SourceEvent,
   type SourceRow,
 } from "./store.ts";
-
-/** A request as it is logged. */
-export type ReceivedRequest = {
-  path: string;
-  headers: Readonly<Record<string, string>>;
-  /** Null if it was no text, or too long. */
-  body: string | null;
-  bytes: number;
-};
-
-export type SourceOutcome = { id: string; message: string; changes: readonly SourceChange[] };
-
-/** A request with its reports, or with the error or sentence with which it ends without any. */
-export type Incoming = {
-  source: Pick<SourceRow, "organizationId" | "id">;
-  /** Null for the end of problems that are no longer reported. */
-  request: ReceivedRequest | null;
-  reports: readonly Report[];
-  error?: AppError;
-  message?: string;
-  replayOf?: string;
-};
 
 /** A waiting request. Organizations take turns, and each source is a lane. */
 type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError) => void };

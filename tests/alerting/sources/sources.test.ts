@@ -460,6 +460,35 @@ describe("requests", () => {
     expect((await send(group(resolved("1"), firing("9001")))).status).toBe(200);
   }, 30_000);
 
+  test("that are equal and in a row are one entry of the log for an hour", async () => {
+    const { createSource, listLog, api, time } = await createWorld();
+    const { send, id } = await createSource();
+    const firingGroup = group(firing("a"));
+    await Promise.all(Array.from({ length: 20 }, () => send(firingGroup)));
+    time.now += 60_000;
+    await Promise.all([send(firingGroup), send(firingGroup), send(group(firing("b")))]);
+    await send(firingGroup);
+    const shown = async () =>
+      (await listLog(id)).map(({ outcome, count, lastAt }) => [outcome, count, lastAt]);
+    const unchanged = "It changed no alert.";
+    const single = [unchanged, 1, null];
+    const entries = [
+      single,
+      ["Opened 1 alert.", 1, null],
+      [unchanged, 21, new Date(time.now).toISOString()],
+      ["Opened 1 alert.", 1, null],
+    ];
+    expect(await shown()).toEqual(entries);
+    const [newest] = await listLog(id);
+    await api("POST", `${path}/${id}/requests/${newest?.["id"]}/replay`);
+    await send(firingGroup);
+    time.now += 3_600_000;
+    await send(firingGroup);
+    expect(await shown()).toEqual([single, single, single, ...entries]);
+    const { json } = await api("GET", `${path}/${id}`);
+    expect(json.data.lastRequestAt).toBe(new Date(time.now).toISOString());
+  });
+
   test("the log of a source is bounded", async () => {
     const { createSource, database, ours } = await createWorld();
     const { send, id } = await createSource({ enabled: false });
