@@ -42,6 +42,8 @@ export const Attention = z.object({
       error: z.string().nullable(),
     }),
   ),
+  /** Its open alert; null before the alert is recorded. */
+  alertId: Id.nullable(),
   /** Names of those who acknowledged its alert, in order. */
   acknowledgedBy: z.array(z.string()),
   incident: z.object({ id: Id, title: z.string(), severity: Severity }).nullable(),

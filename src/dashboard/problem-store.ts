@@ -87,6 +87,9 @@ const buildAttentionText = (condition: string) => `with troubled as (
         where a.organization_id = ?1 and a.monitor_id = t.id and a.at >= t.since
           and a.type <> 'monitor.up'
         group by c.id) n) as notified,
+    (select r.id from alert_records r
+      where r.organization_id = ?1 and r.subject_id = t.id and r.family = 'state'
+        and r.resolved_at is null limit 1) as alertId,
     (select json_group_array(k.actor_name order by k.at) from alert_records r
         join alert_acknowledgments k on k.organization_id = ?1 and k.record_id = r.id
       where r.organization_id = ?1 and r.subject_id = t.id and r.family = 'state'
@@ -102,6 +105,7 @@ type AttentionRow = {
   monitorId: string;
   attached: number;
   notified: string;
+  alertId: string | null;
   acknowledgedBy: string;
   incident: string | null;
 };

@@ -89,6 +89,7 @@ test("a down monitor shows the notified channels, the failed ones and its incide
     monitorId: job.id,
     attached: 2,
     notified: [],
+    alertId: null,
     acknowledgedBy: [],
     incident: null,
   });

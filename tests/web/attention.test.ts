@@ -35,7 +35,7 @@ describe("notified channels", () => {
   });
   const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
     describeNotified(
-      { monitorId: "m", attached, notified, acknowledgedBy: [], incident: null },
+      { monitorId: "m", attached, notified, alertId: null, acknowledgedBy: [], incident: null },
       false,
     );
 
@@ -65,7 +65,14 @@ describe("notified channels", () => {
   test("are none without a channel, or if the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
     const muted = describeNotified(
-      { monitorId: "m", attached: 1, notified: [], acknowledgedBy: [], incident: null },
+      {
+        monitorId: "m",
+        attached: 1,
+        notified: [],
+        alertId: null,
+        acknowledgedBy: [],
+        incident: null,
+      },
       true,
     );
     expect(muted).toMatchObject({ detail: "Muted", isBad: false });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { setHourCycle } from "../../src/core/time/times.ts";
 import {
+  completeClock,
   formatDay,
   formatLocal,
   parseDateTime,
@@ -133,4 +134,17 @@ test("no field of the admin page uses the date input of the browser", async () =
       path,
       false,
     ]);
+});
+
+test.each([
+  ["9", "09:00"],
+  ["12", "12:00"],
+  ["930", "09:30"],
+  ["9:30", "09:30"],
+  ["1830", "18:30"],
+  ["25:00", "25:00"],
+  ["noon", "noon"],
+  ["", ""],
+])("the time of day %p becomes %p", (typed, completed) => {
+  expect(completeClock(typed)).toBe(completed);
 });

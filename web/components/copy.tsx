@@ -1,5 +1,5 @@
 /** Copies to the clipboard, downloads files, and renders actions as curl commands. */
-import { ActionIcon, Button, Modal } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { apiPathOf } from "../data/client.ts";
 import { Icon } from "./display/icons.tsx";
@@ -54,14 +54,16 @@ function copyOldWay(text: string) {
 
 export function CurlButton({ action }: { action: () => Action }) {
   return (
-    <ActionIcon
+    <Button
+      className="not-phone quiet"
+      variant="subtle"
       title="Copy as curl, for a script"
       aria-label="Copy as curl"
-      size={34}
+      leftSection={<Icon name="terminal" />}
       onClick={() => copyCurl(action())}
     >
-      <Icon name="terminal" />
-    </ActionIcon>
+      curl
+    </Button>
   );
 }
 

@@ -1,5 +1,6 @@
 /** Computes who is on call at a time, and the shifts in a span, from the layers and overrides of a schedule. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
+import { getFormatter, minuteFormat } from "../../core/time/times.ts";
 import {
   formatHours,
   isWithinHours,
@@ -201,11 +202,17 @@ const parseLocal = (text: string) => Date.parse(`${text}Z`);
 
 const unitNames: Record<RotationUnit, string> = { hours: "hour", days: "day", weeks: "week" };
 
-/** Describes a layer, such as `Nights: Ann, Ben; every week from 2026-11-30 09:00`. */
+/** Formats a local time, such as `30 Nov 2026, 09:00`. */
+const formatLocal = (text: string) =>
+  getFormatter("UTC", { day: "numeric", month: "short", year: "numeric", ...minuteFormat }).format(
+    parseLocal(text),
+  );
+
+/** Describes a layer, such as `Nights: Ann, Ben; every week from 30 Nov 2026, 09:00`. */
 export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) => string): string {
   const { name, personIds, every, unit, start, end, hours } = layer;
   const length = every === 1 ? unitNames[unit] : `${every} ${unit}`;
-  const span = `from ${start.replace("T", " ")}${end === null ? "" : ` to ${end.replace("T", " ")}`}`;
+  const span = `from ${formatLocal(start)}${end === null ? "" : ` to ${formatLocal(end)}`}`;
   return [
     `${name}: ${personIds.map(nameOf).join(", ")}`,
     `every ${length} ${span}`,

@@ -79,7 +79,7 @@ describe("acknowledging", () => {
     const alert = await readAlert(id);
     expect(alert.acknowledgments.map(({ name }: Json) => name)).toEqual(["Ada", "Ben"]);
     const attention = (await ada.page("GET", "/dashboard/attention")).json.data;
-    expect(attention).toMatchObject([{ acknowledgedBy: ["Ada", "Ben"] }]);
+    expect(attention).toMatchObject([{ alertId: alert.id, acknowledgedBy: ["Ada", "Ben"] }]);
     const entries = alert.timeline.filter(({ type }: Json) => type === "acknowledged");
     expect(entries.map(({ actor }: Json) => actor.name)).toEqual(["Ada", "Ben"]);
     const log = (await ada.page("GET", `/dashboard/audit-log?subjectId=${id}`)).json.data;

@@ -204,8 +204,8 @@ test("the audit log names people, and describes layers in words", async () => {
   expect(entry.changes).toMatchObject([
     {
       field: "layers",
-      before: ["Rotation: Ann, Ben; every week from 2026-11-30 09:00"],
-      after: ["Nights: Ben; every 12 hours from 2026-12-01 20:00; Mon, Sun 20:00–08:00"],
+      before: ["Rotation: Ann, Ben; every week from 30 Nov 2026, 09:00"],
+      after: ["Nights: Ben; every 12 hours from 1 Dec 2026, 20:00; Mon, Sun 20:00–08:00"],
     },
   ]);
 });

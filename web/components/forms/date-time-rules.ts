@@ -164,3 +164,9 @@ function toDay(year: number, month: number, day: number): number | null {
   const at = new Date(Date.UTC(year, month, day));
   return at.getUTCMonth() === month && at.getUTCDate() === day ? at.getTime() : null;
 }
+
+/** Completes a time of day such as `9`, `930` or `9:30` to `HH:MM`. Returns other texts unchanged. */
+export function completeClock(text: string): string {
+  const [, hours = "", minutes = "00"] = /^(\d{1,2}?)(?:[:.]?(\d\d))?$/.exec(text.trim()) ?? [];
+  return hours === "" ? text : `${hours.padStart(2, "0")}:${minutes}`;
+}

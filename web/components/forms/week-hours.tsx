@@ -1,6 +1,7 @@
-import { ActionIcon, TextInput } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { Icon } from "../display/icons.tsx";
+import { ClockField } from "./clock-field.tsx";
 import { WeekdayButtons } from "./weekday-buttons.tsx";
 
 /** A list of times of the week. `verb` adds the first one. */
@@ -31,19 +32,17 @@ export function WeekHours({
               change(index, { days: weekdays.filter((_, day) => days.includes(day)) })
             }
           />
-          <TextInput
+          <ClockField
             aria-label="From"
-            type="time"
             value={one.from}
-            onChange={({ currentTarget }) => change(index, { from: currentTarget.value })}
+            onChange={(from) => change(index, { from })}
             error={errorOf(`hours[${index}].from`)}
           />
           <span>to</span>
-          <TextInput
+          <ClockField
             aria-label="Until"
-            type="time"
             value={one.until}
-            onChange={({ currentTarget }) => change(index, { until: currentTarget.value })}
+            onChange={(until) => change(index, { until })}
             error={errorOf(`hours[${index}].until`)}
           />
           <ActionIcon

@@ -149,8 +149,13 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
           {channel.default && `${dot}default`}
           {!enabled && `${dot}disabled`}
           {!channel.incidents && `${dot}no incident alerts`}
+          {lastError !== null && (
+            <>
+              {dot}
+              <span className="down">{lastError}</span>
+            </>
+          )}
         </span>
-        {lastError !== null && <span className="channel-error down">{lastError}</span>}
       </Link>
       <span className="channel-uses num">{use === undefined ? <Dash /> : describeUse(use)}</span>
       <span className="channel-last">

@@ -27,9 +27,7 @@ export default function AlertSourcesPage() {
   return (
     <>
       <PageHeader title="Alert sources" crumbs={[{ to: "/on-call", label: "On call" }]}>
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1["alert-sources"] })} />
-        </span>
+        <CurlButton action={() => ({ method: "GET", route: v1["alert-sources"] })} />
         {mayEdit && <CreateButton onClick={createSource}>Create alert source</CreateButton>}
       </PageHeader>
       <Loaded query={useAlertSources()} what="The alert sources">

@@ -1,7 +1,7 @@
 /** One alert: its problem, who takes care of it, and its timeline. */
 import { Textarea } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
-import { dot } from "../../components/display/format.ts";
+import { dot, formatReason } from "../../components/display/format.ts";
 import { Time } from "../../components/display/time.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
@@ -32,7 +32,7 @@ function Details({ alert }: { alert: AlertDetails }) {
     <>
       <PageHeader
         title={alert.title}
-        icon={<AlertIcon alert={alert} />}
+        icon={<AlertIcon alert={alert} size={22} />}
         crumbs={crumbs}
         below={
           <>
@@ -48,12 +48,12 @@ function Details({ alert }: { alert: AlertDetails }) {
         <AlertMenu alert={alert} />
       </PageHeader>
       {typeof message === "string" && message !== "" && (
-        <p className={`alert-reason ${stateOf(alert)}`}>{message}</p>
+        <p className={`alert-reason ${stateOf(alert)}`}>{formatReason(message)}</p>
       )}
       <Panel title="Timeline">
         <ol className="lines alert-timeline">
           {alert.timeline.map((entry, index) => (
-            <Entry key={`${entry.at} ${index}`} entry={entry} />
+            <Entry key={`${entry.at} ${index}`} entry={entry} title={alert.title} />
           ))}
         </ol>
         {mayWrite && <NoteForm alert={alert} />}
@@ -102,7 +102,7 @@ function ReportLink({ alert: { subject, data } }: { alert: AlertDetails }) {
   return (
     <>
       {dot}
-      <a href={link} target="_blank" rel="noreferrer">
+      <a href={link} target="_blank" rel="noreferrer" className="link">
         Open in the tool
       </a>
     </>
@@ -126,7 +126,7 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
   return (
     <>
       {dot}
-      <Link to={to} params={{ id: subject.id }}>
+      <Link to={to} params={{ id: subject.id }} className="link">
         Open {label}
       </Link>
     </>
@@ -154,7 +154,13 @@ const words: Record<TimelineEntry["type"], string> = {
   resolved: "Ended",
 };
 
-function Entry({ entry: { at, type, message, actor, channel } }: { entry: TimelineEntry }) {
+function Entry({
+  entry: { at, type, message, actor, channel },
+  title,
+}: {
+  entry: TimelineEntry;
+  title: string;
+}) {
   const isBad = type === "failed";
   return (
     <li>
@@ -163,7 +169,7 @@ function Entry({ entry: { at, type, message, actor, channel } }: { entry: Timeli
         <b className={isBad ? "down" : ""}>{words[type] ?? type}</b>
         {channel !== null && ` to ${channel.name ?? "a deleted channel"}`}
         {actor !== null && ` by ${actor.name}`}
-        {message !== null && <span className="alert-message">{message}</span>}
+        {message !== null && message !== title && <span className="alert-message">{message}</span>}
       </span>
     </li>
   );

@@ -46,9 +46,7 @@ export default function AlertsPage() {
   return (
     <>
       <PageHeader title="Alerts">
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1.alerts, query: openQuery })} />
-        </span>
+        <CurlButton action={() => ({ method: "GET", route: v1.alerts, query: openQuery })} />
       </PageHeader>
       {error !== null && !isLoaded && <LoadFailed what="The alerts" error={error} />}
       {isLoaded && <FilterBar filters={filters} onChange={setFilters} />}

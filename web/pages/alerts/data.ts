@@ -53,7 +53,7 @@ export const useAlert = (id: string) =>
   });
 
 /** Performs an act on an alert, and shows its result everywhere. */
-async function perform(alert: Alert, text: string, act: () => Promise<unknown>) {
+async function perform(alert: Pick<Alert, "id">, text: string, act: () => Promise<unknown>) {
   try {
     await retryUntilConnected(act, () => notify("Will be sent once the connection is back"));
     notify(text);
@@ -66,7 +66,7 @@ async function perform(alert: Alert, text: string, act: () => Promise<unknown>) 
   ]);
 }
 
-export const acknowledge = (alert: Alert) =>
+export const acknowledge = (alert: Pick<Alert, "id" | "title">) =>
   perform(alert, `Acknowledged: ${alert.title}`, () =>
     unwrapData(alerts({ id: alert.id }).acknowledge.post()),
   );

@@ -26,8 +26,8 @@ export function stateOf({ type, priority, resolvedAt, resolvedBecause }: Alert):
   return isDown ? "down" : "degraded";
 }
 
-export const AlertIcon = ({ alert }: { alert: Alert }) => (
-  <StateIcon state={stateOf(alert)} size={16} />
+export const AlertIcon = ({ alert, size = 16 }: { alert: Alert; size?: number }) => (
+  <StateIcon state={stateOf(alert)} size={size} />
 );
 
 /** The status of an alert in words, with the people who acknowledged it. */
@@ -89,7 +89,7 @@ export function AlertButtons({
       ) : (
         <BusyButton
           size={size}
-          variant="filled"
+          variant={size === "sm" ? "filled" : "default"}
           loading={acknowledging.isPending}
           onClick={acknowledging.run}
           aria-label={`Acknowledge ${alert.title}`}

@@ -1,6 +1,7 @@
 import { Input, Select } from "@mantine/core";
 import { type ImpactLevel, incidentImpacts } from "../../../src/core/statuses.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";
+import { Fold } from "../../components/forms/form.tsx";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 
 type Impacts = Incident["impacts"];
@@ -37,29 +38,40 @@ export function ImpactsField({
     const others = value.filter((one) => one.monitorId !== monitorId);
     onChange(impact === "" ? others : [...others, { monitorId, impact }]);
   };
+  const nameOf = (id: string) => names.get(id) ?? "Deleted monitor";
   return (
-    <Input.Wrapper
-      label="Shown state"
-      labelElement="div"
-      description="On status pages while the incident is open, unless a check finds a worse one."
-      error={error}
+    <Fold
+      title="Shown state"
+      summary={
+        value
+          .map(({ monitorId, impact }) => `${nameOf(monitorId)}: ${impactLabels[impact]}`)
+          .join(", ") || "As checks find it"
+      }
+      open={value.length > 0}
+      invalid={error !== undefined}
     >
-      <div className="form-section">
-        {monitorIds.map((id) => (
-          <Select
-            key={id}
-            size="xs"
-            label={names.get(id) ?? "Deleted monitor"}
-            data={[
-              { value: "", label: "Its own state" },
-              ...incidentImpacts.map((one) => ({ value: one, label: impactLabels[one] })),
-            ]}
-            value={value.find(({ monitorId }) => monitorId === id)?.impact ?? ""}
-            onChange={(next) => set(id, (next ?? "") as ImpactLevel | "")}
-            allowDeselect={false}
-          />
-        ))}
-      </div>
-    </Input.Wrapper>
+      <Input.Wrapper
+        description="On status pages while the incident is open, unless a check finds a worse one."
+        error={error}
+        inputWrapperOrder={["description", "error", "input"]}
+      >
+        <div className="form-section mt-6">
+          {monitorIds.map((id) => (
+            <Select
+              key={id}
+              size="xs"
+              label={nameOf(id)}
+              data={[
+                { value: "", label: "Its own state" },
+                ...incidentImpacts.map((one) => ({ value: one, label: impactLabels[one] })),
+              ]}
+              value={value.find(({ monitorId }) => monitorId === id)?.impact ?? ""}
+              onChange={(next) => set(id, (next ?? "") as ImpactLevel | "")}
+              allowDeselect={false}
+            />
+          ))}
+        </div>
+      </Input.Wrapper>
+    </Fold>
   );
 }

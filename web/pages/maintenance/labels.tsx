@@ -3,7 +3,8 @@ import { toLocal } from "../../../src/core/time/time-zones.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
 import { pluralize } from "../../components/display/format.ts";
-import { type State, StateIcon } from "../../components/display/state-icon.tsx";
+import { Icon } from "../../components/display/icons.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { getFormatter, formatTimeSpan } from "../../../src/core/time/times.ts";
 import { describePlan, parseRule } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
@@ -38,12 +39,6 @@ export function describeAffected(
   return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en-GB").format(parts);
 }
 
-const states: Record<MaintenanceWindow["state"], State> = {
-  running: "maintenance",
-  scheduled: "pending",
-  over: "paused",
-};
-
 export function WindowIcon({
   state,
   size = 16,
@@ -51,7 +46,8 @@ export function WindowIcon({
   state: MaintenanceWindow["state"];
   size?: number;
 }) {
-  return <StateIcon state={states[state]} size={size} />;
+  if (state === "running") return <StateIcon state="maintenance" size={size} />;
+  return <Icon name={state === "scheduled" ? "calendar" : "check"} size={size} />;
 }
 
 const stateInWords: Record<MaintenanceWindow["state"], string> = {

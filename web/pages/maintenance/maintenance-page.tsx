@@ -50,9 +50,7 @@ export default function MaintenancePage() {
   return (
     <>
       <PageHeader title="Maintenance">
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
-        </span>
+        <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
         {mayWrite && <CreateButton onClick={planMaintenance}>Schedule maintenance</CreateButton>}
       </PageHeader>
       <Views

@@ -55,7 +55,7 @@ export default function WindowPage() {
             <Members window={window} />
             <div>
               <Times window={window} />
-              <Announcement id={window.id} />
+              <Announcement window={window} />
             </div>
           </div>
         </>
@@ -160,13 +160,22 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
   );
 }
 
-/** The receipt of the announcement, if someone was notified. */
-function Announcement({ id }: { id: string }) {
+/** When subscribers are notified, and the receipt of the announcement. */
+function Announcement({ window }: { window: MaintenanceWindow }) {
+  const { id, reminderHours, progressNotices } = window;
   const { receivers = [] } = useWindowReceipt(id).data ?? {};
-  if (receivers.length === 0) return null;
+  if (!window.public) return null;
+  const times = [
+    "when it is announced",
+    ...(reminderHours === null ? [] : [`${reminderHours} h before it starts`]),
+    ...(progressNotices ? ["when it starts", "when it ends"] : []),
+  ];
   return (
     <Panel title="Announcement">
-      <Receipt receivers={receivers} />
+      <p className="quiet text-s">
+        Subscribers of status pages are notified {new Intl.ListFormat("en-GB").format(times)}.
+      </p>
+      {receivers.length > 0 && <Receipt receivers={receivers} />}
     </Panel>
   );
 }
@@ -183,13 +192,9 @@ function Times({ window }: { window: MaintenanceWindow }) {
       ) : (
         <NextTimes occurrences={preview.data?.occurrences} count={shownTimes} />
       )}
-      <p className="field-note">
-        Times in {zone}
-        {window.rrule !== null &&
-          window.timeZone !== zone &&
-          `; repeats in the time zone ${window.timeZone}`}
-        .
-      </p>
+      {window.rrule !== null && window.timeZone !== zone && (
+        <p className="field-note">Repeats in the time zone {window.timeZone}.</p>
+      )}
     </Panel>
   );
 }

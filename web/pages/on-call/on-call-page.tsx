@@ -29,9 +29,7 @@ export default function OnCallPage() {
   return (
     <>
       <PageHeader title="On call">
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
-        </span>
+        <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
         {!isLimited && (
           <>
             <Button renderRoot={(props) => <Link to="/on-call/alert-sources" {...props} />}>
@@ -48,6 +46,11 @@ export default function OnCallPage() {
           if (shown.length === 0) return <NoSchedules mayEdit={mayEdit} />;
           return (
             <section className="records" aria-label="Schedules">
+              <div className="records-head" aria-hidden="true">
+                <h2>
+                  Schedules <span className="num">{shown.length}</span>
+                </h2>
+              </div>
               <ul className="panel panel-flush">
                 {shown.map((onCall) => (
                   <ScheduleRow key={onCall.scheduleId} onCall={onCall} />
@@ -87,7 +90,9 @@ function ScheduleRow({ onCall }: { onCall: OnCall }) {
   const { scheduleId: id, scheduleName, next, nextGapAt } = onCall;
   return (
     <li className="list-row record duty-record" data-item>
-      <Icon name={onCall.personId === null ? "warning" : "person"} />
+      <span className={onCall.personId === null ? "down" : ""}>
+        <Icon name={onCall.personId === null ? "warning" : "person"} />
+      </span>
       <Link to="/on-call/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={scheduleName}>{scheduleName}</b>
         <span>

@@ -14,6 +14,7 @@ import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useZone } from "../../components/display/time.tsx";
+import { ClockField } from "../../components/forms/clock-field.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
@@ -213,18 +214,16 @@ function DrillFields({ form }: { form: Form<Values> }) {
             onChange={(day) => put({ day: parseDay(day) })}
             error={form.errorOf("drill.day")}
           />
-          <TextInput
+          <ClockField
             label="From"
-            type="time"
             value={drill.from}
-            onChange={({ currentTarget }) => put({ from: currentTarget.value })}
+            onChange={(from) => put({ from })}
             error={form.errorOf("drill.from")}
           />
-          <TextInput
+          <ClockField
             label="Until"
-            type="time"
             value={drill.until}
-            onChange={({ currentTarget }) => put({ until: currentTarget.value })}
+            onChange={(until) => put({ until })}
             error={form.errorOf("drill.until")}
           />
           <Select

@@ -29,9 +29,7 @@ export default function ReadinessPage() {
   return (
     <>
       <PageHeader title="Readiness" crumbs={crumbs}>
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1["on-call"].readiness })} />
-        </span>
+        <CurlButton action={() => ({ method: "GET", route: v1["on-call"].readiness })} />
         <Button
           leftSection={<Icon name="bell" size={15} />}
           onClick={() => setDrilled({ type: "person", id: person.id, name: person.name })}

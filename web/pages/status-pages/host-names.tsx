@@ -1,5 +1,6 @@
 /** DNS records and certificates of a status page's own host names. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { dashboard } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { createDataQuery } from "../../data/query.ts";
@@ -16,8 +17,12 @@ export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
     <Panel title="Custom host names">
       {hosts.length === 0 && (
         <p className="quiet panel-none">
-          The page can have its own domain name, such as status.acme.example: add it under “Host
-          names”, and its DNS record and certificate are checked here.
+          The page can have its own domain name, such as status.acme.example. Add it under “Host
+          names” on the tab{" "}
+          <Link to="/status-pages/$id" params={{ id }} search={{}} className="link">
+            Page
+          </Link>
+          . Its DNS record and certificate are checked here.
         </p>
       )}
       {hosts.map((host) => (

@@ -137,7 +137,7 @@ function Fields(props: Props) {
   const { values, set, errorOf } = form;
   const secretName = "s3.secretAccessKey";
   return (
-    <FormFrame form={form} submit="Save">
+    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
       <Switch label="Publish this page as files" {...form.toggle("enabled")} />
       <ChoiceField
         label="Destination"

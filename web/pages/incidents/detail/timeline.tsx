@@ -158,11 +158,16 @@ function Update({
       <b>{capitalize(status)}</b>
       <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
       <span className="timeline-by">
-        <Time at={createdAt} as="short" />
-        {author && dot + nameOf(author)}
+        {mayWrite && (
+          <span className="timeline-edit">
+            <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
+              Edit<span className="visually-hidden"> update</span>
+            </button>
+            {dot}
+          </span>
+        )}
         {editedAt !== null && (
           <>
-            {dot}
             <button
               type="button"
               className="plain-button link"
@@ -170,16 +175,11 @@ function Update({
             >
               Edited <Time at={editedAt} as="short" />
             </button>
+            {dot}
           </>
         )}
-        {mayWrite && (
-          <span className="timeline-edit">
-            {dot}
-            <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
-              Edit<span className="visually-hidden"> update</span>
-            </button>
-          </span>
-        )}
+        {author && nameOf(author) + dot}
+        <Time at={createdAt} as="short" />
       </span>
       {receivers !== undefined && <Receipt receivers={receivers} />}
       {dialog === "edit" && (
@@ -221,11 +221,8 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
       </b>
       <Markdown text={message} />
       <span className="timeline-by">
-        <Time at={createdAt} as="short" />
-        {dot + nameOf(author)}
         {mayWrite && (
           <>
-            {dot}
             <button
               type="button"
               className="plain-button link"
@@ -240,8 +237,11 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
             >
               Delete<span className="visually-hidden"> note</span>
             </button>
+            {dot}
           </>
         )}
+        {nameOf(author) + dot}
+        <Time at={createdAt} as="short" />
       </span>
     </li>
   );

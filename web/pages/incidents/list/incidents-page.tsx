@@ -79,15 +79,13 @@ export default function IncidentsPage() {
 
 const Header = ({ filters, mayCreate }: { filters: IncidentFilters; mayCreate: boolean }) => (
   <PageHeader title="Incidents">
-    <span className="not-phone">
-      <CurlButton
-        action={() => ({
-          method: "GET",
-          route: v1.incidents,
-          ...(filters.open && { query: { open: filters.open } }),
-        })}
-      />
-    </span>
+    <CurlButton
+      action={() => ({
+        method: "GET",
+        route: v1.incidents,
+        ...(filters.open && { query: { open: filters.open } }),
+      })}
+    />
     {mayCreate && <CreateButton onClick={openOne}>Create incident</CreateButton>}
   </PageHeader>
 );

@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { createChunk } from "../../../data/chunks.ts";
 import { hiddenItems } from "../../../components/stored-set.ts";
 import {
   countAllStates,
@@ -19,6 +20,8 @@ import { useMaintenanceEnd } from "../../maintenance/data.ts";
 import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
 import { getMonitorActions } from "../record-actions.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
+
+const loadAlerts = createChunk(() => import("../../alerts/data.ts"));
 
 /** More than `maxRows` are cut to `foldedRows`, with a button for the rest. */
 const [maxRows, foldedRows] = [6, 5];
@@ -194,7 +197,7 @@ function AttentionRow({
       <span className="attention-who min-w-0">
         {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
       </span>
-      <RowActions monitor={monitor} isOver={isOver} incident={incident} />
+      <RowActions monitor={monitor} isOver={isOver} incident={incident} attention={attention} />
     </li>
   );
 }
@@ -203,16 +206,32 @@ function RowActions({
   monitor,
   isOver,
   incident,
+  attention,
 }: {
   monitor: OverviewMonitor;
   isOver: boolean;
   incident: Attention["incident"] | undefined;
+  attention: Attention | undefined;
 }) {
   const { id, name } = monitor;
   const { mayWrite } = useSignedInPerson();
   const { check } = getMonitorActions(monitor);
+  const alertId =
+    mayWrite && !isOver && attention?.acknowledgedBy.length === 0 ? attention.alertId : null;
   return (
     <span className="attention-actions">
+      {alertId !== null && (
+        <Button
+          size="xs"
+          className="attention-first"
+          aria-label={`Acknowledge: ${name}`}
+          onClick={() =>
+            void loadAlerts().then((alerts) => alerts.acknowledge({ id: alertId, title: name }))
+          }
+        >
+          Acknowledge
+        </Button>
+      )}
       {mayWrite && !isOver && check !== null && (
         <Button size="xs" aria-label={`Check now: ${name}`} onClick={check.run}>
           Check now

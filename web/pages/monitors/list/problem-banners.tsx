@@ -95,7 +95,9 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       title={`${first?.title ?? ""}.`}
       action={
         first !== undefined && isOfOnCall(first) ? (
-          <Link to="/on-call/readiness">Open readiness</Link>
+          <Link to="/on-call/readiness" aria-label="Open readiness">
+            Open <span className="not-phone">readiness</span>
+          </Link>
         ) : (
           <Link to="/settings/$section" params={{ section }} aria-label="Open settings">
             Open <span className="not-phone">settings</span>

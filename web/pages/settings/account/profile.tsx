@@ -154,7 +154,7 @@ function Password() {
   });
   return (
     <Panel title="Password">
-      <FormFrame form={form} submit="Change password">
+      <FormFrame form={form} submit="Change password" disabled={!form.dirty}>
         <div className="field-row">
           <PasswordField
             label="Current password"

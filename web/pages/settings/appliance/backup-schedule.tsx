@@ -8,6 +8,7 @@ import {
 } from "../../../../src/operations/backups/schedule-schema.ts";
 import { BucketFields } from "../../../components/forms/bucket-fields.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { ClockField } from "../../../components/forms/clock-field.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { bytesInWords } from "../../../components/display/format.ts";
 import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -100,7 +101,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
   const { values, errorOf } = form;
   const secrets = createStoredSecrets(backupKinds, "schedule", known, buildPatch(values), errorOf);
   return (
-    <FormFrame form={form} submit="Save">
+    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
       <Switch label="Back up every day" {...form.toggle("enabled")} />
       <TimeFields form={form} />
       <DestinationFields form={form} secrets={secrets} />
@@ -140,7 +141,7 @@ const createSecretProps = (
 
 const TimeFields = ({ form }: { form: ScheduleForm }) => (
   <div className="field-row">
-    <TextInput type="time" label="At" {...form.input("time")} />
+    <ClockField label="At" {...form.field("time")} onChange={(time) => form.set("time", time)} />
     <Select
       label="Time zone"
       data={listZones(form.values.timeZone)}

@@ -142,7 +142,7 @@ function NewOrganization() {
       <p className="quiet panel-words">
         You become its owner. Switch between your organizations at the bottom of the navigation.
       </p>
-      <FormFrame form={form} submit="Create organization">
+      <FormFrame form={form} submit="Create organization" disabled={!form.dirty}>
         <TextInput label="Name of the new organization" {...form.input("name")} />
       </FormFrame>
     </Panel>

@@ -66,6 +66,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
         <FormFrame
           form={form}
           submit="Save"
+          disabled={!form.dirty}
           curl={() => ({
             method: "PATCH",
             route: v1.settings,

@@ -87,6 +87,7 @@ function Fields({
         <FormFrame
           form={form}
           submit="Save"
+          disabled={!form.dirty}
           extra={
             known.smtp !== null && (
               <RemoveButton onConfirm={() => removeMailServer(organizationId)} />
