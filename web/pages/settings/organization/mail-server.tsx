@@ -97,12 +97,7 @@ function Fields({
         >
           <ServerFields {...parts} />
           <AuthenticationFields {...parts} />
-          <TextInput
-            label="From"
-            placeholder="Signalbox <signalbox@team.example>"
-            description="An address, or Name <address>. The server must accept it as the sender."
-            {...createInputProps(parts, "smtp.from")}
-          />
+          <SenderField {...parts} />
         </FormFrame>
       </Panel>
       <TestMail test={test} unsaved={form.dirty} />
@@ -130,6 +125,15 @@ function RemoveButton({ onConfirm }: { onConfirm: () => Promise<unknown> }) {
     </>
   );
 }
+
+const SenderField = (parts: Parts) => (
+  <TextInput
+    label="From"
+    placeholder="Signalbox <signalbox@team.example>"
+    description="An address, or Name <address>. The server must accept it as the sender."
+    {...createInputProps(parts, "smtp.from")}
+  />
+);
 
 /** The form, its errors including those of a test e-mail, and its stored secrets. */
 type Parts = {
