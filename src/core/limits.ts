@@ -360,6 +360,12 @@ export const incidentBounds = {
       "Further updates, edits, notes and a longer postmortem are rejected: 409. The incident can still be resolved.",
   },
   affectedMonitors: { value: 100, unit: "entries", per: "incident", beyond: validationText },
+  impactChanges: {
+    value: 500,
+    unit: "entries",
+    per: "incident",
+    beyond: "The uptime of status pages no longer counts the oldest changes of `impacts`.",
+  },
 } satisfies Section;
 
 /** Searches by `q`. */

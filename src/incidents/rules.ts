@@ -1,5 +1,6 @@
 /** Decides how a patch or a monitor changes an incident, and which timeline entries it adds. */
 import { Severity } from "../core/fields.ts";
+import { incidentBounds } from "../core/limits.ts";
 import { formatDuration } from "../core/text/formatting.ts";
 import {
   type Incident,
@@ -65,6 +66,35 @@ export function applyPatch(
 /** Selects the impacts on affected monitors. A monitor that was removed from an incident leaves none. */
 export const selectImpacts = (impacts: readonly IncidentImpact[], monitorIds: readonly string[]) =>
   impacts.filter(({ monitorId }) => monitorIds.includes(monitorId));
+
+/** A change of an impact: its time in Unix milliseconds, the monitor, and the new impact; null for its end. */
+export type ImpactChange = [at: number, monitorId: string, impact: IncidentImpact["impact"] | null];
+
+type Impacted = Pick<Incident, "status" | "impacts">;
+
+/** Impacts that pages show: none once the incident is resolved. */
+const listShownImpacts = ({ status, impacts }: Impacted) =>
+  new Map(status === "resolved" ? [] : impacts.map(({ monitorId, impact }) => [monitorId, impact]));
+
+/**
+ * Appends the changes of impacts from `before` to `after`. Incidents of older versions without a list start with
+ * their impacts at `since`.
+ */
+export function appendImpactChanges(
+  before: Impacted & { impactChanges: ImpactChange[] | null },
+  after: Impacted,
+  since: number,
+  now: number,
+): ImpactChange[] | null {
+  const [old, current] = [listShownImpacts(before), listShownImpacts(after)];
+  const changes = [...new Set([...old.keys(), ...current.keys()])].flatMap((id): ImpactChange[] =>
+    old.get(id) === current.get(id) ? [] : [[now, id, current.get(id) ?? null]],
+  );
+  if (changes.length === 0) return before.impactChanges;
+  const known =
+    before.impactChanges ?? [...old].map(([id, impact]): ImpactChange => [since, id, impact]);
+  return [...known, ...changes].slice(-incidentBounds.impactChanges.value);
+}
 
 /** Returns null for translations without any text. */
 export const orNull = (translations: Translations | undefined): Translations | null =>
@@ -160,6 +190,10 @@ export const parseTranslations = (stored: string | null): Translations | null =>
 /** Parses the stored impacts of an incident on these monitors. */
 export const parseImpacts = (stored: string | null, monitorIds: readonly string[]) =>
   stored === null ? [] : selectImpacts(JSON.parse(stored) as IncidentImpact[], monitorIds);
+
+/** Parses the stored changes of impacts; null without any. */
+export const parseImpactChanges = (stored: string | null) =>
+  stored === null ? null : (JSON.parse(stored) as ImpactChange[]);
 
 /** Parses the stored facts of a title or update; null for a person's text. */
 export function parseFacts<T extends AutomaticTitle | AutomaticUpdate>(

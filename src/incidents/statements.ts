@@ -21,6 +21,7 @@ import {
   incidentUpdates,
 } from "../database/tables/incidents.ts";
 import {
+  appendImpactChanges,
   actionOf,
   type AutomaticUpdate,
   type IncidentAction,
@@ -52,6 +53,7 @@ const changeRow = createUpdate(incidents, [
   "automatic",
   "monitorIds",
   "impacts",
+  "impactChanges",
 ]);
 const insertUpdate = createInsert(incidentUpdates);
 
@@ -64,6 +66,7 @@ const serializeIncident = (record: IncidentHead) => ({
   ...serializeFacts(record),
   monitorIds: record.monitorIds.length > 1 ? JSON.stringify(record.monitorIds) : null,
   impacts: record.impacts.length > 0 ? JSON.stringify(record.impacts) : null,
+  impactChanges: record.impactChanges && JSON.stringify(record.impactChanges),
 });
 
 const linkText = `insert into incident_monitors (organization_id, incident_id, monitor_id, position)
@@ -311,6 +314,12 @@ export function insertIncident(
   const after: IncidentHead = {
     ...input,
     impacts,
+    impactChanges: appendImpactChanges(
+      { status, impacts: [], impactChanges: null },
+      { status, impacts },
+      now,
+      now,
+    ),
     monitorId: input.monitorIds[0] ?? null,
     id: createId(now),
     status,
@@ -360,6 +369,7 @@ export function patchIncident(
     ...before,
     ...change,
     ...buildNextVersion(before, at),
+    impactChanges: appendImpactChanges(before, change, Date.parse(before.createdAt), now),
     automatic: change.title === before.title ? before.automatic : null,
   };
   const resolves = after.status === "resolved" && before.status !== "resolved";

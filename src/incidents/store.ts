@@ -14,6 +14,8 @@ import { limitIncidents, selectVisibleMonitors } from "../database/group-limit.t
 import { matchValues, type Tenant } from "../database/rows.ts";
 import {
   parseFacts,
+  type ImpactChange,
+  parseImpactChanges,
   parseImpacts,
   parseTranslations,
   selectImpacts,
@@ -44,6 +46,7 @@ export type IncidentHead = IncidentSummary & {
   automatic: AutomaticTitle | null;
   postmortem: Postmortem | null;
   impacts: IncidentImpact[];
+  impactChanges: ImpactChange[] | null;
   /** Number of updates, revisions and notes. */
   entries: number;
   /** Total bytes of the texts of updates, revisions, notes and the postmortem. */
@@ -67,6 +70,7 @@ type HeadRow = SummaryRow &
   Pick<IncidentHead, "version" | "entries" | "textBytes"> & {
     automatic: string | null;
     impacts: string | null;
+    impactChanges: string | null;
     postmortem: string | null;
   };
 type Row = HeadRow & { updates: string; notes: string };
@@ -101,7 +105,7 @@ const notesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
 const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
-const headColumns = `${summary}, version, automatic, impacts, entries, text_bytes AS "textBytes", (
+const headColumns = `${summary}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
     WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
@@ -128,7 +132,8 @@ function parseHead(row: HeadRow): IncidentHead {
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
   const shown = toSummary(row);
   const impacts = parseImpacts(row.impacts, shown.monitorIds);
-  return { ...row, ...shown, automatic, impacts, postmortem };
+  const impactChanges = parseImpactChanges(row.impactChanges);
+  return { ...row, ...shown, automatic, impacts, impactChanges, postmortem };
 }
 
 /** Reads an incident with its timeline, which is streamed if it is long. */

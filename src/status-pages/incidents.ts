@@ -7,6 +7,8 @@ import {
   type AutomaticTitle,
   type AutomaticUpdate,
   parseFacts,
+  type ImpactChange,
+  parseImpactChanges,
   parseImpacts,
   parseTranslations,
 } from "../incidents/rules.ts";
@@ -134,11 +136,12 @@ async function loadWithinBudget(
 
 type IncidentRow = Omit<
   PublicIncident,
-  "title" | "automatic" | "monitors" | "updates" | "earlier" | "postmortem"
+  "title" | "automatic" | "monitors" | "impactChanges" | "updates" | "earlier" | "postmortem"
 > & {
   /** All affected monitors, including monitors that the page does not show. */
   monitorIds: readonly string[];
   impacts: readonly IncidentImpact[];
+  impactChanges: readonly ImpactChange[] | null;
 } & Words<AutomaticTitle, "title">;
 
 type UpdateRow = Omit<
@@ -151,7 +154,7 @@ type UpdateRow = Omit<
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
 
 const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
-  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, impacts, created_at as createdAt, updated_at as updatedAt,
+  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, impacts, impact_changes as impactChanges, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
 const isAffected = `exists (select 1 from incident_monitors its
@@ -272,16 +275,18 @@ async function loadIncidents(
 }
 
 type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
-type StoredFacts<T> = Omit<T, "automatic" | "monitorIds" | "impacts"> & {
+type StoredFacts<T> = Omit<T, "automatic" | "monitorIds" | "impacts" | "impactChanges"> & {
   automatic: string | null;
 };
 type StoredUpdate = Omit<StoredFacts<UpdateRow>, "translations"> & { translations: string | null };
-type StoredIncident = StoredFacts<IncidentRow> & MonitorColumns & { impacts: string | null };
+type StoredIncident = StoredFacts<IncidentRow> &
+  MonitorColumns & { impacts: string | null; impactChanges: string | null };
 
 const parseIncidentRow = (row: StoredIncident): IncidentRow => ({
   ...row,
   monitorIds: parseMonitorIds(row),
   impacts: parseImpacts(row.impacts, parseMonitorIds(row)),
+  impactChanges: parseImpactChanges(row.impactChanges),
   automatic: parseFacts<AutomaticTitle>(row.automatic),
 });
 
@@ -304,7 +309,8 @@ function toPublicIncident(
   { updates, earlier, postmortem }: Timeline,
   shown: ShownMonitors,
 ): PublicIncident {
-  const { id, title, automatic, status, severity, monitorIds, impacts, ...times } = incident;
+  const { id, title, automatic, status, severity, monitorIds, impacts, impactChanges, ...times } =
+    incident;
   // Automatic texts are about the first monitor, even if the page shows only others.
   const subject = shown.get(monitorIds[0] ?? "")?.name ?? null;
   const hasTitle = automatic !== null;
@@ -320,6 +326,7 @@ function toPublicIncident(
       const impact = impacts.find(({ monitorId }) => monitorId === id)?.impact ?? null;
       return monitor === undefined ? [] : [{ id, name: monitor.name, impact }];
     }),
+    ...(impactChanges && { impactChanges: impactChanges.filter(([, id]) => shown.has(id)) }),
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,

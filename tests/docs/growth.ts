@@ -346,6 +346,7 @@ export const growing: readonly Growing[] = [
       incidentBounds.entries,
       incidentBounds.text,
       incidentBounds.affectedMonitors,
+      incidentBounds.impactChanges,
     ],
     tables: [
       "incidents",

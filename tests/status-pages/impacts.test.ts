@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pageLanguages } from "../../src/core/languages.ts";
-import { addImpacts } from "../../src/status-pages/rendering/impacts.ts";
+import { addImpacts, listImpactSpans } from "../../src/status-pages/rendering/impacts.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
 
 const hourMs = 3_600_000;
@@ -154,6 +154,34 @@ describe("the uptime of a page", () => {
       expect(Math.round(monitor.uptime * 10) / 10).toBe(uptime);
     },
   );
+
+  test("counts each impact from when it was set until it was changed, and nothing while resolved", async () => {
+    const page = await createPage({ countImpacts: true });
+    await page.insertPastHeartbeats(page.a, { ago: 10 * hourMs, seconds: 36_000 });
+    const { id } = await page.open([[page.a, "major-outage"]]);
+    const patchAfter = async (hours: number, body: object) => {
+      page.time.now += hours * hourMs;
+      expect((await page.api("PATCH", `/api/v1/incidents/${id}`, { body })).status).toBe(200);
+    };
+    await patchAfter(1, { impacts: [{ monitorId: page.a, impact: "degraded" }] });
+    await patchAfter(0.5, { status: "resolved" });
+    await patchAfter(2, { status: "identified" });
+    await patchAfter(0.25, { monitorIds: [page.b] });
+    page.time.now += hourMs;
+    await page.restart();
+    const { json } = await page.readHtml("/status/ours.json");
+    const days = json().sections[0].monitors[0].days as Record<string, number>[];
+    const sum = (name: string) => days.reduce((all, one) => all + (one[name] ?? 0), 0);
+    expect([sum("downSeconds"), sum("degradedSeconds")]).toEqual([3_600, 2_700]);
+  });
+
+  test("of incidents of older versions counts their last impacts for their whole length", () => {
+    const monitors = [{ id: "a", name: "A", impact: "major-outage" as const }];
+    const at = new Date(start).toISOString();
+    const old = { id: "1", title: "Old", severity: "major" as const, monitors, createdAt: at };
+    const spans = listImpactSpans([{ ...old, resolvedAt: null }], start + hourMs);
+    expect(spans.get("a")).toEqual([span(0, 1)]);
+  });
 
   const day = 20_000;
   const start = day * dayMs;

@@ -29,6 +29,8 @@ export const incidents = sqliteTable(
     monitorIds: text("monitor_ids"),
     /** JSON list of the states that public pages show for its monitors; null for none. */
     impacts: text("impacts"),
+    /** JSON list of the changes of these states since the incident was opened; null for none. */
+    impactChanges: text("impact_changes"),
     /** Number of updates, revisions and notes, and total bytes of their texts, counted by triggers. */
     entries: integer("entries").notNull().default(0),
     textBytes: integer("text_bytes").notNull().default(0),

@@ -4,6 +4,7 @@ import { computeSpanStart, computeRatio, type Sums } from "../../monitoring/upti
 import type { Severity } from "../../core/fields.ts";
 import type { ImpactLevel, MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
+import type { ImpactChange } from "../../incidents/rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
 import type { MessageSources } from "../languages/updates.ts";
@@ -90,7 +91,14 @@ export type Totals = Pick<
 /** Fields of an incident that the bar of a day shows. */
 export type IncidentMark = Pick<
   PublicIncident,
-  "id" | "title" | "severity" | "monitors" | "createdAt" | "resolvedAt" | "automatic"
+  | "id"
+  | "title"
+  | "severity"
+  | "monitors"
+  | "impactChanges"
+  | "createdAt"
+  | "resolvedAt"
+  | "automatic"
 >;
 
 export type PublicIncident = {
@@ -102,6 +110,8 @@ export type PublicIncident = {
   severity: Severity;
   /** Affected monitors that the page shows, under their public names. */
   monitors: readonly { id: string; name: string; impact: ImpactLevel | null }[];
+  /** Changes of impacts on monitors that the page shows; absent if all impacts lasted from its start to its end. */
+  impactChanges?: readonly ImpactChange[];
   createdAt: string;
   /** Time of the last update or correction. */
   updatedAt: string;

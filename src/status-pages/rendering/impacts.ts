@@ -1,6 +1,7 @@
 /** Applies the impacts of incidents to the shown states and to the figures of monitors. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { incidentImpacts, type ImpactLevel } from "../../core/statuses.ts";
+import type { ImpactChange } from "../../incidents/rules.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import type {
   IncidentMark,
@@ -26,9 +27,11 @@ type Shown = { impact: ImpactLevel; since: string };
 /** Finds the worst impact of open incidents on each monitor; of equal ones, that of the earliest incident. */
 export function findOpenImpacts(incidents: readonly PublicIncident[]): ReadonlyMap<string, Shown> {
   const found = new Map<string, Shown>();
-  for (const { status, createdAt: since, monitors } of incidents) {
+  for (const { status, createdAt, impactChanges = [], monitors } of incidents) {
     if (status === "resolved") continue;
     for (const { id, impact } of monitors) {
+      const last = impactChanges.findLast(([, monitorId]) => monitorId === id);
+      const since = last === undefined ? createdAt : formatTimestamp(last[0]);
       const known = found.get(id);
       if (impact === null || (known && rankOf(known.impact) > rankOf(impact))) continue;
       const isEarlier = known?.impact !== impact || since < known.since;
@@ -49,15 +52,23 @@ type Span = { from: number; to: number; isOutage: boolean };
 /** Lists the periods in which incidents had an impact, in Unix milliseconds, by monitor. */
 export function listImpactSpans(incidents: readonly IncidentMark[], now: number) {
   const spans = new Map<string, Span[]>();
-  for (const { monitors, createdAt, resolvedAt } of incidents)
-    for (const { id, impact } of monitors) {
-      if (impact === null) continue;
-      const to = resolvedAt === null ? now : Date.parse(resolvedAt);
-      const span = { from: Date.parse(createdAt), to, isOutage: impact === "major-outage" };
-      spans.set(id, [...(spans.get(id) ?? []), span]);
+  for (const incident of incidents) {
+    const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);
+    for (const [id, changes] of Map.groupBy(listChanges(incident), ([, monitorId]) => monitorId)) {
+      const own = changes.flatMap(([from, , impact], index) => {
+        const to = changes[index + 1]?.[0] ?? end;
+        return impact === null ? [] : [{ from, to, isOutage: impact === "major-outage" }];
+      });
+      spans.set(id, [...(spans.get(id) ?? []), ...own]);
     }
+  }
   return spans;
 }
+
+/** Returns the changes of impacts; for an incident without a list, its impacts from its start. */
+const listChanges = ({ impactChanges, monitors, createdAt }: IncidentMark) =>
+  impactChanges ??
+  monitors.map(({ id, impact }): ImpactChange => [Date.parse(createdAt), id, impact]);
 
 /** Adds impacts to daily sums. Of impacts and failed checks of a day, the longer time counts. */
 export function addImpacts(days: PublicMonitor["days"], spans: readonly Span[] = []) {

@@ -1,0 +1,1 @@
+ALTER TABLE `incidents` ADD `impact_changes` text;
