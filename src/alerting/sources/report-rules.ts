@@ -18,6 +18,8 @@ export type Report = {
   link: string | null;
   /** The sender's start of the problem, which tells a late report from a new problem. Null if unknown. */
   episode?: string | null;
+  /** Whether `episode` is the time of this change of state. A report that is not newer than the last one is late. */
+  isTimed?: boolean;
 };
 
 /** A request, as dialects read it. */

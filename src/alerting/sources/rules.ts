@@ -66,6 +66,7 @@ export function applyReport(
   const { status, key } = report;
   const episode = report.episode ?? null;
   const isActive = before !== null && before.status !== "resolved";
+  if (report.isTimed === true && isLate(episode, before)) return { after: before, change: null };
   const dueAt =
     status === "resolved" || settings.resolveAfterMinutes === null
       ? null
@@ -94,16 +95,26 @@ export function applyReport(
   // An older end of another episode does not end this one.
   if (status === "resolved" && isOlderEpisode(episode, before.episode))
     return { after: before, change: null };
-  const after = { ...before, status, dueAt, updatedAt: at, version: before.version + 1 };
+  const after = {
+    ...before,
+    status,
+    episode: report.isTimed === true ? episode : before.episode,
+    dueAt,
+    updatedAt: at,
+    version: before.version + 1,
+  };
   return { after, change: status };
 }
 
-/** Whether a report is about an earlier episode. Only times can be compared. */
-function isOlderEpisode(episode: string | null, current: string | null): boolean {
-  if (episode === null || current === null) return false;
-  const [reported, known] = [Date.parse(episode), Date.parse(current)];
-  return reported < known;
-}
+/** Whether a report is not newer than the last one. */
+const isLate = (episode: string | null, before: SourceAlert | null): boolean =>
+  episode !== null &&
+  before !== null &&
+  (episode === before.episode || isOlderEpisode(episode, before.episode));
+
+/** Whether one episode is earlier than another. Only times can be compared. */
+const isOlderEpisode = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && Date.parse(one) < Date.parse(other);
 
 /** An end without a start is remembered if the start can still arrive late. */
 function rememberEnd(
@@ -111,7 +122,11 @@ function rememberEnd(
   { key, status, title, episode }: Report,
   { id, at }: { id: string; at: string },
 ): SourceAlert | null {
-  if (before !== null || status !== "resolved" || episode == null) return before;
+  if (status !== "resolved" || episode == null) return before;
+  if (before !== null)
+    return isOlderEpisode(before.episode, episode)
+      ? { ...before, episode, updatedAt: at, version: before.version + 1 }
+      : before;
   const content: SourceContent = { title, text: "", link: null, priority: "normal" };
   return {
     id,
@@ -136,11 +151,13 @@ function refresh(
 ): { after: SourceAlert; change: SourceChange | null } {
   const content = contentOf(report, settings);
   const isSame = Bun.deepEquals(content, before.content);
-  if (isSame && dueAt === before.dueAt) return { after: before, change: null };
+  const current = episode ?? before.episode;
+  if (isSame && dueAt === before.dueAt && current === before.episode)
+    return { after: before, change: null };
   const after = {
     ...before,
     content,
-    episode: episode ?? before.episode,
+    episode: current,
     dueAt,
     updatedAt: at,
     version: before.version + 1,

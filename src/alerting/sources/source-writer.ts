@@ -45,7 +45,16 @@ type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError)
 const atOnce = { all: 1_000, ofSource: 200 };
 /** Problems that are ended at once because they are no longer reported. */
 const silentAtOnce = 500;
-const silence = { status: "resolved", title: "", text: "", priority: null, link: null } as const;
+/** It forgets the episode: the sender did not report an end, so it can report the same start again. */
+const silence = {
+  status: "resolved",
+  title: "",
+  text: "",
+  priority: null,
+  link: null,
+  episode: null,
+  isTimed: true,
+} as const;
 /** Requests and bytes after which the bounds of a source are applied again. */
 const pruneAfter = { requests: 100, bytes: sourceBounds.loggedBytes.value / 8 };
 

@@ -117,22 +117,6 @@ describe("a mail", () => {
     expect(inbox.alerts()[0]?.data.report).toMatchObject({ key: "nas backup" });
   });
 
-  test("that its sender repeats changes nothing, even after the end of the problem", async () => {
-    await using world = await createWorld();
-    const { createSource, send, listLog, readAlerts, later } = world;
-    const { address, id } = await createSource();
-    const first = { messageId: "<first@nas>" };
-    await send(address, first);
-    await send(address, { subject: "Backup OK" });
-    await send(address, first);
-    await later();
-    expect(await readAlerts("&status=open")).toEqual([]);
-    expect((await listLog(id)).map(({ path }) => path)).toEqual([
-      "mail <2@nas>",
-      "mail <first@nas>",
-    ]);
-  });
-
   test("to several sources is stored for each, and is replayed from the log", async () => {
     await using world = await createWorld();
     const { createSource, send, listLog, api } = world;

@@ -60,6 +60,9 @@ function readAlarm(alarm: Json): Report[] {
       text: joinLines(alarm["AlarmDescription"], alarm["NewStateReason"], alarm["Region"]),
       priority: null,
       link: null,
+      // Amazon delivers messages out of order, and can deliver one twice.
+      episode: asText(alarm["StateChangeTime"]) || null,
+      isTimed: true,
     },
   ];
 }

@@ -29,6 +29,8 @@ export const readZabbix: ReadReports = ({ body }) => {
       text: joinLines(pickText(sent["alert_message"], sent["event_opdata"])),
       priority: priorityOf(sent),
       link: pickLink(sent["event_url"], sent["trigger_url"], buildEventUrl(sent, key)),
+      // Each problem has an event of its own, so it can't start again.
+      episode: key,
     },
   ];
 };

@@ -86,12 +86,25 @@ function countMail(mails: RateLimit, id: string) {
   if (waitSeconds > 0) throw rateLimitError(waitSeconds, "Too many mails to this address.");
 }
 
-async function storeMail(
+/** Mails that are being stored, because the same mail can arrive on two connections at once. */
+const storing = new Map<string, Promise<void>>();
+
+async function storeMail(mail: MailMessage, source: SourceRow, context: MailContext) {
+  const path = `mail ${mail.id.length <= 900 ? mail.id : `sha256 ${sha256(mail.id)}`}`;
+  const name = `${source.id} ${path}`;
+  for (let other = storing.get(name); other !== undefined; other = storing.get(name))
+    await other.catch(() => {});
+  const stored = storeNewMail(mail, source, path, context).finally(() => storing.delete(name));
+  storing.set(name, stored);
+  await stored;
+}
+
+async function storeNewMail(
   mail: MailMessage,
   source: SourceRow,
+  path: string,
   { store, writer, mails }: MailContext,
 ) {
-  const path = `mail ${mail.id.length <= 900 ? mail.id : `sha256 ${sha256(mail.id)}`}`;
   if (await hasStoredMail(store, source, path)) return;
   countMail(mails, source.id);
   const body = JSON.stringify(mail);
