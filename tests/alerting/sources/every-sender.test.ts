@@ -48,10 +48,8 @@ const all: readonly (readonly [string, Sender])[] = [
 
 type Pager = Awaited<ReturnType<typeof createPager>>;
 
-const countRows = ({ database }: Pager, from: string, ...values: string[]) =>
-  database
-    .query<{ count: number }, string[]>(`select count(*) as count from ${from}`)
-    .get(...values)?.count ?? 0;
+const count = ({ database }: Pager, what: string, id: string) =>
+  database.query<{ found: number | null }, string[]>(`select ${what}`).get(id)?.found ?? 0;
 
 /** Creates what a sender reports to. Returns its token, and the number of its stored reports. */
 async function createReceiver(world: Pager, { receiver, fields }: Sender, channelId: string) {
@@ -61,11 +59,12 @@ async function createReceiver(world: Pager, { receiver, fields }: Sender, channe
     const { status, json, text } = await world.api("POST", "/api/v1/alert-sources", { body });
     if (status !== 201) throw new Error(text);
     const { id, address } = json.data as { id: string; address: string };
-    const rows = "alert_source_requests where source_id = ? and status = 200";
+    const requests =
+      "sum(count) as found from alert_source_requests where source_id = ? and status = 200";
     return {
       id,
       token: /\+(\w+)@|\/in\/(\w+)$/.exec(address)?.slice(1).join("") ?? "",
-      countStored: () => countRows(world, rows, id),
+      countStored: () => count(world, requests, id),
     };
   }
   const slug = `job-${channelId}`;
@@ -77,13 +76,13 @@ async function createReceiver(world: Pager, { receiver, fields }: Sender, channe
       ? null
       : await createApiKey(world.ours.scope, { name: "Jobs", scope: "ping", expiresInMs: null });
   const rows = (table: string) =>
-    `${table} where monitor_key = (select key from monitor_states where monitor_id = ?)`;
+    `count(*) as found from ${table} where monitor_key = (select key from monitor_states where monitor_id = ?)`;
   return {
     id,
     token: key === null ? path.slice("/push/".length) : `${key.key}/${slug}`,
     countStored: () => {
       const [reports, results] = ["push_reports", "heartbeats"].map((table) =>
-        countRows(world, rows(table), id),
+        count(world, rows(table), id),
       );
       expect(results).toBe(reports as number);
       return results as number;
