@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
+import { decidingSuite } from "./deciding.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
+import { loadSnapshot } from "../../src/alerting/deciding/snapshot.ts";
 import { isKeyOf } from "../../src/database/sealed-values.ts";
+import {
+  listAncestorIds,
+  listCompositeIds,
+  listFailingDependentIds,
+} from "../../src/monitoring/dependencies/store.ts";
 import { listMaintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { crawlRoutes, reads } from "../support/crawler.ts";
@@ -64,6 +70,25 @@ test("a start finds secrets and maintenance without reading every monitor", asyn
     .map(({ detail }) => detail);
   expect(steps).toContain("SCAN t USING INDEX monitors_with_secrets");
   expect(steps).toContain("SCAN monitor_states USING COVERING INDEX monitor_states_maintained");
+});
+
+test("a decision reads the dependencies of its monitors alone, not those of all", async () => {
+  const { database, store, ours } = await testAppliance();
+  const texts: string[] = [];
+  const spied = { ...store, query: (text: string) => (texts.push(text), Promise.resolve([])) };
+  const tenant = { store: spied as unknown as typeof store, organizationId: ours.id };
+  await loadSnapshot(tenant.store, ours.id, { monitorIds: ["a"], incidentIds: [], joins: true });
+  await listFailingDependentIds(tenant, ["a"]);
+  await listCompositeIds(tenant, ["a"]);
+  await listAncestorIds(tenant, ["a"]);
+  const wholes = texts
+    .filter((text) => text.includes("dependencies"))
+    .flatMap((text) => database.query(`EXPLAIN QUERY PLAN ${text}`).all())
+    .map((row) => (row as { detail: string }).detail)
+    .filter((step) => /^(SCAN|SEARCH) [adms] .*(INDEX|KEY)/.test(step))
+    .filter((step) => step.startsWith("SCAN") || step.endsWith("(organization_id=?)"));
+  expect(texts.length).toBeGreaterThan(10);
+  expect(wholes).toEqual([]);
 });
 
 test("no request scans a table that grows over time", async () => {

@@ -210,16 +210,16 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
 
 /** The monitors on which these depend. A composite monitor stands for those on which it depends. */
 const ancestorsText = `with recursive up (start, id) as (
-    select m.id, m.id from json_each(?1) w join monitors m on m.organization_id = ?2
+    select m.id, m.id from json_each(?1) w cross join monitors m on m.organization_id = ?2
       and m.id = w.value and m.type <> 'composite'
       where exists (select 1 from monitor_dependencies where organization_id = ?2)
         or exists (select 1 from monitor_group_dependencies where organization_id = ?2)
     union select up.start, d.parent_id from up
-      join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
-      join monitor_dependencies d on d.organization_id = ?2 and d.monitor_id = m.id
+      cross join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
+      cross join monitor_dependencies d on d.organization_id = ?2 and d.monitor_id = m.id
     union select up.start, d.parent_id from up
-      join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
-      join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id)
+      cross join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
+      cross join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id)
   select up.start, m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
     ${patienceSql} as patienceMs,
     not s.paused and not m.muted and not coalesce(g.muted, 0) and (
@@ -230,21 +230,23 @@ const ancestorsText = `with recursive up (start, id) as (
         on t.organization_id = p.organization_id and t.policy_id = p.id
         where p.organization_id = ?2 and iif(m.escalation_policy_id is null, p.is_default,
           p.id = m.escalation_policy_id))) as notifies
-  from up join monitors m on m.organization_id = ?2 and m.id = up.id
-    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+  from up cross join monitors m on m.organization_id = ?2 and m.id = up.id
+    cross join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where up.id <> up.start`;
 
 /** Number of monitors behind each of these that is down. */
 const dependentsText = `with recursive down (start, id) as (
-    select s.monitor_id, s.monitor_id from json_each(?1) w join monitor_states s
+    select s.monitor_id, s.monitor_id from json_each(?1) w cross join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = w.value and s.status = 'down'
     union select down.start, d.monitor_id from down
-      join monitor_dependencies d on d.organization_id = ?2 and d.parent_id = down.id
-      join monitors m on m.organization_id = ?2 and m.id = d.monitor_id and m.type <> 'composite'
+      cross join monitor_dependencies d indexed by monitor_dependencies_by_parent
+        on d.organization_id = ?2 and d.parent_id = down.id
+      cross join monitors m on m.organization_id = ?2 and m.id = d.monitor_id and m.type <> 'composite'
     union select down.start, m.id from down
-      join monitor_group_dependencies d on d.organization_id = ?2 and d.parent_id = down.id
-      join monitors m on m.organization_id = ?2 and m.group_id = d.group_id
+      cross join monitor_group_dependencies d indexed by monitor_group_dependencies_by_parent
+        on d.organization_id = ?2 and d.parent_id = down.id
+      cross join monitors m on m.organization_id = ?2 and m.group_id = d.group_id
         and m.type <> 'composite')
   select start as id, count(*) as number from down where id <> start group by start`;
 

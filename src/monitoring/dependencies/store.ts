@@ -50,19 +50,21 @@ export async function listHiddenParentIds(
 export const ancestorsText = `ancestors (start, id, parent_id) as (
     select w.value, null, w.value from json_each(?1) w
     union select a.start, a.parent_id, d.parent_id from ancestors a
-      join ${getTableName(monitorDependencies)} d
+      cross join ${getTableName(monitorDependencies)} d
         on d.organization_id = ?2 and d.monitor_id = a.parent_id
     union select a.start, a.parent_id, d.parent_id from ancestors a
-      join monitors m on m.organization_id = ?2 and m.id = a.parent_id
-      join ${getTableName(monitorGroupDependencies)} d
+      cross join monitors m on m.organization_id = ?2 and m.id = a.parent_id
+      cross join ${getTableName(monitorGroupDependencies)} d
         on d.organization_id = m.organization_id and d.group_id = m.group_id)`;
 
 /** SQL for the monitors that depend directly on those of the JSON list `?1`. `?2` is the organization. */
 const dependentsText = `select d.monitor_id as id from json_each(?1) w
-    join monitor_dependencies d on d.organization_id = ?2 and d.parent_id = w.value
+    cross join monitor_dependencies d indexed by monitor_dependencies_by_parent
+      on d.organization_id = ?2 and d.parent_id = w.value
   union select m.id from json_each(?1) w
-    join monitor_group_dependencies d on d.organization_id = ?2 and d.parent_id = w.value
-    join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id`;
+    cross join monitor_group_dependencies d indexed by monitor_group_dependencies_by_parent
+      on d.organization_id = ?2 and d.parent_id = w.value
+    cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id`;
 
 /** Lists all monitors on which these depend, directly or over others. */
 export async function listAncestorIds({ store, organizationId }: Tenant, ids: readonly string[]) {
@@ -80,8 +82,8 @@ export async function listFailingDependentIds(
 ) {
   const rows = await store.query<{ id: string }>(
     `select d.id from (${dependentsText}
-      union select a.monitor_id from json_each(?1) w join alert_memory a
-        on a.organization_id = ?2 and a.held_behind = w.value) d join monitor_states s
+      union select a.monitor_id from json_each(?1) w cross join alert_memory a
+        on a.organization_id = ?2 and a.held_behind = w.value) d cross join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = d.id
     where s.status in ('down', 'degraded') and not s.paused`,
     [JSON.stringify(ids), organizationId],
@@ -93,8 +95,9 @@ export async function listFailingDependentIds(
 export async function listCompositeIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string }>(
     `select m.id from json_each(?) w
-      join monitor_dependencies d on d.organization_id = ? and d.parent_id = w.value
-      join monitors m on m.organization_id = d.organization_id and m.id = d.monitor_id
+      cross join monitor_dependencies d indexed by monitor_dependencies_by_parent
+        on d.organization_id = ? and d.parent_id = w.value
+      cross join monitors m on m.organization_id = d.organization_id and m.id = d.monitor_id
     where m.type = 'composite'`,
     [JSON.stringify(ids), organizationId],
   );
