@@ -7,8 +7,12 @@ import { quantile } from "./process.ts";
 const monitors = 1_000;
 const interval = 5;
 
-/** Measures how alerts affect everything else: a storm of 1,000, and receivers that never respond. */
+/**
+ * Measures how alerts affect everything else: a storm of 1,000, receivers that never respond, and what dependencies and
+ * policies add.
+ */
 export async function alertsSuite() {
+  await decidingSuite();
   console.log(`alerts: ${monitors} http monitors @ ${interval} s on loopback\n`);
   await storm();
   const [without, withHung] = [await gaps("well"), await gaps("hang")];
