@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type ArrivedAlert, startInbox, createMoodyReply } from "../support/inbox.ts";
 import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { replyWith, hang } from "../support/target.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
@@ -53,7 +54,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
   let acknowledged = 0;
   for (const status of perJob)
     for (const job of watched) {
-      while (!(await report(server.url, job, status))) await Bun.sleep(1);
+      await waitUntil(() => report(server.url, job, status));
       acknowledged++;
       if (acknowledged % 50 !== 0) continue;
       // Every third kill happens in the middle of an attempt.

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { createServerClient, createMachineWithKey } from "../support/machine.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const MiB = 1024 * 1024;
 
@@ -145,7 +146,7 @@ test("ten long pages in every encoding at once stay below 400 MB", async () => {
     }
   };
   // A new host takes effect after a moment.
-  while ((await read(hosts.at(-1) ?? "", "/logo", "gzip")).status !== 404) await Bun.sleep(10);
+  await waitUntil(async () => (await read(hosts.at(-1) ?? "", "/logo", "gzip")).status === 404, 10);
   await Promise.all(
     hosts.flatMap((host) =>
       ["/", "/status.json"].flatMap((path) =>

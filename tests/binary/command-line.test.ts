@@ -10,6 +10,7 @@ import {
   createMachineWithKey,
   expectSuccess,
 } from "../support/machine.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
@@ -224,7 +225,7 @@ describe("while the server runs", () => {
     const { id, key } = JSON.parse(await expectSuccess(box.run([...newKey, "--json"])));
     const api = createServerClient(url, key);
     const answersWith = async (expected: number) => {
-      while ((await api("GET", "/api/v1/incidents")).status !== expected) await Bun.sleep(5);
+      await waitUntil(async () => (await api("GET", "/api/v1/incidents")).status === expected);
     };
     await answersWith(200);
     await expectSuccess(box.run(["keys", "revoke", id]));

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { createMachine } from "../support/machine.ts";
+import { waitUntil } from "../support/poll.ts";
 
 /** A desktop with a browser that records opened URLs. */
 async function desktop() {
@@ -42,7 +43,7 @@ async function desktop() {
     },
     /** The next opened URL. */
     async opened(): Promise<string> {
-      while (!existsSync(seen)) await Bun.sleep(5);
+      await waitUntil(() => existsSync(seen));
       const page = await Bun.file(seen).text();
       await Bun.file(seen).delete();
       return page.trim();

@@ -8,6 +8,7 @@ import { createServerClient, createMachineWithKey, type ServerClient } from "../
 import { createSmallDisk } from "../support/small-disk.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
@@ -49,7 +50,7 @@ const isOfStorage = ({ data }: { data: { problem?: string } }) => data.problem =
 /** Expects no page, metric or list to show the monitor as up while results can't be stored. */
 async function expectNotJudged(url: string, api: ServerClient, key: string, id: string) {
   const healthy = async () => (await fetch(`${url}/healthz`)).status === 200;
-  while (await healthy()) await Bun.sleep(100);
+  await waitUntil(async () => !(await healthy()), 100);
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({
     status: "failing",
     reasons: ["storage"],
@@ -62,7 +63,7 @@ async function expectNotJudged(url: string, api: ServerClient, key: string, id: 
     (await fetch(`${url}${path}`, { headers })).text();
   const pageSays = () => textOf("/status/acme");
   // A page is rendered again once a second at most.
-  while (!(await pageSays()).includes("Not judged since")) await Bun.sleep(100);
+  await waitUntil(async () => (await pageSays()).includes("Not judged since"), 100);
   const { status, sections } = JSON.parse(await textOf("/status/acme.json"));
   // Incidents are open.
   expect(status).toBe("degraded");
@@ -106,7 +107,7 @@ test.skipIf(possible === null)(
     const sections = [{ name: "All", monitors: [{ id }] }];
     await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
     const statusOf = async () => (await api("GET", `/api/v1/monitors/${id}`)).json.data.status;
-    while ((await statusOf()) !== "up") await Bun.sleep(20);
+    await waitUntil(async () => (await statusOf()) === "up", 20);
 
     small.fill(4_096);
     const told = await writeUntilRefused(server.url, box.key);
@@ -183,7 +184,7 @@ test.skipIf(possible === null)(
       // Writers that lost their connection to a slow disk are replaced.
       while (isWell) told.push(...(await writeUntilRefused(server.url, box.key)));
     })();
-    while ((await api("GET", "/api/v1/incidents")).json.meta.total < 50) await Bun.sleep(5);
+    await waitUntil(async () => (await api("GET", "/api/v1/incidents")).json.meta.total >= 50);
     isWell = false;
     small.fail();
     await writing;

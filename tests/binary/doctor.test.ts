@@ -15,6 +15,7 @@ import {
 import { hasPrograms } from "../support/real-targets.ts";
 import { canary } from "../support/samples.ts";
 import { startTimeServer } from "../support/time-server.ts";
+import { waitUntil } from "../support/poll.ts";
 
 type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
@@ -55,7 +56,7 @@ describe("doctor", () => {
     expect(contentOf(box.dataDir)).toEqual(before);
     const { port } = await box.serve();
     // The start finishes a moment after the first response.
-    while (!existsSync(join(box.dataDir, "signalbox.url"))) await Bun.sleep(5);
+    await waitUntil(() => existsSync(join(box.dataDir, "signalbox.url")));
     const running = contentOf(box.dataDir);
     const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
     expect(beside.findings).toEqual([]);

@@ -8,6 +8,7 @@ import {
   createMachineWithKey,
   expectSuccess,
 } from "../support/machine.ts";
+import { waitUntil } from "../support/poll.ts";
 
 test("a second instance on the same data exits with 5, and the first continues", async () => {
   await using box = await createMachineWithKey();
@@ -39,7 +40,7 @@ test("SIGTERM during the start ends it with 0 as well", async () => {
   rmSync(lock, { force: true });
   const args = ["serve", "--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", "0"];
   const child = Bun.spawn([binary, ...args], { stdout: "ignore", stderr: "ignore" });
-  while (!existsSync(lock)) await Bun.sleep(1);
+  await waitUntil(() => existsSync(lock));
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
 });

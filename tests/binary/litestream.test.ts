@@ -9,6 +9,7 @@ import {
   expectSuccess,
 } from "../support/machine.ts";
 import { writeUntilGone } from "../support/writers.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
@@ -61,7 +62,7 @@ test.skipIf(litestream === null)(
 
     const server = await box.serve({ flags: ["--rate-limit", "0"] });
     let copying = run("replicate", "-config", config);
-    while ((await copied()) === null) await Bun.sleep(50);
+    await waitUntil(async () => (await copied()) !== null, 50);
     let acknowledged = 0;
     const enough = Promise.withResolvers<void>();
     const writers = [1, 2, 3, 4].map((number) =>
@@ -73,7 +74,7 @@ test.skipIf(litestream === null)(
       }),
     );
     await enough.promise;
-    while ((await copied())?.length === 0) await Bun.sleep(50);
+    await waitUntil(async () => (await copied())?.length !== 0, 50);
     copying.kill("SIGKILL");
     await Promise.all([server.stop("SIGKILL"), copying.exited, ...writers]);
     const all = eventsIn(source);
@@ -86,7 +87,7 @@ test.skipIf(litestream === null)(
     expect(saved).toEqual(all.slice(0, saved.length));
 
     copying = run("replicate", "-config", config);
-    while ((await copied())?.length !== all.length) await Bun.sleep(50);
+    await waitUntil(async () => (await copied())?.length === all.length, 50);
     copying.kill("SIGKILL");
     await copying.exited;
     await using other = createMachine();

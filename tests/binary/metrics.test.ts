@@ -10,6 +10,7 @@ import { copyMonitor } from "../support/many-monitors.ts";
 import { createServerClient, createMachine, createMachineWithKey } from "../support/machine.ts";
 import { createFolder, startProgram, defineTestWith } from "../support/real-targets.ts";
 import type { Json } from "../support/json.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const first = "first-token-".repeat(4);
 
@@ -154,7 +155,10 @@ scrape_configs:
       };
       // A slow scrape on a busy machine counts as down.
       const until = async (expression: string, wanted: string[][]) => {
-        while (!Bun.deepEquals((await query(expression)).toSorted(), wanted)) await Bun.sleep(50);
+        await waitUntil(
+          async () => Bun.deepEquals((await query(expression)).toSorted(), wanted),
+          50,
+        );
       };
       await until("up", [
         ["signalbox", "1"],
@@ -164,7 +168,7 @@ scrape_configs:
       const quantile =
         'histogram_quantile(0.5, sum by (job, le) (signalbox_http_request_duration_seconds_bucket{route="/metrics"}))';
       const median = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
-      while (Number.isNaN(await median())) await Bun.sleep(50);
+      await waitUntil(async () => !Number.isNaN(await median()), 50);
       expect(await median()).toBeGreaterThan(0);
     } finally {
       await stop();
@@ -195,7 +199,7 @@ test("SIGHUP reads the token again; an invalid file leaves the old one", async (
     writeFileSync(box.tokenFile, text);
     const before = box.logged().length;
     box.child.kill("SIGHUP");
-    while (!said.test(box.logged().slice(before))) await Bun.sleep(5);
+    await waitUntil(() => said.test(box.logged().slice(before)));
   };
   await reload(second, /settings were read again/);
   expect((await box.scrape(first)).status).toBe(401);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { binary } from "../support/binary.ts";
 import { createNetwork } from "../support/network.ts";
 import { createMachineWithKey } from "../support/machine.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const serveShop = `
   const shop = Bun.serve({ hostname: process.argv[1], port: 0, fetch: () => new Response("ok") });
@@ -61,14 +62,11 @@ test.skipIf(possible === null)(
         using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
         return database.query<{ status: number }, []>("SELECT status FROM heartbeats").all();
       };
-      const until = async (isSo: () => boolean) => {
-        while (!isSo()) await Bun.sleep(20);
-      };
-      await until(() => beats().length > 0);
+      await waitUntil(() => beats().length > 0);
       lan.unplug();
-      await until(() => beats().filter(({ status }) => status === 3).length >= 2);
+      await waitUntil(() => beats().filter(({ status }) => status === 3).length >= 2);
       lan.plug();
-      await until(() => beats().at(-1)?.status === 0);
+      await waitUntil(() => beats().at(-1)?.status === 0);
       expect(new Set(beats().map(({ status }) => status))).toEqual(new Set([0, 3]));
       const now = await asked("GET", `/api/v1/monitors/${data.id}`);
       expect(now.data).toMatchObject({ status: "up", uptime24h: 1 });

@@ -3,6 +3,7 @@ import { createServerClient, createMachine, expectSuccess } from "../support/mac
 import { pollUntil } from "../support/status-client.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const create = (org: string, email: string) => ["users", "create", "--org", org, "--email", email];
 
@@ -59,7 +60,7 @@ test("an organization that the command line deletes disappears from a running se
   await pollUntil(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
   const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
   expect(((await session.json()) as Json).data.state).toBe("signed-out");
-  while ((await api("GET", "/api/v1/monitors")).status !== 401) await Bun.sleep(5);
+  await waitUntil(async () => (await api("GET", "/api/v1/monitors")).status === 401);
   // The other organization's monitor is still checked.
   const checks = checksOf("/");
   await untilChecked("/blog", checksOf("/blog") + 2);

@@ -14,6 +14,7 @@ import { runAlertRound, runContractRound } from "../support/contract-round.ts";
 import { replyWith, hang } from "../support/target.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";
+import { waitUntil } from "../support/poll.ts";
 
 // With several organizations, loopback is blocked for checks and alerts.
 const open = ["--rate-limit", "0", "--allow-target", "127.0.0.0/8"];
@@ -124,7 +125,7 @@ test("a restored machine repeats no alert and has no signed-in sessions", async 
   // Only the outbox knows that the delivery was stored as delivered.
   const isStored = async () =>
     (await api("GET", `/api/v1/alert-channels/${id}/deliveries`)).json.data[0].status;
-  while ((await isStored()) !== "delivered") await Bun.sleep(20);
+  await waitUntil(async () => (await isStored()) === "delivered", 20);
   const file = join(box.directory, "backup.db");
   await expectSuccess(box.run(["backup", file]));
   await server.stop("SIGKILL");

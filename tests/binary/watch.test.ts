@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { runSignalbox } from "../support/binary.ts";
 import type { Json } from "../support/json.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { createMachineWithKey, createServerClient, expectSuccess } from "../support/machine.ts";
 import { createScratch } from "../support/scratch-directories.ts";
+import { pollUntil } from "../support/poll.ts";
 
 const newDirectory = createScratch();
 

@@ -4,7 +4,7 @@ import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { findThemeViolations } from "../support/admin-looks.ts";
 import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browser.ts";
-import { pollUntil } from "../support/journey-world.ts";
+import { pollUntil } from "../support/poll.ts";
 
 describeInChromium("alert channels on the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;

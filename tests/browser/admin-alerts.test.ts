@@ -11,6 +11,7 @@ import {
 } from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
 import { parseJsonBody, startTarget } from "../support/target.ts";
+import { waitUntil } from "../support/poll.ts";
 
 describeInChromium("alerts", (browser) => {
   let world: Awaited<ReturnType<typeof startOwnedMachine>>;
@@ -38,7 +39,7 @@ describeInChromium("alerts", (browser) => {
     }
     const { subject } = alerts.find(({ title }) => title.includes("Old")) as Json;
     await world.ask("PATCH", `/api/v1/incidents/${subject.id}`, { status: "resolved" });
-    while ((await list()).every(({ status }) => status === "open")) await Bun.sleep(100);
+    await waitUntil(async () => (await list()).some(({ status }) => status !== "open"), 100);
   });
   afterAll(async () => {
     await world[Symbol.asyncDispose]();
@@ -70,7 +71,7 @@ describeInChromium("alerts", (browser) => {
   });
 
   test("on a phone, the link of a message and one tap acknowledge an alert without signing in", async () => {
-    while (inbox.asked.length === 0) await Bun.sleep(100);
+    await waitUntil(() => inbox.asked.length > 0, 100);
     const sent = inbox.asked.flatMap((request) => {
       const { data } = parseJsonBody<Json>(request);
       return (data.alerts ?? [{ data }]) as Json[];

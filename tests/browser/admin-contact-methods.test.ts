@@ -13,8 +13,8 @@ import {
   visitPage,
   wholeChromium,
 } from "../support/browser.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { startPushService } from "../support/push-service.ts";
+import { pollUntil } from "../support/poll.ts";
 
 type Subscription = { endpoint: string; publicKey: string; auth: string };
 

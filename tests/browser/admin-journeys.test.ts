@@ -3,13 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { owner, selectPageFaults, findRow } from "../support/admin-world.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
-import {
-  createJourneyWorld,
-  requestRefused,
-  signInOnPage,
-  pollUntil,
-} from "../support/journey-world.ts";
+import { createJourneyWorld, requestRefused, signInOnPage } from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
+import { pollUntil } from "../support/poll.ts";
 
 describeInChromium("journeys through the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof createJourneyWorld>>;

@@ -9,8 +9,8 @@ import {
   screenshots,
   findViolations,
 } from "../support/browser.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+import { pollUntil, waitUntil } from "../support/poll.ts";
 
 const count = 10_000;
 
@@ -156,7 +156,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     const [first, last] = [await rows.first().boundingBox(), await rows.last().boundingBox()];
     expect((last?.y ?? 0) - (first?.y ?? 0)).toBeGreaterThanOrEqual(44 * (Number(known) - 1));
     await page.emulateMedia({ media: null });
-    while ((await rows.count()) > few) await Bun.sleep(20);
+    await waitUntil(async () => (await rows.count()) <= few, 20);
     await page.evaluate(() =>
       addEventListener("beforeprint", () => {
         document.body.dataset["printed"] = String(document.querySelectorAll(".item-row").length);
@@ -165,7 +165,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.pdf({ path: join(screenshots, "admin-monitors.pdf"), format: "A4" });
     const printed = Number(await page.locator("body").getAttribute("data-printed"));
     expect(printed).toBeGreaterThanOrEqual(Number(known));
-    while ((await rows.count()) > few) await Bun.sleep(20);
+    await waitUntil(async () => (await rows.count()) <= few, 20);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 

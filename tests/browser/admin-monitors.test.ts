@@ -21,8 +21,8 @@ import {
   findViolations,
 } from "../support/browser.ts";
 import { hourMs } from "../../src/core/time/clock.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
+import { pollUntil } from "../support/poll.ts";
 
 /** Waits for the next hour if less than a minute of this one is left, because the bars move at its end. */
 async function leaveEndOfHour() {

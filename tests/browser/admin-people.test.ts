@@ -1,9 +1,9 @@
 /** People, invitations, roles and organizations on the admin page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { describeInChromium, findViolations, visitPage } from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
+import { pollUntil } from "../support/poll.ts";
 
 describeInChromium("people and organizations", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;

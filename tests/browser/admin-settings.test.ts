@@ -8,8 +8,8 @@ import type { Page } from "playwright-core";
 import { findLookFlaws } from "../support/admin-looks.ts";
 import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { startMailServer } from "../support/mail-server.ts";
+import { pollUntil } from "../support/poll.ts";
 
 const sections = {
   organization: "Time zone",

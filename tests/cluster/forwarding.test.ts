@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Forwarding } from "../../src/cluster/forwarding.ts";
 import { createMigratedStore } from "../support/engines.ts";
 import { findErrorCode } from "../support/error-code.ts";
+import { waitUntil } from "../support/poll.ts";
 
 type Request = { line: string | null; text: string };
 
@@ -32,7 +33,7 @@ async function forwarded() {
   const ask = async (from: typeof here, line: string | null, text: string) => {
     const before = await rows();
     const answer = from.forward("shard 0", { line, text }, 60_000);
-    while ((await rows()) === before) await Bun.sleep(1);
+    await waitUntil(async () => (await rows()) !== before);
     return { answer };
   };
   return { here, behind, ahead, done, failing, ask };

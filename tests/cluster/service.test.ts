@@ -10,6 +10,7 @@ import { computeLeaseEnd, leaseNames, ttlMs } from "../../src/cluster/rules.ts";
 import type { Statement, Store } from "../../src/database/store.ts";
 import { createMigratedStore } from "../support/engines.ts";
 import { createNodeFactory, type TestNode } from "../support/nodes.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const value = (name: string, is: number): Statement => ({
   text: "insert or replace into housekeeping (name, value) values (?, ?)",
@@ -154,7 +155,7 @@ describe("nodes on one database", () => {
     time.now += 1_000;
     const given = one.runOnce();
     // No new work starts under it, and no other node has it yet.
-    while (one.shards().length > 32) await Bun.sleep(0);
+    await waitUntil(() => one.shards().length <= 32);
     await other.runOnce();
     expect(other.held()).toEqual([]);
     resolve();

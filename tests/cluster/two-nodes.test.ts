@@ -16,6 +16,7 @@ import { createRandom } from "../support/seeded.ts";
 import { requestPublished, createTwoNodes } from "../support/two-nodes.ts";
 import { signInMember, createBrowser, password, sortStatuses } from "../support/people.ts";
 import { wrongGroups } from "../soak/invariants.ts";
+import { waitUntil } from "../support/poll.ts";
 
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
   let database: RqliteNode;
@@ -170,7 +171,10 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     const [page] = (await a.ours.api("GET", "/api/v1/status-pages")).json.data;
     const path = `/status/${page.slug}`;
     const shows = async (text: string) => {
-      while (!(await requestPublished(b, path))?.text.includes(text)) await Bun.sleep(20);
+      await waitUntil(
+        async () => (await requestPublished(b, path))?.text.includes(text) === true,
+        20,
+      );
     };
     await shows("Ours");
     const body = { title: "Slow answers" };

@@ -17,6 +17,7 @@ import {
   startCluster,
   startOneNode,
 } from "../support/rqlite.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const tables = [
   ...ownTables,
@@ -272,9 +273,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
         }
       });
       const total = () => acknowledged.values().reduce((sum, count) => sum + count, 0);
-      const until = async (count: number) => {
-        while (total() < count) await Bun.sleep(5);
-      };
+      const until = (count: number) => waitUntil(() => total() >= count);
       await until(200);
       const leader = await findLeader(nodes);
       leader.signal(signal);

@@ -5,6 +5,7 @@ import {
   encodeMessage,
   type Reader,
 } from "../../src/http/responses/event-stream.ts";
+import { waitUntil } from "../support/poll.ts";
 
 /** A server with one stream, and its readers. */
 function serving() {
@@ -29,7 +30,7 @@ function serving() {
     readers,
     left: () => left,
     async joined(count: number) {
-      while (readers.length < count) await Bun.sleep(5);
+      await waitUntil(() => readers.length >= count);
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
@@ -54,7 +55,7 @@ test("a reader gets every message as sent, and is removed when it disconnects", 
     text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text).toBe(expected);
   leaving.abort();
-  while (made.left() === 0) await Bun.sleep(5);
+  await waitUntil(() => made.left() > 0);
   made.readers[0]?.send(encodeMessage("change", {}));
   expect(made.left()).toBe(1);
 });
@@ -72,7 +73,7 @@ test("a connection that does not read is closed, and delays no others", async ()
   // The system buffers some megabytes before anything waits in our process.
   for (; made.left() === 0 && sent < 200; sent++) {
     for (const { send } of made.readers) send(message);
-    while (received < sent * 100_000) await Bun.sleep(1);
+    await waitUntil(() => received >= sent * 100_000);
   }
   expect(sent).toBeLessThan(200);
   expect(made.left()).toBe(1);

@@ -10,8 +10,8 @@ import { retryDelayMs } from "../../src/status-pages/publishing/file-plan.ts";
 import { defineTestWith, startBucketService } from "../support/real-targets.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../support/target.ts";
-import { pollUntil } from "../support/journey-world.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
+import { pollUntil } from "../support/poll.ts";
 
 const newDirectory = createScratch();
 

@@ -16,6 +16,7 @@ import {
 import type { Member } from "../../src/monitoring/dependencies/rules.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
+import { waitUntil } from "./poll.ts";
 
 type Circumstances = {
   timeoutMs?: number;
@@ -233,5 +234,5 @@ export function listConnections(port: number): string[] {
 
 /** Resolves when at most `others` connections to the port remain open. */
 export async function waitUntilClosed(port: number, others = 0): Promise<void> {
-  while (listConnections(port).length > others) await Bun.sleep(5);
+  await waitUntil(() => listConnections(port).length <= others);
 }

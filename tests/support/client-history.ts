@@ -3,6 +3,7 @@ import type { Client } from "./appliance.ts";
 import type { Membership, Move, Operation, PostOperation } from "./linearizability.ts";
 import { createSampleRecord } from "./records.ts";
 import type { Json } from "./json.ts";
+import { waitUntil } from "./poll.ts";
 
 type Moves = Operation<Move, readonly (string | null)[]>[];
 
@@ -122,7 +123,7 @@ export async function recordClientHistory(
     /** Resolves after this number of further responses. */
     async waitForResponses(count: number) {
       const until = answered + count;
-      while (answered < until) await Bun.sleep(5);
+      await waitUntil(() => answered >= until);
     },
     /** Resolves with the recorded operations after the last response. Throws for an invalid response. */
     async finish() {

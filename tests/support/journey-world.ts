@@ -57,17 +57,6 @@ export async function createJourneyWorld() {
   };
 }
 
-/** Asks until the value is right. Throws with the last value after a minute. */
-export async function pollUntil<T>(ask: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
-  const end = Date.now() + 60_000;
-  for (;;) {
-    const value = await ask();
-    if (is(value)) return value;
-    if (Date.now() > end) throw new Error(`After a minute it was still ${Bun.inspect(value)}`);
-    await Bun.sleep(20);
-  }
-}
-
 export async function signInOnPage(
   page: Page,
   { email, password }: { email: string; password: string },

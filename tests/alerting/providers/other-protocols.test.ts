@@ -17,10 +17,10 @@ import {
 } from "../../support/alert-receiver.ts";
 import { getFreePort } from "../../support/binary.ts";
 import { runCheckOfType } from "../../support/check-runs.ts";
-import { pollUntil } from "../../support/journey-world.ts";
 import { startMosquitto, startRsyslog } from "../../support/real-servers.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
 import { startSecureListener } from "../../support/secure-listener.ts";
+import { pollUntil } from "../../support/poll.ts";
 
 const down = createAlert("monitor.down", { monitor: { ...monitor, ...details } });
 

@@ -6,6 +6,7 @@ import { addressOfNode } from "../../support/nodes.ts";
 import { type Sharing, createSharing } from "../../support/shared-database.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 import { isStateChange } from "../../support/check-board.ts";
+import { waitUntil } from "../../support/poll.ts";
 
 const interval = 20;
 
@@ -174,7 +175,7 @@ describe("two nodes that share the checks", () => {
       createApplianceClient(at!.app, null)("GET", `${pathname}?status=${status}`);
     const early = report(other, "down");
     const forwarded = () => store.query("select 1 from forwarded_requests", []);
-    while ((await forwarded()).length === 0) await Bun.sleep(1);
+    await waitUntil(async () => (await forwarded()).length > 0);
     made.time.now += 1_000;
     expect((await report(owner, "up")).json).toEqual({ ok: true });
     expect((await early).json).toEqual({ ok: true });

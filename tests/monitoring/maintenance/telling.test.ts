@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createAppliance } from "../../support/appliance.ts";
 import { createPlanner, createWatchedSite } from "../../support/planner.ts";
+import { waitUntil } from "../../support/poll.ts";
 
 describe("start and end are recorded once", () => {
   test("with the times of the occurrence; an early end has its actual time", async () => {
@@ -101,7 +102,7 @@ test("a started watch with its own timer applies a window as soon as it is writt
   const startsAt = new Date(Date.now() - 1_000).toISOString();
   const endsAt = new Date(Date.now() + 60_000).toISOString();
   await made.planWindow({ startsAt, endsAt, monitorIds: [id] });
-  while (heard.length === 0) await Bun.sleep(5);
+  await waitUntil(() => heard.length > 0);
   expect(maintenance.of({ organizationId: made.ours.id, id })).toEqual({ countsUptime: false });
   expect(maintenance.of({ organizationId: made.theirs.id, id })).toBeNull();
   await maintenance.stop();

@@ -25,7 +25,7 @@ async function moveTo(made: Publisher, time: string) {
 }
 
 const labelsOf = ({ listSubjects }: Publisher) =>
-  listSubjects().map((subject) => subject?.replace(/:.*/, ""));
+  listSubjects().map((subject) => (subject ?? "").replace(/:.*/, ""));
 
 describe.concurrent("subscribers who want maintenance hear", () => {
   test("that it is planned, changed, near, running and completed, each once", async () => {

@@ -23,6 +23,7 @@ import {
   buildServiceWorker,
   buildWaysOut,
 } from "../../../support/connection-attempts.ts";
+import { waitUntil } from "../../../support/poll.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,7 +86,7 @@ async function shop() {
     ${buildWaysOut(ports, udp.port)}</script>`;
   /** Sends until the other side closes the connection. */
   async function endless(send: () => boolean, end: () => void) {
-    while (send()) await Bun.sleep(20);
+    await waitUntil(() => !send(), 20);
     end();
   }
   const server = Bun.serve({
@@ -358,7 +359,7 @@ test("a browser that exits or does not start makes the monitor unknown", async (
   for (const file of ["pid", "chromium.child"])
     if (existsSync(join(folder, file)))
       for (const pid of readFileSync(join(folder, file), "utf8").trim().split("\n"))
-        while (isThere(pid)) await Bun.sleep(5);
+        await waitUntil(() => !isThere(pid));
 });
 
 test("the password is bound to the address and to the steps that it was entered for", () => {

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
+import { waitUntil } from "../../../support/poll.ts";
 
 const outside = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 const folder = join(outside, "commands");
@@ -39,7 +40,7 @@ const run = (
 async function untilGone(pid: string) {
   const isThere = () =>
     existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  while (isThere()) await Bun.sleep(5);
+  await waitUntil(() => !isThere());
 }
 
 test("a program that exits with 0 is up, and its first line is its message", async () => {
@@ -84,7 +85,7 @@ test("at the timeout it is killed with its children, and at its end with the rem
   const hanging = program(`sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`);
   const cancelling = new AbortController();
   const running = run(hanging, { cancelled: cancelling.signal, timeoutMs: 60_000 });
-  while (!existsSync(file)) await Bun.sleep(5);
+  await waitUntil(() => existsSync(file));
   cancelling.abort();
   expect((await running).status).toBe("unknown");
   for (const pid of readFileSync(file, "utf8").trim().split(" ")) await untilGone(pid);

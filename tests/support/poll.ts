@@ -1,0 +1,28 @@
+/** Waits for what no event announces. A wait that never ends fails with its reason, before the test times out. */
+
+const longestMs = 120_000;
+
+/** Asks until the value is right. Throws with the last value after two minutes. */
+export async function pollUntil<T>(
+  ask: () => T | Promise<T>,
+  is: (value: T) => boolean,
+  everyMs = 20,
+): Promise<T> {
+  const end = performance.now() + longestMs;
+  for (;;) {
+    const value = await ask();
+    if (is(value)) return value;
+    if (performance.now() > end)
+      throw new Error(`After two minutes it was still ${Bun.inspect(value)}`);
+    await Bun.sleep(everyMs);
+  }
+}
+
+/** Waits until the condition is true. Throws with its code after two minutes. */
+export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs = 5) {
+  const end = performance.now() + longestMs;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`After two minutes still not: ${isSo.toString()}`);
+    await Bun.sleep(everyMs);
+  }
+}
