@@ -13,8 +13,23 @@ import {
   maxNamed,
 } from "./bulk-schema.ts";
 
+/** Fields of push monitors that a bulk change can change; null for other types. */
+export type BulkJobFields = {
+  schedule: string | null;
+  timeZone: string | null;
+  grace: number | null;
+  maximumRunTime: number | null;
+};
+
+export const bulkJobFields = [
+  "schedule",
+  "timeZone",
+  "grace",
+  "maximumRunTime",
+] as const satisfies readonly (keyof BulkJobFields)[];
+
 /** The fields of a monitor that a bulk change can change. */
-export type BulkFields = {
+export type BulkFields = BulkJobFields & {
   interval: number;
   timeout: number;
   retries: number;
@@ -38,6 +53,7 @@ const bulkFields = [
   "retries",
   "degradedAfterMs",
   "autoIncidentSeverity",
+  ...bulkJobFields,
   "groupId",
   "tags",
   "alertChannelIds",
@@ -47,10 +63,13 @@ const bulkFields = [
 /** Fields that people can change although a configuration manages the monitor. */
 const operatingFields: ReadonlySet<string> = new Set(["paused", "pausedUntil", "muted"]);
 
+const jobFieldNames: ReadonlySet<string> = new Set(bulkJobFields);
+
 /** A monitor as a bulk change finds it. */
 export type BulkMonitor = BulkFields & {
   id: string;
   name: string;
+  type: string;
   version: number;
   updatedAt: string;
   position: number;
@@ -160,6 +179,9 @@ function findRefusal(
   if (before.managedBy !== null && managed !== undefined)
     return { ...refuseManaged(before.managedBy), path: managed };
   const invalid = { reason: "invalid", code: "VALIDATION_ERROR" } as const;
+  const ofJob = fields.map(nameOfField).find((name) => jobFieldNames.has(name));
+  if (before.type !== "push" && ofJob !== undefined)
+    return { ...invalid, path: ofJob, message: "is not a push monitor" };
   if (after.timeout > after.interval)
     return {
       ...invalid,

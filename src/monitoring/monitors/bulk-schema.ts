@@ -10,6 +10,7 @@ import {
   Timestamp,
   toPatchShape,
 } from "../../core/fields.ts";
+import { monitorKinds } from "./kinds-schema.ts";
 import { monitorFields, monitorIds, refinePause } from "./schema.ts";
 
 /** Maximum number of monitors of one request. */
@@ -19,6 +20,8 @@ const isGiven = (value: unknown) => value !== undefined;
 
 const { pausedUntil, interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } =
   toPatchShape(monitorFields);
+
+const { schedule, timeZone, grace, maximumRunTime } = toPatchShape(monitorKinds.push.fields);
 
 /** Lists that can be replaced, or changed by entries, but not both. */
 const lists = [
@@ -37,6 +40,12 @@ export const ChangeOfMany = z
     retries,
     degradedAfterMs,
     autoIncidentSeverity,
+    schedule: schedule.meta({
+      description: "Like `timeZone`, `grace` and `maximumRunTime` only of push monitors.",
+    }),
+    timeZone,
+    grace,
+    maximumRunTime,
     groupId: Id.nullable()
       .optional()
       .meta({ description: "Monitors that join a group get its alert channels." }),
@@ -216,6 +225,10 @@ const ValuesBefore = z.object({
   retries: z.int().optional(),
   degradedAfterMs: z.int().nullable().optional(),
   autoIncidentSeverity: Severity.nullable().optional(),
+  schedule: z.string().nullable().optional(),
+  timeZone: z.string().optional(),
+  grace: z.int().optional(),
+  maximumRunTime: z.int().nullable().optional(),
   groupId: Id.nullable().optional(),
   positions: z.array(z.int()).optional(),
   tags: z.array(z.string()).optional(),

@@ -47,7 +47,7 @@ import {
   restorePositions,
   updateMonitors,
 } from "./bulk-store.ts";
-import { assertPauseEnd } from "./input-service.ts";
+import { assertPauseEnd, assertScheduleValid } from "./input-service.ts";
 import { removeMonitors } from "./store.ts";
 
 type Prepared = {
@@ -88,7 +88,10 @@ async function prepare(scope: Scope, many: ManyMonitors): Promise<Prepared> {
   const ids = many.changes?.flatMap((part) => part.monitorIds) ?? monitorIds;
   const found = await findBulkMonitors(scope, ids);
   if (found.size < ids.length) throw unknownReferenceError("monitorIds", "monitor");
-  for (const { change, path } of parts) assertPauseEnd(scope, change, `${path}.pausedUntil`);
+  for (const { change, path } of parts) {
+    assertPauseEnd(scope, change, `${path}.pausedUntil`);
+    assertScheduleValid(change, `${path}.schedule`);
+  }
   const groups = await findGroups(scope, parts);
   const plan: BulkPlan = { changed: [], refused: [], same: [] };
   const prepared = { monitors: [...found.values()], parts, groups, plan };

@@ -9,16 +9,24 @@ import { limitToGroups } from "../../database/group-limit.ts";
 import { configurationPrefix } from "../../database/tables/imports.ts";
 import { monitorGroups } from "../../database/tables/monitoring.ts";
 import { circleError, guardNoCycle } from "../dependencies/store.ts";
-import type { BulkMonitor, PlannedChange } from "./bulk-rules.ts";
+import { parseSettings } from "../../core/kinds.ts";
+import {
+  type BulkJobFields,
+  bulkJobFields,
+  type BulkMonitor,
+  type PlannedChange,
+} from "./bulk-rules.ts";
+import { monitorKinds } from "./kinds-schema.ts";
 
 /** Monitors per read. Other work can run between two reads. */
 const stride = 500;
 
-const monitorsText = `select m.id, m.name, m.version, m.updated_at as updatedAt, m.position, m.paused,
+const monitorsText = `select m.id, m.name, m.type, m.version, m.updated_at as updatedAt, m.position, m.paused,
     m.paused_until as pausedUntil, m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
     m.timeout_seconds as timeout, m.retries, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
     m.escalation_policy_id as escalationPolicyId,
+    case m.type when 'push' then m.settings end as jobSettings,
     (select json_group_array(c.channel_id order by c.position) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
   from json_each(?) wanted
@@ -27,8 +35,10 @@ const monitorsText = `select m.id, m.name, m.version, m.updated_at as updatedAt,
 const managedText = `select record_id as id, source from external_records
   where organization_id = ? and noun = 'monitor' and source like '${configurationPrefix}%'`;
 
-type Row = Omit<BulkMonitor, "paused" | "muted" | "tags" | "alertChannelIds" | "managedBy"> &
-  Record<"paused" | "muted", 0 | 1> &
+type Row = Omit<
+  BulkMonitor,
+  "paused" | "muted" | "tags" | "alertChannelIds" | "managedBy" | keyof BulkJobFields
+> & { jobSettings: string | null } & Record<"paused" | "muted", 0 | 1> &
   Record<"tags" | "alertChannelIds", string> & { autoIncidentSeverity: Severity | null };
 
 /** Finds the monitors with these IDs, by ID. */
@@ -44,13 +54,14 @@ export async function findBulkMonitors(
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await yieldToEventLoop();
     const some = JSON.stringify(ids.slice(from, from + stride));
-    for (const row of await store.query<Row>(`${monitorsText}${limit.text}`, [
+    for (const { jobSettings, ...row } of await store.query<Row>(`${monitorsText}${limit.text}`, [
       some,
       organizationId,
       ...limit.parameters,
     ]))
       found.set(row.id, {
         ...row,
+        ...parseJobFields(jobSettings),
         paused: row.paused === 1,
         muted: row.muted === 1,
         tags: JSON.parse(row.tags) as string[],
@@ -59,6 +70,13 @@ export async function findBulkMonitors(
       });
   }
   return found;
+}
+
+function parseJobFields(settings: string | null): BulkJobFields {
+  const found = settings === null ? {} : parseSettings(monitorKinds, "push", settings);
+  return Object.fromEntries(
+    bulkJobFields.map((name) => [name, found[name] ?? null]),
+  ) as BulkJobFields;
 }
 
 type Monitors = readonly { id: string; version: number }[];
@@ -81,7 +99,11 @@ const updateText = `with wanted as materialized (select value ->> 0 as id, value
     retries = wanted.value ->> 3, degraded_after_ms = wanted.value ->> 4,
     auto_incident_severity = wanted.value ->> 5, tags = wanted.value ->> 6,
     paused = wanted.value ->> 7, muted = wanted.value ->> 8,
-    escalation_policy_id = wanted.value ->> 9, paused_until = wanted.value ->> 10
+    escalation_policy_id = wanted.value ->> 9, paused_until = wanted.value ->> 10,
+    settings = case type when 'push'
+      then json_set(settings, '$.schedule', wanted.value ->> 11, '$.timeZone', wanted.value ->> 12,
+        '$.grace', wanted.value ->> 13, '$.maximumRunTime', wanted.value ->> 14)
+      else settings end
   from wanted where monitors.organization_id = ?3 and monitors.id = wanted.id`;
 
 /** Writes all fields but the group and the channels. */
@@ -103,6 +125,7 @@ export const updateMonitors = (
       after.muted,
       after.escalationPolicyId,
       after.pausedUntil,
+      ...bulkJobFields.map((name) => after[name]),
     ]);
     return [{ text: updateText, parameters: [JSON.stringify(rows), at, organizationId] }];
   });

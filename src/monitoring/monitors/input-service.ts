@@ -94,10 +94,10 @@ async function assertExpressionsValid(input: NewMonitor) {
 }
 
 /** Throws VALIDATION_ERROR for an invalid schedule of a job. Schemas can't check it, like regular expressions. */
-function assertScheduleValid(input: object) {
+export function assertScheduleValid(input: object, path = "schedule") {
   const { schedule = null } = input as { schedule?: string | null };
   const issue = schedule === null ? null : findScheduleIssue(schedule);
-  if (issue !== null) throw invalidFieldError("schedule", issue);
+  if (issue !== null) throw invalidFieldError(path, issue);
 }
 
 /** Throws VALIDATION_ERROR for a monitor that is invalid, not allowed, or not supported by this machine. */

@@ -302,3 +302,47 @@ describe("the undo of a bulk change", () => {
     expect(intervals()).toEqual([[60, "[]", maxMonitorsInBulk]]);
   });
 });
+
+describe("the schedule of jobs", () => {
+  test("is changed for push monitors, names others, and is undone", async () => {
+    const made = await setUp(["Shop"]);
+    const [shop = ""] = made.ids;
+    const jobs: string[] = [];
+    for (const fields of [{ schedule: "0 1 * * *", timeZone: "Europe/Berlin" }, { grace: 300 }])
+      jobs.push((await made.monitor({ type: "push", name: `Job ${jobs.length}`, ...fields })).id);
+    const before = await made.records();
+    const change = {
+      schedule: "30 2 * * 1-5",
+      timeZone: "Asia/Tokyo",
+      grace: 600,
+      maximumRunTime: 900,
+    };
+    const mixed = { monitorIds: [shop, ...jobs], change };
+    const rejected = await made.bulk(mixed);
+    expect([rejected.status, rejected.json.error.details]).toEqual([
+      422,
+      [{ path: "change.schedule", message: "Shop is not a push monitor" }],
+    ]);
+    const { json } = await made.bulk({ ...mixed, skip: true });
+    expect(json.data.changed).toBe(2);
+    for (const id of jobs) expect(await made.readMonitor(id)).toMatchObject(change);
+    expect(await made.readMonitor(shop)).not.toHaveProperty("grace");
+    expect((await made.bulk(json.data.undo)).status).toBe(200);
+    expect(await made.records()).toEqual(before);
+  });
+
+  test("is rejected by name if it is no schedule", async () => {
+    const made = await setUp([]);
+    const { id } = await made.monitor({ type: "push", name: "Job" });
+    const cases = [
+      [{ schedule: "every day" }, "change.schedule"],
+      [{ timeZone: "Mars/Base" }, "change.timeZone"],
+      [{ grace: null }, "change.grace"],
+      [{ maximumRunTime: 0 }, "change.maximumRunTime"],
+    ] as const;
+    for (const [change, path] of cases) {
+      const { status, json } = await made.bulk({ monitorIds: [id], change });
+      expect([status, json.error.details[0].path]).toEqual([422, path]);
+    }
+  });
+});

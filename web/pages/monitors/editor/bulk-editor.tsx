@@ -1,5 +1,5 @@
 /** The dialog that changes the selected monitors: fields that are empty unless changed, and a preview. */
-import { NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
+import { NumberInput, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
@@ -10,7 +10,7 @@ import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { ApiError, v1 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
 import { pluralize } from "../../../components/display/format.ts";
-import { useZone } from "../../../components/display/time.tsx";
+import { listZones, useZone } from "../../../components/display/time.tsx";
 import { DateTimeField } from "../../../components/forms/date-time-field.tsx";
 import { toClock, toInstantText } from "../../../components/forms/date-time-rules.ts";
 import { FormDialog, type Form, useForm } from "../../../components/forms/form.tsx";
@@ -35,6 +35,11 @@ type Values = {
   slow: "" | "off" | "after";
   degradedAfterMs: number | "";
   severity: string;
+  due: "" | "interval" | "schedule";
+  schedule: string;
+  timeZone: string;
+  grace: number | "";
+  maximumRunTime: number | "";
   groupId: string;
   tagMode: ListMode;
   tags: string[];
@@ -51,6 +56,11 @@ const unchanged: Values = {
   slow: "",
   degradedAfterMs: "",
   severity: "",
+  due: "",
+  schedule: "",
+  timeZone: "",
+  grace: "",
+  maximumRunTime: "",
   groupId: "",
   tagMode: "add",
   tags: [],
@@ -71,6 +81,17 @@ function buildList(name: "tags" | "alertChannelIds", mode: ListMode, entries: st
 const buildEnd = (local: string, zone: string) =>
   local === "" ? {} : { pausedUntil: toInstantText(local, zone) ?? local };
 
+/** Returns the request fields of push monitors. */
+function buildJob({ due, schedule, timeZone, grace, maximumRunTime }: Values): BulkChange {
+  return {
+    ...(due === "interval" && { schedule: null }),
+    ...(due === "schedule" && schedule.trim() !== "" && { schedule: schedule.trim() }),
+    ...(timeZone !== "" && { timeZone }),
+    ...(grace !== "" && { grace }),
+    ...(maximumRunTime !== "" && { maximumRunTime }),
+  };
+}
+
 const pauses = { "": {}, off: { paused: false }, on: { paused: true }, until: {} };
 
 function buildChange(values: Values, zone: string): BulkChange {
@@ -86,6 +107,7 @@ function buildChange(values: Values, zone: string): BulkChange {
     ...(severity !== "" && {
       autoIncidentSeverity: severities.find((one) => one === severity) ?? null,
     }),
+    ...buildJob(values),
     ...(groupId !== "" && { groupId: groupId === none ? null : groupId }),
     ...buildList("tags", values.tagMode, values.tags),
     ...buildList("alertChannelIds", values.channelMode, values.alertChannelIds),
@@ -135,6 +157,9 @@ function useCurrentPreview(body: Many | null) {
   };
 }
 
+const hasJobs = ({ monitorIds }: What) =>
+  findKnownMonitors(new Set(monitorIds)).some(({ type }) => type === "push");
+
 const isPause = ({ change }: What) => typeof change === "object" && change.paused === true;
 
 /** The suggested end of a pause, for the field. */
@@ -181,7 +206,9 @@ export default function BulkDialog({ what }: { what: What }) {
       onClose={closeDialog}
       curl={() => ({ method: "POST", route: v1.monitors.bulk, body: body ?? {} })}
     >
-      {what.change === undefined && <Fields form={form} errorOf={preview.errorOf} />}
+      {what.change === undefined && (
+        <Fields form={form} errorOf={preview.errorOf} hasJobs={hasJobs(what)} />
+      )}
       {isPause(what) && <PauseEnd form={form} errorOf={preview.errorOf} placeholder="No end" />}
       <div aria-live="polite" className="bulk-preview">
         {preview.rest !== null && <p className="down">{preview.rest.message}</p>}
@@ -203,7 +230,7 @@ function findDeletable({ monitorIds }: What, { unchanged }: BulkPreview) {
 
 type FieldsProps = { form: Form<Values>; errorOf: (name: string) => string | undefined };
 
-const Fields = (props: FieldsProps) => (
+const Fields = ({ hasJobs, ...props }: FieldsProps & { hasJobs: boolean }) => (
   <>
     <div className="field-row">
       <NumberOrUnchanged {...props} name="interval" label="Interval" unit="s" first />
@@ -221,9 +248,51 @@ const Fields = (props: FieldsProps) => (
       <Choice {...props} name="pause" label="Checks" options={pauseOptions} />
       {props.form.values.pause === "until" ? <PauseEnd {...props} /> : <span />}
     </div>
+    {hasJobs && <JobFields {...props} />}
     <Lists {...props} />
   </>
 );
+
+/** Fields of push monitors. */
+function JobFields(props: FieldsProps) {
+  const { form, errorOf } = props;
+  const zone = useZone();
+  const { due, schedule, timeZone } = form.values;
+  return (
+    <>
+      <div className="field-row">
+        <Choice {...props} name="due" label="Job is due" options={dueOptions} />
+        {due === "schedule" ? (
+          <TextInput
+            label="Schedule"
+            placeholder="30 2 * * *"
+            value={schedule}
+            onChange={({ currentTarget }) => form.set("schedule", currentTarget.value)}
+            error={errorOf("schedule")}
+          />
+        ) : (
+          <span />
+        )}
+      </div>
+      <div className="field-row">
+        <NumberOrUnchanged {...props} name="grace" label="Grace" unit="s" />
+        <NumberOrUnchanged {...props} name="maximumRunTime" label="Maximum run time" unit="s" />
+      </div>
+      <Select
+        label="Time zone of the schedule"
+        placeholder="Unchanged"
+        data={listZones(zone)}
+        value={timeZone === "" ? null : timeZone}
+        onChange={(chosen) => form.set("timeZone", chosen ?? "")}
+        searchable
+        clearable
+        error={errorOf("timeZone")}
+      />
+    </>
+  );
+}
+
+const dueOptions = { interval: "After each interval", schedule: "By a schedule…" };
 
 function NumberOrUnchanged({
   form,
@@ -233,7 +302,7 @@ function NumberOrUnchanged({
   unit,
   first = false,
 }: FieldsProps & {
-  name: "interval" | "timeout" | "retries" | "degradedAfterMs";
+  name: "interval" | "timeout" | "retries" | "degradedAfterMs" | "grace" | "maximumRunTime";
   label: string;
   unit?: string;
   first?: boolean;
@@ -259,7 +328,7 @@ function Choice({
   label,
   options,
 }: FieldsProps & {
-  name: "severity" | "groupId" | "slow" | "pause";
+  name: "severity" | "groupId" | "slow" | "pause" | "due";
   label: string;
   options: Readonly<Record<string, string>>;
 }) {

@@ -33,6 +33,16 @@ const fields: Record<
     label: "Automatic incidents",
     format: (value) => (value === null ? "none" : (value as string)),
   },
+  schedule: {
+    label: "Schedule",
+    format: (value) => (value === null ? "after each interval" : (value as string)),
+  },
+  timeZone: { label: "Time zone of the schedule", format: String },
+  grace: { label: "Grace", format: (value) => formatDuration(value as number) },
+  maximumRunTime: {
+    label: "Maximum run time",
+    format: (value) => (value === null ? "as the grace" : formatDuration(value as number)),
+  },
   groupId: {
     label: "Group",
     format: (value, names) => (value === null ? "none" : nameOf(value as string, names)),
