@@ -39,7 +39,12 @@ import {
   pushRoutes,
   receivePush,
 } from "./monitoring/checks/push.ts";
-import { createPingRoutes, foreignPaths } from "./monitoring/pings/ping-routes.ts";
+import {
+  checksPaths,
+  checksPreflight,
+  createPingRoutes,
+  foreignPaths,
+} from "./monitoring/pings/ping-routes.ts";
 import { metricsType } from "./core/metrics.ts";
 import type { SourceContext } from "./alerting/sources/receive.ts";
 import { createReceivingRoutes } from "./alerting/sources/receiving-routes.ts";
@@ -287,7 +292,11 @@ function createOptionsResponse({ table }: Server, path: string, requestId: strin
   if (allow === null) throw unknownPathError();
   return new Response(null, {
     status: 204,
-    headers: { Allow: allow, "X-Request-Id": requestId },
+    headers: {
+      Allow: allow,
+      "X-Request-Id": requestId,
+      ...(checksPatterns.some((pattern) => pattern.test(path)) && checksPreflight),
+    },
   });
 }
 
@@ -364,6 +373,7 @@ export function createPublicHandler(
   };
 }
 
+const checksPatterns = checksPaths.map((path) => new RegExp(buildPathPattern(path)));
 const foreignPatterns = foreignPaths.map((path) => new RegExp(buildPathPattern(path)));
 
 /** Whether a path needs an API key. */

@@ -73,7 +73,8 @@ export function toCheck(job: CheckedJob, state: JobState, version: ChecksVersion
     last_ping: toSecond(last?.at ?? null),
     next_ping: toSecond(dueAt),
     ...(last?.durationMs != null && { last_duration: Math.floor(last.durationMs / 1000) }),
-    manual_resume: true,
+    // A ping at the end of a run resumes a paused monitor.
+    manual_resume: false,
     methods: "",
     subject: "",
     subject_fail: "",

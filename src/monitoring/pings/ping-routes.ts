@@ -9,14 +9,21 @@ export const gatusPath = "/api/v1/endpoints/:key/external";
 /** Versions of the management API of Healthchecks whose checks can be read. */
 export const checksVersions = ["v1", "v2", "v3"] as const;
 
+export const checksPaths: readonly string[] = checksVersions.flatMap((version) => [
+  `/api/${version}/checks`,
+  `/api/${version}/checks/:code`,
+]);
+
+/** Headers for dashboards that read checks in a browser, such as Homer, with the values of Healthchecks. */
+export const checksPreflight = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Allow-Headers": "X-Api-Key",
+  "Access-Control-Allow-Methods": "GET, OPTIONS",
+  "Access-Control-Max-Age": "600",
+};
+
 /** Paths below `/api/v1` in the formats of other programs, with their own authentication. */
-export const foreignPaths: readonly string[] = [
-  gatusPath,
-  ...checksVersions.flatMap((version) => [
-    `/api/${version}/checks`,
-    `/api/${version}/checks/:code`,
-  ]),
-];
+export const foreignPaths: readonly string[] = [gatusPath, ...checksPaths];
 
 /** Paths of pings, with the parameters of PingPath. */
 const pingPaths = ["/ping/:code", "/ping/:code/:second", "/ping/:code/:second/:third"] as const;

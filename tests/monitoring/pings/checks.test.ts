@@ -48,7 +48,7 @@ test("dashboards of Healthchecks read the push monitors of the key's organizatio
     last_ping: "2026-11-20T10:01:05+00:00",
     next_ping: "2026-11-21T05:15:00+00:00",
     last_duration: 65,
-    manual_resume: true,
+    manual_resume: false,
     methods: "",
     subject: "",
     subject_fail: "",
@@ -84,6 +84,11 @@ test("dashboards of Healthchecks read the push monitors of the key's organizatio
   expect((await get("/api/v3/checks/?slug=database-backup", read)).json.checks).toHaveLength(1);
   expect((await get("/api/v3/checks/?tag=db&tag=production", read)).json.checks).toHaveLength(1);
   expect((await get("/api/v3/checks/?tag=staging", read)).json.checks).toEqual([]);
+
+  // Homer reads the list in a browser, which first asks for permission.
+  const { status: allowed, headers } = await stranger("OPTIONS", "/api/v1/checks/");
+  expect([allowed, headers.get("access-control-allow-headers")]).toEqual([204, "X-Api-Key"]);
+  expect((await get("/api/v1/checks/", read)).headers.get("access-control-allow-origin")).toBe("*");
 
   await ping("/start");
   expect((await get(`/api/v1/checks/${uuid}`, read)).json.status).toBe("started");
