@@ -185,7 +185,7 @@ export function Past({ incidents, document, level: Title }: PastProps) {
         </span>
         {(summary !== "" || postmortem !== null) && (
           <p dir="auto">
-            <span lang={lang}>{words(summary).text}</span>
+            <span lang={lang}>{formatInOneLine(words(summary).text)}</span>
             {postmortem !== null && (
               <>
                 {" "}
@@ -234,7 +234,10 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
   const { words, language } = document;
   const { page } = document.view;
   const label = incident.updates[0]?.status ?? "";
-  const description = language.say("labelled", { label, text: words(incident.summary).text });
+  const description = language.say("labelled", {
+    label,
+    text: formatInOneLine(words(incident.summary).text),
+  });
   const properties = {
     type: "article",
     site_name: page.title,
@@ -247,3 +250,6 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
     <meta key={name} property={`og:${name}`} content={content} />
   ));
 }
+
+/** Text of a message in one line, in which list items have no line of their own. */
+const formatInOneLine = (text: string) => text.replaceAll(/\n+- /g, " · ");

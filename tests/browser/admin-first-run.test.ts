@@ -67,7 +67,7 @@ describeInChromium("the first run", (browser) => {
     await page.getByText(/Webhook: Delivered in/).waitFor();
     expect(bot.asked.map(({ path }) => path)).toEqual(["/alerts"]);
     const clicks = () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
-    expect(await clicks()).toBeLessThanOrEqual(4);
+    expect(await clicks()).toBeLessThanOrEqual(2);
     const missing = page.getByText(/^(Alerts are not set up|No monitor sends alerts) yet$/);
     await missing.waitFor({ state: "detached" });
     const uses = await page.evaluate(async () =>

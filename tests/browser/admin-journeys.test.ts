@@ -1,7 +1,8 @@
 /** Journeys across the admin page by role, including forbidden actions. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import { owner, selectPageFaults, findRow } from "../support/admin-world.ts";
+import type { Locator, Page } from "playwright-core";
+import { owner, selectPageFaults, findRow, sendHeldNow } from "../support/admin-world.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { createJourneyWorld, requestRefused, signInOnPage } from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
@@ -416,6 +417,87 @@ describeInChromium("journeys through the admin page", (browser) => {
     await held.getByText("2 monitors", { exact: true }).waitFor();
     await page.keyboard.press("Control+z");
     await held.waitFor({ state: "detached" });
+    expect(selectPageFaults(open.faults)).toEqual([]);
+    await world.ask("POST", "/api/v1/monitors/bulk", { monitorIds: ids, delete: true });
+  });
+
+  test("frequent tasks take few clicks: a restore 4, an old value 3, weekly maintenance 6, an incident 6", async () => {
+    const ids: string[] = [];
+    for (const name of ["Till A", "Till B", "Till C", "Old till"]) {
+      const body = { type: "push", name, interval: 60 };
+      ids.push((await world.ask("POST", "/api/v1/monitors", body)).id);
+    }
+    const [first = "", , , old = ""] = ids;
+    await world.ask("PATCH", `/api/v1/monitors/${first}`, { interval: 300 });
+    await world.ask("DELETE", `/api/v1/monitors/${old}`);
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const dialog = page.getByRole("dialog");
+    const main = page.getByRole("main");
+    const rail = page.getByRole("navigation", { name: "Main" });
+    let clicks = 0;
+    const click = async (target: Locator) => {
+      clicks++;
+      await target.click();
+    };
+    const button = (name: string | RegExp, within: Page | Locator = page) =>
+      within.getByRole("button", { name });
+
+    await click(findRow(page, "Till A").getByRole("link").first());
+    await click(button("More actions", main));
+    await click(page.getByRole("menuitem", { name: "History" }));
+    await main.getByText(/300 s, was 60 s/).waitFor();
+    expect(clicks).toBeLessThanOrEqual(3);
+
+    clicks = 0;
+    await click(rail.getByRole("link", { name: "Settings" }));
+    await click(main.getByRole("link", { name: "Recently deleted" }));
+    await click(button("Restore Old till"));
+    await pollUntil(
+      () => world.get("/monitors?per_page=100"),
+      (all) => all.some(({ id }: { id: string }) => id === old),
+    );
+    expect(clicks).toBeLessThanOrEqual(4);
+
+    const choose = async (label: string, typed: string[]) => {
+      await click(dialog.getByRole("combobox", { name: label }));
+      for (const name of typed) {
+        await page.keyboard.type(name);
+        await page.keyboard.press("Enter");
+      }
+    };
+    clicks = 0;
+    await click(rail.getByRole("link", { name: "Maintenance" }));
+    await click(button("Schedule maintenance"));
+    await dialog.getByRole("textbox", { name: "Title" }).waitFor();
+    await page.keyboard.type("Patch night");
+    await click(dialog.getByRole("combobox", { name: "Repeats" }));
+    await click(page.getByRole("option", { name: "Weekly" }));
+    await choose("Monitors", ["Till A"]);
+    await click(button(/^Schedule/, dialog));
+    await dialog.waitFor({ state: "detached" });
+    expect(clicks).toBeLessThanOrEqual(6);
+    await sendHeldNow(page);
+    const [window] = await world.get("/maintenance-windows");
+    expect(window).toMatchObject({ title: "Patch night", monitorIds: [first] });
+    expect(window.rrule).toContain("FREQ=WEEKLY");
+
+    clicks = 0;
+    await click(rail.getByRole("link", { name: "Incidents" }));
+    await click(button("Create incident"));
+    await dialog.getByRole("textbox", { name: "Title" }).waitFor();
+    await page.keyboard.type("Tills are slow");
+    await choose("Affected monitors", ["Till A", "Till B", "Till C"]);
+    await click(dialog.getByRole("textbox", { name: "Message" }));
+    await page.keyboard.type("Paying takes a minute.");
+    await click(button(/^Post/, dialog));
+    await button("Send now").waitFor();
+    expect(clicks).toBeLessThanOrEqual(6);
+    const [{ slug }] = await world.get("/status-pages");
+    const readPublic = async () => (await fetch(`${world.url}/status/${slug}`)).text();
+    expect(await readPublic()).not.toContain("Tills are slow");
+    await sendHeldNow(page);
+    await pollUntil(readPublic, (text) => text.includes("Tills are slow"));
     expect(selectPageFaults(open.faults)).toEqual([]);
     await world.ask("POST", "/api/v1/monitors/bulk", { monitorIds: ids, delete: true });
   });

@@ -45,6 +45,8 @@ const openStore = createStore<Dialog | null>(null);
 export const useDialog = openStore.use;
 export const openDialog = (dialog: Dialog) => openStore.set(dialog);
 export const closeDialog = () => openStore.set(null);
+/** Whether an editor dialog is open, or its script still loads. */
+export const isDialogOpen = () => openStore.get() !== null;
 
 /** Whether the command palette is open. */
 export const palette = createStore(false);

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { createStore } from "../data/store.ts";
+import { isDialogOpen } from "./open-dialog.ts";
 import { isMac } from "./page.tsx";
 
 /** Handlers by key: `n`, `mod+k` (Ctrl or ⌘), `alt+n`, or a sequence such as `g m`. */
@@ -34,10 +35,13 @@ const isTypingTarget = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Whether a dialog or menu was open at key down. The same key can close it before `handleKey` runs. */
+/**
+ * Whether a dialog or menu was open at key down, or a dialog was about to open: people start typing
+ * before its script has loaded. The same key can close it before `handleKey` runs.
+ */
 let isCovered = false;
 const updateCovered = () =>
-  (isCovered = document.querySelector("[role=dialog], [role=menu]") !== null);
+  (isCovered = isDialogOpen() || document.querySelector("[role=dialog], [role=menu]") !== null);
 
 function keyNameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
   const mod = isMac ? metaKey : ctrlKey;

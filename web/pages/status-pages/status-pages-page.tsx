@@ -3,11 +3,13 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
 import { createChunk } from "../../data/chunks.ts";
+import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copyText } from "../../components/copy.tsx";
 import { formatCount, dot, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
 import {
   CreateButton,
   Dash,
@@ -68,6 +70,7 @@ function StatusPages() {
         <>
           <div className="list-head pages-head faint" aria-hidden="true">
             <span>Page</span>
+            <span>Now</span>
             <span>Visibility</span>
             <span>Subscribers</span>
           </div>
@@ -84,6 +87,29 @@ function StatusPages() {
         {mayWrite && adding !== undefined && <CreatePage onClose={() => open(false)} />}
       </Suspense>
     </>
+  );
+}
+
+/** The state of the page's monitors. Their problems are known in installations of every size. */
+function PageState({ page }: { page: StatusPage }) {
+  const { data: overview } = useOverview();
+  if (overview === undefined) return <span />;
+  const groups = page.sections.map(({ groupId }) => groupId);
+  const ids = page.sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
+  const shown = listKnownMonitors(overview).filter(
+    ({ id, groupId }) => ids.includes(id) || (groupId !== null && groups.includes(groupId)),
+  );
+  const worst = (["down", "degraded", "maintenance"] as const).find((state) =>
+    shown.some(({ status }) => status === state),
+  );
+  const count = shown.filter(({ status }) => status === worst).length;
+  return (
+    <span className="page-now">
+      <StateIcon state={worst ?? "up"} size={14} />
+      {worst === undefined
+        ? "No problems"
+        : `${formatCount(count)} ${worst === "maintenance" ? "in maintenance" : worst}`}
+    </span>
   );
 }
 
@@ -104,7 +130,8 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           {sectionCount === 0 && `${dot}no monitors yet`}
         </span>
       </Link>
-      <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`}>
+      <PageState page={page} />
+      <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`} title={label}>
         <Icon name={icon} size={14} /> <span>{label}</span>
       </span>
       <span className="page-count num">
