@@ -252,4 +252,4 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
 }
 
 /** Text of a message in one line, in which list items have no line of their own. */
-const formatInOneLine = (text: string) => text.replaceAll(/\n+- /g, " · ");
+const formatInOneLine = (text: string) => text.replaceAll("\n\n- ", " ").replaceAll("\n- ", " · ");
