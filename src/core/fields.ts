@@ -417,6 +417,12 @@ export function stripDefault(field: z.ZodType): z.ZodType {
   return field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
 }
 
+/** Field of records that can concern several monitors. */
+export const PartialRecord = z.literal(true).optional().meta({
+  description:
+    "Present only for callers limited to monitor groups, if the record also concerns monitors outside of them. You can read such a record, but not change it.",
+});
+
 /**
  * A body with exactly the fields of `schema`. Drops read-only fields first, so that clients can send a GET response
  * back.

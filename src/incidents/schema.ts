@@ -8,6 +8,7 @@ import {
   idSet,
   line,
   paragraphs,
+  PartialRecord,
   searchText,
   Severity,
   Timestamp,
@@ -123,6 +124,7 @@ const record = {
   severity: Severity,
   monitorId: Id.nullable().meta({ description: "The first of the affected monitors." }),
   monitorIds: z.array(Id).meta({ description: "All affected monitors." }),
+  partial: PartialRecord,
   origin: z.enum(["manual", "monitor"]).meta({
     description:
       "`manual` if a person or script opened it, `monitor` if a monitor did when it went down.",
@@ -221,6 +223,7 @@ const impacts = z
 export const NewIncident = bodySchema(
   [
     "id",
+    "partial",
     "status",
     "origin",
     "resolvedAt",
@@ -264,6 +267,7 @@ const isChange = ([name, value]: [string, unknown]) => name !== "notify" && valu
 export const IncidentPatch = bodySchema(
   [
     "id",
+    "partial",
     "monitorId",
     "origin",
     "resolvedAt",

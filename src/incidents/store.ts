@@ -163,7 +163,9 @@ async function hideMonitors<T extends IncidentSummary>(
     const [monitorId] = monitorIds;
     // An incident that a monitor opened is about this monitor.
     const isAboutOther = one.origin === "monitor" && monitorId !== one.monitorId;
-    return monitorId === undefined || isAboutOther ? [] : [{ ...one, monitorId, monitorIds }];
+    if (monitorId === undefined || isAboutOther) return [];
+    const partial = monitorIds.length < one.monitorIds.length ? true : undefined;
+    return [{ ...one, monitorId, monitorIds, partial }];
   });
 }
 

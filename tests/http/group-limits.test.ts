@@ -211,6 +211,22 @@ describe("a limited API key and a limited person", () => {
     expect((await read("reports")).data.monitorCount).toBe(2);
   });
 
+  test("are told which records also concern other monitors, and can't change those", async () => {
+    const { limited, admin, own, both } = world;
+    const read = async (client: Client, path: string) =>
+      (await client("GET", `/api/v1/${path}`)).json.data.partial;
+    for (const noun of ["incidents", "maintenance-windows"] as const) {
+      const path = `${noun}/${both[noun]}`;
+      expect([await read(limited, path), await read(admin, path)]).toEqual([true, undefined]);
+      expect(await read(limited, `${noun}/${own[noun]}`)).toBeUndefined();
+      const { json } = await limited("GET", `/api/v1/${noun}?per_page=100`);
+      for (const { id, partial } of json.data)
+        expect([id, partial]).toEqual([id, id === both[noun] ? true : undefined]);
+      const changed = await limited("PATCH", `/api/v1/${path}`, { body: { title: "Ours" } });
+      expect(changed.status).toBe(403);
+    }
+  });
+
   test("find no record, count or name of another group on any route that reads", async () => {
     const { admin, owner, foreign, own, both } = world;
     const ids = [foreign.monitors, ...Object.values(own), ...Object.values(both)];

@@ -329,11 +329,11 @@ function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
       }),
     ),
     ...(open?.data ?? []).flatMap((incident) => {
-      const { id, title } = incident;
+      const { id, title, partial } = incident;
       const resolve = () => resolveIncident(id);
       return [
         createCommand(title, "warning", visit(id), { key: id, hint: "Incident" }),
-        ...(mayWrite
+        ...(mayWrite && partial !== true
           ? [createCommand(`Resolve ${title}`, "check", resolve, { key: `resolve ${id}` })]
           : []),
       ];

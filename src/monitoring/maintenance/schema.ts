@@ -9,6 +9,7 @@ import {
   line,
   nullable,
   optionalParagraphs,
+  PartialRecord,
   toPatchShape,
   TimeZone,
   Timestamp,
@@ -68,7 +69,7 @@ const notify = z.boolean().optional().meta({
   description: "Whether the subscribers of status pages are notified. Default: `true`.",
 });
 
-const readOnly = ["id", "state", "current", "next", "createdAt", "updatedAt"];
+const readOnly = ["id", "partial", "state", "current", "next", "createdAt", "updatedAt"];
 
 export const NewMaintenanceWindow = bodySchema(
   readOnly,
@@ -108,6 +109,7 @@ export const MaintenanceWindow = z
     rrule: z.string().nullable().meta({ description: about.rrule }),
     monitorIds: z.array(Id),
     groupIds: z.array(Id),
+    partial: PartialRecord,
     countsUptime: z.boolean().meta({ description: about.countsUptime }),
     public: z.boolean().meta({ description: about.public }),
     reminderHours: z.int().nullable().meta({ description: about.reminderHours }),

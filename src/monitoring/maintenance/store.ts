@@ -93,13 +93,14 @@ async function hideMembers(tenant: Tenant, all: StoredWindow[]): Promise<StoredW
   if (tenant.groupIds == null) return all;
   const ids = new Set(all.flatMap(({ monitorIds }) => monitorIds));
   const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
-  return all
-    .map((window) => ({
-      ...window,
-      monitorIds: window.monitorIds.filter((id) => shown.has(id)),
-      groupIds: window.groupIds.filter((id) => canSeeGroup(tenant, id)),
-    }))
-    .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0);
+  return all.flatMap((window) => {
+    const monitorIds = window.monitorIds.filter((id) => shown.has(id));
+    const groupIds = window.groupIds.filter((id) => canSeeGroup(tenant, id));
+    const count = monitorIds.length + groupIds.length;
+    if (count === 0) return [];
+    const partial = count < window.monitorIds.length + window.groupIds.length ? true : undefined;
+    return [{ ...window, monitorIds, groupIds, partial }];
+  });
 }
 
 /** Lists all windows of the organization, oldest first. */

@@ -4,6 +4,7 @@ import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
+import { useMayChange } from "../../data/rights.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { dot } from "../../components/display/format.ts";
 import { CurlButton } from "../../components/copy.tsx";
@@ -148,7 +149,7 @@ function Rows({ title, windows }: { title: string; windows: readonly Maintenance
 function WindowRow({ window }: { window: MaintenanceWindow }) {
   const { id, title, state, current, next, startsAt, endsAt, rrule } = window;
   const { data: overview } = useOverview();
-  const { mayWrite } = useSignedInPerson();
+  const mayChange = useMayChange(window);
   const zone = useZone();
   const when = current ?? next ?? { startsAt, endsAt };
   const about = [
@@ -169,7 +170,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
         </span>
         {state !== "over" && <Until window={window} />}
       </span>
-      {state === "running" && rrule === null && mayWrite && (
+      {state === "running" && rrule === null && mayChange && (
         <Button
           size="xs"
           className="record-action"

@@ -5,7 +5,9 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
+import { useMayChange } from "../../data/rights.ts";
 import { useSignedInPerson } from "../../data/session.ts";
+import { PartialNote } from "../../components/display/partial-note.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { dot, pluralize } from "../../components/display/format.ts";
 import { Markdown } from "../../components/display/markdown.tsx";
@@ -24,9 +26,9 @@ const crumbs = [{ to: "/maintenance", label: "Maintenance" }];
 
 export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
-  const { mayWrite } = useSignedInPerson();
-  useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
   const query = useWindow(id);
+  const mayChange = useMayChange(query.data ?? {});
+  useShortcuts(mayChange ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
   const preview = usePreview(query.data ?? null, shownTimes);
   return (
     <Loaded
@@ -46,6 +48,7 @@ export default function WindowPage() {
           >
             <Actions window={window} />
           </PageHeader>
+          <PartialNote what="The maintenance" partial={window.partial} />
           {window.description !== "" && (
             <div className="window-description">
               <Markdown text={window.description} />
@@ -87,13 +90,14 @@ function Line({ window }: { window: MaintenanceWindow }) {
 function Actions({ window }: { window: MaintenanceWindow }) {
   const { id, state, rrule } = window;
   const { mayWrite } = useSignedInPerson();
+  const mayChange = useMayChange(window);
   const navigate = useNavigate();
   return (
     <>
-      {mayWrite && state === "running" && rrule === null && (
+      {mayChange && state === "running" && rrule === null && (
         <Button onClick={() => endWindow(window).catch(notifyError)}>End now</Button>
       )}
-      {mayWrite && (
+      {mayChange && (
         <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>Edit</Button>
       )}
       <MoreActions>
@@ -106,7 +110,7 @@ function Actions({ window }: { window: MaintenanceWindow }) {
           id={id}
           curl={() => ({ method: "GET", route: v1["maintenance-windows"]({ id }) })}
           onDelete={
-            mayWrite &&
+            mayChange &&
             (() => {
               deleteWindow(window);
               void navigate({ to: "/maintenance" });

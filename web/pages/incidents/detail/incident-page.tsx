@@ -7,7 +7,8 @@ import { flushSync } from "react-dom";
 import type { Incident as IncidentRecord } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useOverview } from "../../../data/overview.ts";
-import { useSignedInPerson } from "../../../data/session.ts";
+import { useMayChange } from "../../../data/rights.ts";
+import { PartialNote } from "../../../components/display/partial-note.tsx";
 import { dot } from "../../../components/display/format.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { useIsResolving, useUndoneCount } from "../../../components/held-changes.tsx";
@@ -48,7 +49,7 @@ export default function IncidentPage() {
 type Dialog = "edit" | "preview" | null;
 
 function Incident({ incident }: { incident: IncidentRecord }) {
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const [dialog, setDialog] = useState<Dialog>(null);
   const [writing, setWriting] = useState<ComposerMode>("update");
   const message = useRef<HTMLTextAreaElement>(null);
@@ -74,6 +75,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
       <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
         <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>
+      <PartialNote what="The incident" partial={incident.partial} />
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
         {mayWrite && (
           <Composer
@@ -163,7 +165,7 @@ function Actions({
   draft: UpdateDraft;
   onDialog: (dialog: Dialog) => void;
 }) {
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const navigate = useNavigate();
   const isOver = incident.status === "resolved";
   return (

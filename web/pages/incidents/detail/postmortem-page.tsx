@@ -6,7 +6,7 @@ import type { Incident } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedInPerson } from "../../../data/session.ts";
+import { useMayChange } from "../../../data/rights.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { Loaded, PageHeader, Panel } from "../../../components/page.tsx";
@@ -40,7 +40,7 @@ export default function PostmortemPage() {
 
 function Postmortem({ incident }: { incident: Incident }) {
   const { id, title, postmortem } = incident;
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const [isEditing, setEditing] = useState(false);
   const isWriting = mayWrite && (isEditing || postmortem === null);
   return (
@@ -71,7 +71,7 @@ function Postmortem({ incident }: { incident: Incident }) {
 
 function Reading({ incident }: { incident: Incident }) {
   const { id, postmortem } = incident;
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   if (postmortem === null)
     return (
       <Panel title="Text">

@@ -8,7 +8,7 @@ import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedInPerson } from "../../../data/session.ts";
+import { useMayChange } from "../../../data/rights.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { pluralize } from "../../../components/display/format.ts";
 import { Markdown } from "../../../components/display/markdown.tsx";
@@ -62,7 +62,7 @@ export const PostmortemText = ({
 /** The postmortem panel, for resolved incidents and for incidents that have a postmortem. */
 export function Postmortem({ incident }: { incident: Incident }) {
   const { id, status, postmortem } = incident;
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const isDeleting = useDeleting().has(postmortemKeyOf(id));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { IncidentTraces, Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
+import { useMayChange } from "../../../data/rights.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { dot, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -121,7 +122,7 @@ export function Timeline({ incident }: { incident: Incident }) {
                 incident={incident}
               />
             ) : "note" in entry ? (
-              <Note key={entry.note.id} note={entry.note} incidentId={incident.id} />
+              <Note key={entry.note.id} note={entry.note} incident={incident} />
             ) : (
               <Found key={entry.line.key} line={entry.line} />
             ),
@@ -149,7 +150,7 @@ function Update({
   incident: Incident;
 }) {
   const { status, message, createdAt, editedAt } = update;
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const [dialog, setDialog] = useState<"edit" | "revisions" | null>(null);
   const nameOf = useAuthorName();
   const close = () => setDialog(null);
@@ -208,9 +209,9 @@ function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
 /**
  * A note. Notes by monitors are a single line; notes by people look different from public updates.
  */
-function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) {
+function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
   const { id, message, createdAt, author } = note;
-  const { mayWrite } = useSignedInPerson();
+  const mayWrite = useMayChange(incident);
   const nameOf = useAuthorName();
   if (author.type === "monitor")
     return <Found line={{ who: author.name, words: formatReason(message), at: createdAt }} />;
@@ -229,7 +230,7 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
               onClick={() =>
                 holdDeletion((query) =>
                   v1
-                    .incidents({ id: incidentId })
+                    .incidents({ id: incident.id })
                     .notes({ noteId: id })
                     .delete(undefined, { query }),
                 )
