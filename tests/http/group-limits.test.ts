@@ -211,7 +211,7 @@ describe("a limited API key and a limited person", () => {
     expect((await read("reports")).data.monitorCount).toBe(2);
   });
 
-  test("are told which records also concern other monitors, and can't change those", async () => {
+  test("see which records also concern other monitors, and can’t change those", async () => {
     const { limited, admin, own, both } = world;
     const read = async (client: Client, path: string) =>
       (await client("GET", `/api/v1/${path}`)).json.data.partial;
