@@ -149,11 +149,14 @@ export async function renewSession() {
   queryClient.setQueryData(["session"], await loadSession());
 }
 
-/** Signs out, also at the provider of the session, and leaves so that no data stays in memory. */
+/**
+ * Signs out, also at the provider of the session, and leaves so that no data stays in memory. The sign-in page then waits
+ * for the person, because a direct provider would sign them in again at once.
+ */
 export async function signOut() {
   const { providerUrl } = await unwrapData(dashboard["sign-out"].post());
   rememberSignedIn(false);
-  location.assign(providerUrl ?? "/");
+  location.assign(providerUrl ?? "/sign-in?password");
 }
 
 /** ID of the person's organization that contains the record; null if none does. */
