@@ -1,12 +1,12 @@
 /** Single sign-on in Chromium: a provider is added and tested, linked, used to sign in, and unlinked. */
 import { expect, test } from "bun:test";
-import { selectPageFaults, startOwnedMachine } from "../support/admin-world.ts";
+import { owner, selectPageFaults, startOwnedMachine } from "../support/admin-world.ts";
 import { findLookFlaws } from "../support/admin-looks.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { startRealIdentityProvider } from "../support/real-identity-provider.ts";
 
 describeInChromium("single sign-on", (browser) => {
-  test("a provider is added and tested, an account is linked, signs in, and is unlinked", async () => {
+  test("a provider is added and tested, an account is linked, signs in without a password, and is unlinked", async () => {
     await using machine = await startOwnedMachine();
     await using provider = await startRealIdentityProvider(`${machine.url}/sign-in/callback`);
     await using opened = await machine.open(browser, "/settings/single-sign-on");
@@ -25,6 +25,8 @@ describeInChromium("single sign-on", (browser) => {
     expect(await findLookFlaws(page, "sign-in-provider")).toEqual([]);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText(provider.issuer).waitFor();
+    const [{ id }] = await machine.ask("GET", "/identity-providers");
+    await machine.ask("PATCH", `/identity-providers/${id}`, { isDirect: true });
 
     await page.goto(`${machine.url}/settings/profile`);
     await page.getByRole("button", { name: "Link Keycloak" }).click();
@@ -38,6 +40,28 @@ describeInChromium("single sign-on", (browser) => {
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in with Keycloak" }).click();
     await page.getByText("Monitors").first().waitFor();
+
+    const openSwitch = async () => {
+      await page.goto(`${machine.url}/settings/organization`);
+      return page.getByRole("switch", { name: "Password sign-in" });
+    };
+    await (await openSwitch()).click();
+    await page.getByText("Saved").waitFor();
+    await page.getByRole("button", { name: "Acme GmbH" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "No, stay signed in" }).click();
+    // After signing out, the page waits for the person, although the provider still knows them.
+    await page.waitForURL(`${machine.url}/sign-in?password`);
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("has turned password sign-in off").waitFor();
+    // Elsewhere, the only provider is opened at once.
+    await page.goto(machine.url);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("Monitors").first().waitFor();
+    await (await openSwitch()).click();
+    await page.getByText("Saved").waitFor();
     await page.goto(`${machine.url}/settings/profile`);
 
     await page.getByRole("button", { name: "Actions for Keycloak" }).click();
