@@ -3,7 +3,7 @@ import type { CalendarLimits } from "./alerting/schedules/calendar.ts";
 import { createCalendarRoutes } from "./alerting/schedules/routes.ts";
 import type { AlertLinkLimits } from "./alerting/records/link-page.ts";
 import { createVisitorSignInRoutes } from "./status-pages/site/sign-in-routes.ts";
-import { admitVisitor } from "./status-pages/site/sign-in-service.ts";
+import { admitVisitor, respondVisitorFailure } from "./status-pages/site/sign-in-service.ts";
 import { createCallbackRoutes } from "./accounts/single-sign-on/routes.ts";
 import { createLinkRoutes, type createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
@@ -162,7 +162,7 @@ const createAddressedRoutes = ({ calendars, alertLinks, push, sources, api }: De
     .use(createLinkRoutes(alertLinks))
     .use(createPingRoutes(push))
     .use(createReceivingRoutes(sources))
-    .use(createCallbackRoutes({ ...api, admitVisitor }))
+    .use(createCallbackRoutes({ ...api, admitVisitor, respondVisitorFailure }))
     .use(createVisitorSignInRoutes(api));
 
 function createRequestContext(server: Server, request: Request): RequestContext {

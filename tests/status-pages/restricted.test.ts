@@ -401,11 +401,41 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
   };
   const { own, browser, gone } = await start();
   const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
-  const [, next = ""] = /content="0;url=([^"]+)"/.exec(back.text) ?? [];
-  const approved = await browser.comeBack(next.replaceAll("&amp;", "&"));
+  const approved = await browser.comeBack(back.headers.get("location") ?? "");
   const url = new URL(approved.headers.get("location") ?? "");
   const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
   expect(done.headers.get("location")).toBe("/status/ours/history?lang=de");
+  const fail = async () => {
+    const started = await start();
+    const path = provider.authorize(started.gone.headers.get("location") ?? "");
+    const { status, text } = await started.browser.comeBack(path);
+    expect(text).toContain('lang="de"');
+    expect(text).toContain('/status/ours/sign-in">Erneut anmelden</a>');
+    return [status, ...readWords(text, "h1"), ...readWords(text, ".lock p")];
+  };
+  const { claims } = provider.state;
+  await made.publish({ visitorProviders: [{ providerId, domains: ["acme.example"] }] });
+  expect(await fail()).toEqual([
+    403,
+    "Ihr Konto bei Keycloak darf diese Seite nicht sehen",
+    "Melden Sie sich mit einem anderen Konto an, oder fragen Sie die Personen, die Ihnen diese Adresse geschickt haben.",
+  ]);
+  await made.publish({ visitorProviders: [{ providerId, domains: [] }] });
+  provider.state.returned = { error: "access_denied", error_description: "Not in group" };
+  expect(await fail()).toEqual([
+    403,
+    "Keycloak hat die Anmeldung abgelehnt",
+    "access_denied: Not in group",
+  ]);
+  provider.state.returned = {};
+  provider.state.claims = { ...claims, aud: "grafana" };
+  const unusable = [
+    403,
+    "Die Anmeldung funktioniert gerade nicht",
+    "Versuchen Sie es in ein paar Minuten noch einmal.",
+  ];
+  expect(await fail()).toEqual(unusable);
+  provider.state.claims = claims;
   await admin.page("PATCH", `/dashboard/identity-providers/${providerId}`, {
     body: { clientId: "other" },
   });
@@ -452,9 +482,8 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
     const browser = createCookieBrowser(made);
     const gone = await browser.comeBack(started.headers.get("location") ?? "");
     const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
-    if (back.status !== 200) return { status: back.status, cookie: "", browser };
-    const [, next = ""] = /content="0;url=([^"]+)"/.exec(back.text) ?? [];
-    const approved = await browser.comeBack(next.replaceAll("&amp;", "&"));
+    if (back.status !== 302) return { status: back.status, cookie: "", browser };
+    const approved = await browser.comeBack(back.headers.get("location") ?? "");
     const url = new URL(approved.headers.get("location") ?? "");
     const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
     const [cookie = ""] = done.headers.getSetCookie()[0]?.split(";") ?? [];

@@ -22,20 +22,25 @@ export async function serveCallback(
   dependencies: SingleSignOnDependencies,
 ): Promise<Response> {
   const parameters = new URLSearchParams(request.url.split("?", 2)[1]);
-  if (!parameters.has("state")) return redirectToSignIn();
+  if (!parameters.has("state")) return redirectTo(passwordPath);
   // HEAD must have no effect (RFC 9110 §9.2.1).
   if (request.method === "HEAD") return new Response(null, { status: 200 });
-  return finishAttempt(context, dependencies, parameters).then(respondOutcome, respondFailure);
+  return finishAttempt(context, dependencies, parameters).then(respondOutcome, (error: unknown) =>
+    error instanceof ProviderFailure && error.pageId !== null && dependencies.respondVisitorFailure
+      ? dependencies.respondVisitorFailure(context, error.pageId, error)
+      : respondFailure(error),
+  );
 }
 
-const redirectToSignIn = () =>
+const redirectTo = (path: string) =>
   new Response(null, {
     status: 302,
-    headers: { Location: passwordPath, "Cache-Control": "no-store" },
+    headers: { Location: path, "Cache-Control": "no-store" },
   });
 
 function respondOutcome(outcome: Outcome): Response {
-  if (outcome.type === "done") return respondDone(outcome.returnTo);
+  if (outcome.type === "done")
+    return outcome.isVisitor ? redirectTo(outcome.returnTo) : respondDone(outcome.returnTo);
   const { provider, email } = outcome;
   return respondPage("Enter your password once", [
     `An account with the address ${email} exists here. Sign in with its password now, in this browser. Then you can also sign in with ${provider}.`,

@@ -7,6 +7,12 @@ export class ProviderFailure extends Error {
   readonly advice: string;
   /** Whether the provider did not respond, or not as a provider does. */
   readonly isUnreachable: boolean;
+  /** Whether the provider works, and only this account is not accepted. */
+  readonly isAboutAccount: boolean;
+  /** Status page whose visitor failed to sign in; null for people. */
+  pageId: string | null = null;
+  /** Name of the provider, for visitors; null if it was removed. */
+  providerName: string | null = null;
 
   constructor(
     message: string,
@@ -14,13 +20,21 @@ export class ProviderFailure extends Error {
       said = null,
       advice,
       isUnreachable = false,
+      isAboutAccount = false,
       cause,
-    }: { said?: string | null; advice: string; isUnreachable?: boolean; cause?: unknown },
+    }: {
+      said?: string | null;
+      advice: string;
+      isUnreachable?: boolean;
+      isAboutAccount?: boolean;
+      cause?: unknown;
+    },
   ) {
     super(message, { cause });
     this.said = said;
     this.advice = advice;
     this.isUnreachable = isUnreachable;
+    this.isAboutAccount = isAboutAccount;
   }
 }
 

@@ -46,6 +46,12 @@ export type SingleSignOnDependencies = {
    * ProviderFailure if they may not see it.
    */
   admitVisitor?: (context: VisitorContext, visitor: IdentifiedVisitor) => Promise<void>;
+  /** Shows a visitor of a status page, in its language, that the sign-in failed. */
+  respondVisitorFailure?: (
+    context: VisitorContext,
+    pageId: string,
+    failure: ProviderFailure,
+  ) => Promise<Response>;
 };
 
 /**
@@ -103,9 +109,10 @@ function logFailure(
   log.warn("sign-in through a provider failed", { provider: name, reason, address, requestId });
 }
 
-/** The end of an attempt: a path to open, or a password to enter first. */
+/** The end of an attempt: a path to open, or a password to enter first. Visitors have no strict cookies. */
 export type Outcome =
-  { type: "done"; returnTo: string } | { type: "consent"; provider: string; email: string };
+  | { type: "done"; returnTo: string; isVisitor?: boolean }
+  | { type: "consent"; provider: string; email: string };
 
 /**
  * Ends an attempt with the response that the provider sent through the browser. Throws
@@ -125,6 +132,22 @@ export async function finishAttempt(
         advice: startAgain,
       },
     );
+  const { purpose } = attempt;
+  try {
+    return await finishStarted(context, dependencies, response, attempt);
+  } catch (error) {
+    if (error instanceof ProviderFailure && purpose.type === "visitor")
+      error.pageId = purpose.pageId;
+    throw error;
+  }
+}
+
+async function finishStarted(
+  context: VisitorContext,
+  dependencies: SingleSignOnDependencies,
+  response: URLSearchParams,
+  attempt: Attempt,
+): Promise<Outcome> {
   const provider = await openStartedProvider(context, attempt);
   try {
     const metadata = await dependencies.providerDocuments.get(provider, context);
@@ -133,7 +156,10 @@ export async function finishAttempt(
     return await finishFor(context, dependencies, provider, attempt, claims);
   } catch (error) {
     const explained = explainError(error, provider.name);
-    if (explained instanceof ProviderFailure) logFailure(context, provider, explained);
+    if (explained instanceof ProviderFailure) {
+      explained.providerName = provider.name;
+      logFailure(context, provider, explained);
+    }
     throw explained;
   }
 }
@@ -158,6 +184,7 @@ function assertDomain({ name, allowedDomains }: OpenedProvider, claims: Verified
       ? `Your address at ${name} is not in an allowed domain.`
       : `${name} does not assert that your address is verified.`,
     {
+      isAboutAccount: true,
       advice: `Use an account with an address of ${allowedDomains.join(", ")}, or ask an administrator to change the allowed domains.`,
     },
   );
@@ -174,7 +201,7 @@ async function finishFor(
     case "visitor":
       if (admitVisitor === undefined) throw new Error("No part of the appliance admits visitors.");
       await admitVisitor(context, { pageId: purpose.pageId, provider, claims });
-      return { type: "done", returnTo };
+      return { type: "done", returnTo, isVisitor: true };
     case "link":
       await retryOnStaleRead(() => linkAccount(context, provider, purpose, claims));
       return { type: "done", returnTo };

@@ -294,5 +294,9 @@ export const cs: Dictionary = {
     "Na této adrese není žádná veřejná stránka. Možná byla přesunuta, nebo je odkaz neúplný. Požádejte odesílatele o aktuální odkaz.",
   signInFails: "Přihlášení teď nefunguje",
   signInLater: "Zkuste to znovu za několik minut.",
+  accountNotAllowed: "Váš účet u {name} tuto stránku zobrazit nemůže",
+  useOtherAccount:
+    "Přihlaste se jiným účtem, nebo se zeptejte lidí, kteří vám tuto adresu poslali.",
+  providerRejected: "{name}: přihlášení bylo odmítnuto",
   tooManyRequests: "Příliš mnoho požadavků",
 };

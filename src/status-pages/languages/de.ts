@@ -252,5 +252,9 @@ export const de: Dictionary = {
     "Unter dieser Adresse gibt es keine öffentliche Seite. Vielleicht ist sie umgezogen, oder der Link ist unvollständig. Fragen Sie den Absender nach dem aktuellen Link.",
   signInFails: "Die Anmeldung funktioniert gerade nicht",
   signInLater: "Versuchen Sie es in ein paar Minuten noch einmal.",
+  accountNotAllowed: "Ihr Konto bei {name} darf diese Seite nicht sehen",
+  useOtherAccount:
+    "Melden Sie sich mit einem anderen Konto an, oder fragen Sie die Personen, die Ihnen diese Adresse geschickt haben.",
+  providerRejected: "{name} hat die Anmeldung abgelehnt",
   tooManyRequests: "Zu viele Anfragen",
 };

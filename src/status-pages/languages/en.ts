@@ -262,6 +262,9 @@ export const en = {
     "There is no public page at this address. It can have moved, or the link is incomplete. Ask the sender for the current link.",
   signInFails: "Signing in does not work at the moment",
   signInLater: "Try again in a few minutes.",
+  accountNotAllowed: "Your account at {name} can't see this page",
+  useOtherAccount: "Sign in with another account, or ask the people who sent you this address.",
+  providerRejected: "{name} rejected the sign-in",
   tooManyRequests: "Too many requests",
 } as const;
 

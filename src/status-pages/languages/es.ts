@@ -255,6 +255,10 @@ export const es: Dictionary = {
   nothingHereText:
     "No hay ninguna página pública en esta dirección. Puede que se haya movido o que el enlace esté incompleto. Pide el enlace actual a quien te lo envió.",
   signInFails: "No es posible iniciar sesión en este momento",
-  signInLater: "Inténtelo de nuevo dentro de unos minutos.",
+  signInLater: "Inténtalo de nuevo dentro de unos minutos.",
+  accountNotAllowed: "Tu cuenta de {name} no puede ver esta página",
+  useOtherAccount:
+    "Inicia sesión con otra cuenta o pregunta a las personas que te enviaron esta dirección.",
+  providerRejected: "{name} rechazó el inicio de sesión",
   tooManyRequests: "Demasiadas solicitudes",
 };

@@ -252,5 +252,9 @@ export const fr: Dictionary = {
     "Il n’y a pas de page publique à cette adresse. Elle a peut-être été déplacée, ou le lien est incomplet. Demandez le lien actuel à l’expéditeur.",
   signInFails: "La connexion ne fonctionne pas pour le moment",
   signInLater: "Réessayez dans quelques minutes.",
+  accountNotAllowed: "Votre compte {name} ne permet pas de voir cette page",
+  useOtherAccount:
+    "Connectez-vous avec un autre compte, ou adressez-vous aux personnes qui vous ont envoyé cette adresse.",
+  providerRejected: "{name} a refusé la connexion",
   tooManyRequests: "Trop de requêtes",
 };

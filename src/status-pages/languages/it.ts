@@ -260,5 +260,9 @@ export const it: Dictionary = {
     "A questo indirizzo non c’è alcuna pagina pubblica. Potrebbe essere stata spostata, oppure il link è incompleto. Chiedi il link attuale a chi te l’ha inviato.",
   signInFails: "Al momento non è possibile accedere",
   signInLater: "Riprova tra qualche minuto.",
+  accountNotAllowed: "Il tuo account {name} non può vedere questa pagina",
+  useOtherAccount:
+    "Accedi con un altro account o chiedi alle persone che ti hanno inviato questo indirizzo.",
+  providerRejected: "{name} ha rifiutato l’accesso",
   tooManyRequests: "Troppe richieste",
 };

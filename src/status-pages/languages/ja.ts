@@ -232,7 +232,10 @@ export const ja: Dictionary = {
   nothingHere: "ページが見つかりません",
   nothingHereText:
     "このアドレスに公開ページはありません。移動したか、リンクが不完全な可能性があります。送信者に現在のリンクをお問い合わせください。",
-  signInFails: "現在サインインできません",
+  signInFails: "現在ログインできません",
   signInLater: "数分後にもう一度お試しください。",
+  accountNotAllowed: "{name} のアカウントではこのページを閲覧できません",
+  useOtherAccount: "別のアカウントでログインするか、このアドレスを送った方にお問い合わせください。",
+  providerRejected: "{name} がログインを拒否しました",
   tooManyRequests: "リクエストが多すぎます",
 };

@@ -234,5 +234,8 @@ export const ko: Dictionary = {
     "이 주소에는 공개 페이지가 없습니다. 페이지가 이동했거나 링크가 완전하지 않을 수 있습니다. 보낸 사람에게 현재 링크를 요청하세요.",
   signInFails: "지금은 로그인할 수 없습니다",
   signInLater: "몇 분 후에 다시 시도해 주세요.",
+  accountNotAllowed: "{name} 계정으로는 이 페이지를 볼 수 없습니다",
+  useOtherAccount: "다른 계정으로 로그인하거나 이 주소를 보낸 사람에게 문의하세요.",
+  providerRejected: "로그인이 거부되었습니다: {name}",
   tooManyRequests: "요청이 너무 많습니다",
 };

@@ -252,5 +252,9 @@ export const nl: Dictionary = {
     "Op dit adres staat geen openbare pagina. Misschien is ze verplaatst, of is de link onvolledig. Vraag de afzender om de huidige link.",
   signInFails: "Inloggen werkt op dit moment niet",
   signInLater: "Probeer het over een paar minuten opnieuw.",
+  accountNotAllowed: "Je account bij {name} mag deze pagina niet zien",
+  useOtherAccount:
+    "Log in met een ander account of vraag het aan de mensen die je dit adres hebben gestuurd.",
+  providerRejected: "{name} heeft het inloggen geweigerd",
   tooManyRequests: "Te veel verzoeken",
 };

@@ -294,5 +294,8 @@ export const pl: Dictionary = {
     "Pod tym adresem nie ma publicznej strony. Mogła zostać przeniesiona albo link jest niepełny. Poproś nadawcę o aktualny link.",
   signInFails: "Logowanie chwilowo nie działa",
   signInLater: "Spróbuj ponownie za kilka minut.",
+  accountNotAllowed: "Twoje konto {name} nie może wyświetlić tej strony",
+  useOtherAccount: "Zaloguj się na inne konto albo zapytaj osoby, które przysłały Ci ten adres.",
+  providerRejected: "{name}: logowanie odrzucone",
   tooManyRequests: "Zbyt wiele żądań",
 };

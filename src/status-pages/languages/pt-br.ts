@@ -254,5 +254,9 @@ export const ptBr: Dictionary = {
     "Não há nenhuma página pública neste endereço. Ela pode ter sido movida, ou o link está incompleto. Peça o link atual a quem o enviou.",
   signInFails: "Não é possível entrar no momento",
   signInLater: "Tente novamente em alguns minutos.",
+  accountNotAllowed: "Sua conta em {name} não pode ver esta página",
+  useOtherAccount:
+    "Entre com outra conta ou fale com as pessoas que enviaram este endereço a você.",
+  providerRejected: "{name} recusou a entrada",
   tooManyRequests: "Solicitações demais",
 };

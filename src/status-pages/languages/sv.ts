@@ -250,5 +250,9 @@ export const sv: Dictionary = {
     "Det finns ingen offentlig sida på den här adressen. Den kan ha flyttats, eller så är länken ofullständig. Be avsändaren om den aktuella länken.",
   signInFails: "Det går inte att logga in just nu",
   signInLater: "Försök igen om några minuter.",
+  accountNotAllowed: "Ditt konto hos {name} får inte se den här sidan",
+  useOtherAccount:
+    "Logga in med ett annat konto eller fråga dem som skickade den här adressen till dig.",
+  providerRejected: "{name} avvisade inloggningen",
   tooManyRequests: "För många förfrågningar",
 };

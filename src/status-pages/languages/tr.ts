@@ -240,5 +240,8 @@ export const tr: Dictionary = {
     "Bu adreste herkese açık bir sayfa yok. Taşınmış olabilir ya da bağlantı eksik. Gönderenden güncel bağlantıyı isteyin.",
   signInFails: "Şu anda oturum açılamıyor",
   signInLater: "Birkaç dakika sonra yeniden deneyin.",
+  accountNotAllowed: "{name} hesabınız bu sayfayı göremez",
+  useOtherAccount: "Başka bir hesapla oturum açın veya size bu adresi gönderen kişilere sorun.",
+  providerRejected: "{name} oturum açmayı reddetti",
   tooManyRequests: "Çok fazla istek",
 };

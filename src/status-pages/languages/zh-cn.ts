@@ -231,5 +231,8 @@ export const zhCn: Dictionary = {
   nothingHereText: "此地址没有公开页面。页面可能已移动，或者链接不完整。请向发送者索取最新链接。",
   signInFails: "目前无法登录",
   signInLater: "请几分钟后再试。",
+  accountNotAllowed: "您的 {name} 帐户无法查看此页面",
+  useOtherAccount: "请使用其他帐户登录，或询问向您发送此地址的人。",
+  providerRejected: "{name} 拒绝了登录",
   tooManyRequests: "请求过多",
 };

@@ -292,6 +292,34 @@ function respondTrouble(error: unknown, language: Language): Response {
 
 const shortCookie = { maxAgeSeconds: startedMs / 1000, sameSite: "Lax" } as const;
 
+/** Shows that a visitor's sign-in failed. The log has the reasons that only administrators can change. */
+export async function respondVisitorFailure(
+  context: VisitorContext,
+  pageId: string,
+  { isAboutAccount, said, isUnreachable, providerName }: ProviderFailure,
+): Promise<Response> {
+  const opened = await openStart(context, context.cookies.read(visitCookieOf(pageId)) ?? "");
+  const language = getLanguage(
+    opened?.start.language ?? (await findHeadById(context.store, pageId))?.language ?? "en",
+  );
+  const name = providerName ?? "";
+  const [heading, text] = isAboutAccount
+    ? [language.say("accountNotAllowed", { name }), language.say("useOtherAccount")]
+    : said !== null && said !== ""
+      ? [language.say("providerRejected", { name }), said]
+      : [language.say("signInFails"), language.say("signInLater")];
+  return respondStatement(
+    heading,
+    text,
+    isUnreachable ? 502 : 403,
+    language,
+    opened && {
+      label: language.say("signInAgain"),
+      path: `${opened.start.origin}${opened.start.base}/sign-in`,
+    },
+  );
+}
+
 /** Accepts the account of a visitor whom a provider identified. Throws ProviderFailure if the page does not accept it. */
 export async function admitVisitor(
   { store, vault, clock, cookies }: VisitorContext,
@@ -305,7 +333,10 @@ export async function admitVisitor(
   if (accepted === undefined || !isAllowedVisitor(accepted.domains, email))
     throw new ProviderFailure(
       `Your account at ${provider.name} is not allowed to see this status page.`,
-      { advice: "Sign in with another account, or ask the people who sent you its address." },
+      {
+        isAboutAccount: true,
+        advice: "Sign in with another account, or ask the people who sent you its address.",
+      },
     );
   const account = { providerId: provider.id, email, until: clock() + startedMs };
   cookies.set({
