@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../core/fields.ts";
 
-/** A change to the monitor, its group or one of its alert channels. */
+/** A change to the monitor or its group. */
 const Change = z.object({
   at: Timestamp,
   action: z.string(),

@@ -10,7 +10,7 @@ const limits = { changes: 10, neighbors: 10, failing: 1_000 };
 /** Returns known facts from before the current failure of a monitor. Throws NOT_FOUND. */
 export async function findCauses(scope: Scope, monitorId: string): Promise<Causes> {
   const monitor = await getMonitor(scope, monitorId);
-  const { status, statusSince, groupId, alertChannelIds, certificateExpiresAt } = monitor;
+  const { status, statusSince, groupId, certificateExpiresAt } = monitor;
   if (status !== "down" && status !== "degraded")
     return {
       since: null,
@@ -20,7 +20,8 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
       neighborCount: 0,
     };
   const since = Date.parse(statusSince);
-  const subjects = [monitorId, ...(groupId === null ? [] : [groupId]), ...alertChannelIds];
+  // Changes to alert channels are no cause of a failure.
+  const subjects = [monitorId, ...(groupId === null ? [] : [groupId])];
   const [changes, failing] = await Promise.all([
     findChangesBetween(scope, subjects, {
       from: since - changesBeforeMs,

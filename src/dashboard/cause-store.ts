@@ -15,12 +15,11 @@ type ChangeRow = Omit<Change, "fields" | "actor"> & {
 
 const changeText = `select e.at, e.action, e.fields, e.actor_type as actorType,
     e.actor_id as actorId, e.actor_name as actorName, e.subject_id as subjectId,
-    coalesce(m.name, g.name, c.name, e.subject_name) as subjectName
+    coalesce(m.name, g.name, e.subject_name) as subjectName
   from json_each(?2) subjects
     cross join audit_entries e on e.organization_id = ?1 and e.subject_id = subjects.value
     left join monitors m on m.organization_id = ?1 and m.id = e.subject_id
     left join monitor_groups g on g.organization_id = ?1 and g.id = e.subject_id
-    left join alert_channels c on c.organization_id = ?1 and c.id = e.subject_id
   where e.at >= ?3 and e.at <= ?4 order by e.seq desc limit ?5`;
 
 /** Reads the changes to these records in a span, newest first. */

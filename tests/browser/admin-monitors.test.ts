@@ -243,6 +243,10 @@ describeInChromium("the Monitors page", (browser) => {
       has: page.getByRole("heading", { name: "What happened before" }),
     });
     await before.getByText(/^You changed the monitor Blog: alert channels$/).waitFor();
+    const acknowledge = header.getByRole("button", { name: "Acknowledge" });
+    await acknowledge.click();
+    await header.getByText("acknowledged by Ada Lovelace").waitFor();
+    expect(await acknowledge.count()).toBe(0);
     const panel = page.locator(".panel", {
       has: page.getByRole("heading", { name: "Alerts to", exact: true }),
     });

@@ -91,6 +91,9 @@ export function PageEditor({ page }: { page: StatusPage }) {
               errorOf={form.errorOf}
             />
           </Panel>
+          <Panel title="Access">
+            <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
+          </Panel>
           <Panel title="Appearance">
             <div className="form-section">
               <FileField name="logo" page={page} onChanged={setBase} />
@@ -103,9 +106,6 @@ export function PageEditor({ page }: { page: StatusPage }) {
               <FileField name="font" page={page} onChanged={setBase} />
               <FileField name="favicon" page={page} onChanged={setBase} />
             </div>
-          </Panel>
-          <Panel title="Access">
-            <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
           </Panel>
         </FormFrame>
       </div>

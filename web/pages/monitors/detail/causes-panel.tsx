@@ -39,8 +39,8 @@ export function CausesPanel({ monitor }: { monitor: Monitor }) {
     <Panel title="What happened before">
       {lines.length === 0 && (
         <p className="quiet panel-none">
-          In the hour before, nobody changed this monitor, its group or its channels. Its
-          certificate has not expired, and no other monitor failed within a minute.
+          In the hour before, nobody changed this monitor or its group. Its certificate has not
+          expired, and no other monitor failed within a minute.
         </p>
       )}
       <ul className="lines">{lines}</ul>

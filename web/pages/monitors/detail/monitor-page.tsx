@@ -8,6 +8,7 @@ import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useManagedRecords } from "../../../data/managed.ts";
 import { overviewQuery } from "../../../data/overview.ts";
+import { useAttention } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
@@ -17,6 +18,7 @@ import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
+import { acknowledge } from "../../alerts/data.ts";
 import { checkNow, deleteMonitors } from "../actions.ts";
 import { getMonitorActions, listPauses } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
@@ -145,6 +147,7 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
           Paused until <Time at={pausedUntil} as="short" />
         </>
       )}
+      <Owners monitor={monitor} />
       {lastCheckedAt !== null && (
         <>
           {dot}
@@ -184,6 +187,32 @@ function PauseMenu({ monitor }: { monitor: MonitorRecord }) {
   );
 }
 
+/** Acknowledges the alert of a monitor that is down or degraded, until someone has done so. */
+function AcknowledgeButton({ monitor: { id, name } }: { monitor: MonitorRecord }) {
+  const attention = useAttention().data?.get(id);
+  const alertId = attention?.acknowledgedBy.length === 0 ? attention.alertId : null;
+  const { mutate, isPending } = useMutation({
+    mutationFn: (alertId: string) => acknowledge({ id: alertId, title: name }),
+  });
+  if (alertId === null) return null;
+  return (
+    <BusyButton
+      variant="filled"
+      className="monitor-acknowledge"
+      onClick={() => mutate(alertId)}
+      loading={isPending}
+    >
+      Acknowledge
+    </BusyButton>
+  );
+}
+
+/** The people who acknowledged the alert of a monitor that is down or degraded. */
+function Owners({ monitor: { id } }: { monitor: MonitorRecord }) {
+  const owners = useAttention().data?.get(id)?.acknowledgedBy ?? [];
+  return owners.length === 0 ? null : `${dot}acknowledged by ${owners.join(", ")}`;
+}
+
 function Actions({ monitor }: { monitor: MonitorRecord }) {
   const { id, type, paused } = monitor;
   const { pause, pauseUntil, mute, edit, duplicate } = getMonitorActions(monitor);
@@ -199,6 +228,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
     <>
       {mayWrite && (
         <>
+          <AcknowledgeButton monitor={monitor} />
           <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
