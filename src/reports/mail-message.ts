@@ -1,46 +1,37 @@
-/** Composes a report as a mail. */
+/** Composes a report as a mail, in the language of its recipient. */
 import type { Message } from "../alerting/sending/messages.ts";
-import { formatCount, formatDuration, formatPercent } from "../core/text/formatting.ts";
 import { getFormatter } from "../core/time/times.ts";
+import type { Language } from "../status-pages/languages/language.ts";
 import type { Report, ReportFigures } from "./schema.ts";
 
 /** Maximum listed groups and monitors. */
 const maxRows = 20;
 
-type Interval = "weekly" | "monthly";
+export type Interval = "weekly" | "monthly";
+
+type Frame = { interval: Interval; organization: string; url: string; language: Language };
 
 /** Composes the mail of a report. `url` is the address of the report in the admin page. */
-export function composeReportMail(
-  id: string,
-  report: Report,
-  { interval, organization, url }: { interval: Interval; organization: string; url: string },
-): Message {
-  const { subject, summary, groups, monitors, slaTarget } = report;
-  const name = subject.type === "organization" ? organization : `${subject.name}, ${organization}`;
-  const target =
-    slaTarget === null ? "" : ` (target ${formatPercent(slaTarget)}: ${describeTarget(summary)})`;
+export function composeReportMail(id: string, report: Report, frame: Frame): Message {
+  const { url, language } = frame;
   const facts = [
-    { label: "Period", value: `${describePeriod(report, interval)}, ${report.timeZone}` },
-    { label: "Uptime", value: `${formatPercent(summary.ratio)}${target}` },
-    {
-      label: "Outages",
-      value: summary.outages === null ? "not known" : formatCount(summary.outages),
-    },
-    { label: "Down time", value: formatDuration(summary.downSeconds) },
-    { label: "Incidents", value: formatCount(summary.incidents) },
-    ...(groups.length < 2
-      ? []
-      : groups.slice(0, maxRows).map((one) => ({ label: one.name, value: describeRow(one) }))),
-    ...listWorst(monitors).map((one) => ({ label: one.name, value: describeRow(one) })),
+    ...listReportFacts(report, frame),
+    ...listReportedGroups(report, language)
+      .slice(0, maxRows)
+      .map((one) => ({ label: one.name, value: describeRow(one, language) })),
+    ...listWorst(report.monitors).map((one) => ({
+      label: one.name,
+      value: describeRow(one, language),
+    })),
   ];
   return {
     id,
     type: "notice",
-    tone: summary.isMet === false ? "down" : "up",
+    tone: report.summary.isMet === false ? "down" : "up",
     severity: "info",
     at: report.to,
-    title: `Report of ${describePeriod(report, interval)}: ${name}`,
-    lines: facts.map(({ label, value }) => `${label}: ${value}`),
+    title: composeReportTitle(report, frame),
+    lines: facts.map(({ label, value }) => language.say("labelled", { label, text: value })),
     facts,
     url,
     acknowledgeUrl: null,
@@ -50,25 +41,80 @@ export function composeReportMail(
   };
 }
 
-function describePeriod({ from, to, timeZone }: Report, interval: Interval): string {
+export function composeReportTitle(
+  report: Report,
+  { interval, organization, language }: Omit<Frame, "url">,
+): string {
+  const { type, name } = report.subject;
+  return language.say("reportTitle", {
+    period: describePeriod(report, interval, language),
+    name:
+      type === "organization" ? organization : `${name}${language.say("separator")}${organization}`,
+  });
+}
+
+/** Lists the figures of the whole report as labels and values. */
+export function listReportFacts(
+  report: Report,
+  { interval, language }: Pick<Frame, "interval" | "language">,
+): { label: string; value: string }[] {
+  const { summary, timeZone } = report;
+  const period = describePeriod(report, interval, language);
+  return [
+    {
+      label: language.say("reportPeriod"),
+      value: `${period}${language.say("separator")}${timeZone}`,
+    },
+    { label: language.say("uptime"), value: describeUptime(report, language) },
+    {
+      label: language.say("outages"),
+      value: summary.outages === null ? language.say("notKnown") : language.number(summary.outages),
+    },
+    { label: language.say("downTime"), value: language.duration(summary.downSeconds) },
+    {
+      label: language.say("maintenanceWork"),
+      value: language.say(
+        report.maintenance === "down" ? "maintenanceCounted" : "maintenanceExcluded",
+        { duration: language.duration(summary.maintenanceSeconds) },
+      ),
+    },
+    { label: language.say("incidents"), value: language.number(summary.incidents) },
+  ];
+}
+
+function describeUptime({ summary, slaTarget }: Report, language: Language): string {
+  const uptime = language.percent(summary.ratio);
+  if (slaTarget === null) return uptime;
+  const { isMet } = summary;
+  const key = isMet === null ? "targetUnknown" : isMet ? "targetMet" : "targetMissed";
+  return language.say(key, { uptime, target: language.percent(slaTarget) });
+}
+
+export function describePeriod(
+  { from, to, timeZone }: Pick<Report, "from" | "to" | "timeZone">,
+  interval: Interval,
+  { locale }: Language,
+): string {
   const start = Date.parse(from);
   if (interval === "monthly")
-    return getFormatter(timeZone, { month: "long", year: "numeric" }, "en-GB").format(start);
-  const format = getFormatter(
-    timeZone,
-    { day: "numeric", month: "long", year: "numeric" },
-    "en-GB",
-  );
+    return getFormatter(timeZone, { month: "long", year: "numeric" }, locale).format(start);
+  const format = getFormatter(timeZone, { day: "numeric", month: "long", year: "numeric" }, locale);
   return format.formatRange(start, Date.parse(to) - 1);
 }
 
-const describeTarget = ({ isMet }: ReportFigures) =>
-  isMet === null ? "not measured" : isMet ? "met" : "missed";
+/** Lists the groups with their names; none if there is only one. */
+export const listReportedGroups = ({ groups }: Report, language: Language) =>
+  groups.length < 2
+    ? []
+    : groups.map((one) => (one.id === null ? { ...one, name: language.say("ungrouped") } : one));
 
-const describeRow = ({ ratio, downSeconds }: ReportFigures) =>
+export const describeRow = ({ ratio, downSeconds }: ReportFigures, language: Language) =>
   downSeconds === 0
-    ? formatPercent(ratio)
-    : `${formatPercent(ratio)}, down for ${formatDuration(downSeconds)}`;
+    ? language.percent(ratio)
+    : language.say("downFor", {
+        uptime: language.percent(ratio),
+        duration: language.duration(downSeconds),
+      });
 
 /** Lists the monitors that were down the longest. */
 const listWorst = (monitors: Report["monitors"]) =>

@@ -10,13 +10,21 @@ import {
 import type { Receivers } from "../alerting/sending/queue.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { findSettings } from "../accounts/settings/service.ts";
-import type { ReportMail } from "../accounts/settings/schema.ts";
+import { findMemberAddresses } from "../accounts/people/store.ts";
+import {
+  keyOfRecipient,
+  type ReportMail,
+  type ReportRecipient,
+} from "../accounts/settings/schema.ts";
 import type { Leases } from "../cluster/leases.ts";
+import type { PageLanguage } from "../core/languages.ts";
 import { AppError } from "../core/errors.ts";
 import { deriveId } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { buildScope, type ScopeServices, system } from "../events/scope.ts";
+import type { Tenant } from "../database/rows.ts";
+import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";
 import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
@@ -36,15 +44,15 @@ const deliveryIdOf = (
   organizationId: string,
   { interval, groupId, statusPageId }: ReportMail,
   { key }: CompletedPeriod,
-  address: string,
+  recipient: ReportRecipient,
 ) =>
   deriveId(
     organizationId,
-    `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${address.toLowerCase()}`,
+    `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${keyOfRecipient(recipient)}`,
   );
 
-const receiverIdOf = (organizationId: string, address: string) =>
-  deriveId(organizationId, `report mailbox ${address.toLowerCase()}`);
+const receiverIdOf = (organizationId: string, recipient: ReportRecipient) =>
+  deriveId(organizationId, `report mailbox ${keyOfRecipient(recipient)}`);
 
 export class ReportMailer {
   readonly #on: Services & { leases: Leases };
@@ -85,13 +93,15 @@ export class ReportMailer {
   async #buildDeliveries(organizationId: string, mail: StoredMail): Promise<Statement[]> {
     const { store, clock } = this.#on;
     const now = clock();
-    const timeZone = await findTimeZone(this.#on, organizationId, mail);
-    if (timeZone === null) return [];
+    const frame = await findFrame(this.#on, organizationId, mail);
+    if (frame === null) return [];
+    const { timeZone } = frame;
     const period = findLastPeriod(mail.interval, now, timeZone);
     if (period.span.to <= mail.since || period.span.to + settleMs > now) return [];
-    const rows = mail.to.map((address) => [
-      deliveryIdOf(organizationId, mail, period, address),
-      receiverIdOf(organizationId, address),
+    const recipients = await listMailboxes({ store, organizationId }, mail.to);
+    const rows = recipients.map((recipient) => [
+      deliveryIdOf(organizationId, mail, period, recipient),
+      receiverIdOf(organizationId, recipient),
     ]);
     const known = await store.query<{ id: string }>(
       `select id from deliveries where organization_id = ?
@@ -124,16 +134,36 @@ async function listReportMails(store: Store) {
   }));
 }
 
-/** Returns the time zone of the page, or of the organization; null if the page was deleted. */
-async function findTimeZone(
+/** Returns time zone and language of the page, or of the organization; null if the page was deleted. */
+async function findFrame(
   services: Services,
   organizationId: string,
   { statusPageId }: ReportMail,
-): Promise<string | null> {
-  if (statusPageId === null)
-    return (await getOwnOrganization(buildScope(services, organizationId, system))).timeZone;
-  const page = await findPlainPage({ store: services.store, organizationId }, statusPageId);
-  return page?.timeZone ?? null;
+): Promise<{ timeZone: string; language: PageLanguage } | null> {
+  if (statusPageId !== null)
+    return findPlainPage({ store: services.store, organizationId }, statusPageId);
+  const { timeZone } = await getOwnOrganization(buildScope(services, organizationId, system));
+  return { timeZone, language: "en" };
+}
+
+type Mailbox = ReportRecipient & { email: string };
+
+/** Returns the address of each recipient once. People who left the organization have none. */
+async function listMailboxes(
+  tenant: Tenant,
+  recipients: readonly ReportRecipient[],
+): Promise<Mailbox[]> {
+  const people = await findMemberAddresses(
+    tenant,
+    recipients.flatMap(({ personId }) => personId ?? []),
+  );
+  const mailboxes = new Map<string, Mailbox>();
+  for (const recipient of recipients) {
+    const email = recipient.email ?? people.get(recipient.personId ?? "");
+    if (email === undefined || mailboxes.has(email.toLowerCase())) continue;
+    mailboxes.set(email.toLowerCase(), { ...recipient, email });
+  }
+  return [...mailboxes.values()];
 }
 
 /** Adds the addresses of reports to the mailboxes of the delivery queue. */
@@ -152,14 +182,17 @@ async function findReportMailbox(
   { organizationId, receiverId }: Parameters<Receivers["find"]>[0],
 ): ReturnType<Receivers["find"]> {
   const { reportMails } = await findSettings(services.store, organizationId);
-  const address = reportMails
+  const recipient = reportMails
     .flatMap(({ to }) => to)
     .find((one) => receiverIdOf(organizationId, one) === receiverId);
-  if (address === undefined) return null;
+  if (recipient === undefined) return null;
+  const { store } = services;
+  const [mailbox] = await listMailboxes({ store, organizationId }, [recipient]);
+  if (mailbox === undefined) return null;
   return {
     type: "email",
     refusal: null,
-    prepare: (deliveryId) => prepareReport(services, { organizationId, address, deliveryId }),
+    prepare: (deliveryId) => prepareReport(services, { organizationId, mailbox, deliveryId }),
     after(attempt, { isLost }) {
       if (isLost)
         services.log.warn("a report can't be sent", { organizationId, cause: attempt.message });
@@ -168,7 +201,8 @@ async function findReportMailbox(
   };
 }
 
-type ReportDelivery = { organizationId: string; address: string; deliveryId: string };
+type ReportDelivery = { organizationId: string; mailbox: Mailbox; deliveryId: string };
+type FoundReport = { mail: ReportMail; period: Period; language: PageLanguage };
 
 async function prepareReport(
   services: Services,
@@ -188,35 +222,39 @@ async function prepareReport(
 /** Finds the report and the period of a delivery, which are only in its ID. */
 async function findReportOfDelivery(
   services: Services,
-  { organizationId, address, deliveryId }: ReportDelivery,
-): Promise<{ mail: ReportMail; period: Period } | null> {
+  { organizationId, mailbox, deliveryId }: ReportDelivery,
+): Promise<FoundReport | null> {
   const { reportMails } = await findSettings(services.store, organizationId);
-  const isSame = (one: string) => one.toLowerCase() === address.toLowerCase();
-  for (const mail of reportMails.filter(({ to }) => to.some(isSame))) {
-    const timeZone = await findTimeZone(services, organizationId, mail);
-    if (timeZone === null) continue;
+  for (const mail of reportMails) {
+    const recipient = mail.to.find((one) => keyOfRecipient(one) === keyOfRecipient(mailbox));
+    if (recipient === undefined) continue;
+    const frame = await findFrame(services, organizationId, mail);
+    if (frame === null) continue;
+    const { timeZone } = frame;
     const last = findLastPeriod(mail.interval, services.clock(), timeZone);
     // The next period can end while a mail is retried.
     const before = findLastPeriod(mail.interval, last.span.from, timeZone);
+    const language = recipient.language ?? frame.language;
     for (const period of [last, before])
-      if (deliveryIdOf(organizationId, mail, period, address) === deliveryId)
-        return { mail, period: { ...period, timeZone } };
+      if (deliveryIdOf(organizationId, mail, period, recipient) === deliveryId)
+        return { mail, period: { ...period, timeZone }, language };
   }
   return null;
 }
 
 async function sendReport(
   services: Services,
-  { organizationId, address, deliveryId }: ReportDelivery,
-  { mail, period }: { mail: ReportMail; period: Period },
+  { organizationId, mailbox, deliveryId }: ReportDelivery,
+  { mail, period, language: tag }: FoundReport,
   cancelled: AbortSignal,
 ) {
-  const { interval, groupId, statusPageId, slaTarget } = mail;
+  const { interval, groupId, statusPageId, slaTarget, maintenance } = mail;
   const scope = buildScope(services, organizationId, system);
   const query: ReportQuery = {
     ...(groupId !== null && { groupId }),
     ...(statusPageId !== null && { statusPageId }),
     ...(slaTarget !== null && { slaTarget }),
+    maintenance,
   };
   const report = await getReportOfPeriod(scope, query, period).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "NOT_FOUND") return null;
@@ -233,6 +271,12 @@ async function sendReport(
     organization: organizationId,
   });
   const url = `${services.origin()}/reports?${search}`;
-  const message = composeReportMail(deliveryId, report, { interval, organization, url });
-  return sendAsMail(message, [address], context);
+  const language = getLanguage(tag);
+  const message = composeReportMail(deliveryId, report, { interval, organization, url, language });
+  return sendAsMail(message, [mailbox.email], context, {
+    language,
+    link: language.say("openReport"),
+    headers: {},
+    footer: { text: language.say("whyReported", { organization }), links: [] },
+  });
 }

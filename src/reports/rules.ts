@@ -12,6 +12,17 @@ import type { DayTone, Outage, Report, ReportDay, ReportFigures } from "./schema
 
 export type { Seconds };
 
+/** How figures are judged: the target, and whether time in maintenance is left out or counts as down time. */
+export type Terms = Pick<Report, "slaTarget" | "maintenance">;
+
+/** Returns the uptime by these terms; null without measurements. */
+const computeTermsRatio = (seconds: Seconds, { maintenance }: Pick<Terms, "maintenance">) =>
+  computeRatio(
+    maintenance === "excluded"
+      ? seconds
+      : { ...seconds, downSeconds: seconds.downSeconds + seconds.maintenanceSeconds },
+  );
+
 /** A calendar month in a time zone: `from` inclusive, `to` exclusive. */
 export type Span = { from: number; to: number };
 
@@ -76,6 +87,7 @@ export function listReportDays({ from, to }: Span, isRunning: boolean): number[]
 export function summarizeDays(
   days: readonly number[],
   rows: readonly (Seconds & { key: number; day: number })[],
+  terms: Pick<Terms, "maintenance">,
 ): { days: ReportDay[]; tonesByKey: Map<number, DayTone[]> } {
   const indexOf = new Map(days.map((day, index) => [day, index]));
   const totals = days.map(() => ({ ...zeroSeconds }));
@@ -93,7 +105,7 @@ export function summarizeDays(
     days: totals.map((total, index) => ({
       date: formatTimestamp((days[index] ?? 0) * dayMs).slice(0, 10),
       tone: determineTone(total),
-      ratio: computeRatio(total),
+      ratio: computeTermsRatio(total, terms),
       degradedSeconds: total.degradedSeconds,
       downSeconds: total.downSeconds,
       maintenanceSeconds: total.maintenanceSeconds,
@@ -164,17 +176,13 @@ type MeasuredMonitor = {
   incidents: number;
 };
 
-export function computeFigures(
-  found: MeasuredMonitor,
-  span: Span,
-  slaTarget: number | null,
-): ReportFigures {
+export function computeFigures(found: MeasuredMonitor, span: Span, terms: Terms): ReportFigures {
   const { measured, createdAt } = found;
   const begin = computeSpanStart(span.from, createdAt, measured?.at ?? null, measured?.length ?? 0);
   return {
     from: formatTimestamp(Math.min(begin, span.to)),
     isPartial: begin > span.from,
-    ...computeShares(found.seconds, found.outages && summarizeOutages(found.outages), slaTarget),
+    ...computeShares(found.seconds, found.outages && summarizeOutages(found.outages), terms),
     incidents: found.incidents,
   };
 }
@@ -188,8 +196,9 @@ const summarizeOutages = (outages: readonly Outage[]): OutageTotals => ({
   longest: Math.max(0, ...outages.map(({ seconds }) => seconds)),
 });
 
-function computeShares(seconds: Seconds, outages: OutageTotals | null, slaTarget: number | null) {
-  const ratio = computeRatio(seconds);
+function computeShares(seconds: Seconds, outages: OutageTotals | null, terms: Terms) {
+  const ratio = computeTermsRatio(seconds, terms);
+  const { slaTarget } = terms;
   const { upSeconds, degradedSeconds, downSeconds, unknownSeconds, maintenanceSeconds } = seconds;
   const isMean = outages !== null && outages.count > 0;
   return {
@@ -212,7 +221,7 @@ export function combineFigures(
   all: readonly ReportFigures[],
   incidents: number,
   span: Span,
-  slaTarget: number | null,
+  terms: Terms,
 ): ReportFigures {
   const seconds = { ...zeroSeconds };
   let outages: OutageTotals | null = { count: 0, seconds: 0, longest: 0 };
@@ -225,7 +234,7 @@ export function combineFigures(
   return {
     from,
     isPartial: Date.parse(from) > span.from,
-    ...computeShares(seconds, outages, slaTarget),
+    ...computeShares(seconds, outages, terms),
     incidents,
   };
 }
@@ -264,6 +273,7 @@ const columns = [
   "incidents",
   "slaTargetPercent",
   "slaMet",
+  "maintenance",
 ];
 
 const formatCell = (value: number | null) => (value === null ? "" : String(Math.round(value)));
@@ -297,6 +307,7 @@ export function formatCsv({ subject, summary, groups, monitors, ...report }: Rep
       formatCell(one.incidents),
       formatPercent(report.slaTarget),
       one.isMet === null ? "" : one.isMet ? "yes" : "no",
+      report.maintenance,
     ]);
   return [
     formatCsvRow(columns),

@@ -1,6 +1,7 @@
 /** Wire format of monthly reports. */
 import { z } from "zod";
 import { Id, Timestamp, TimeZone } from "../core/fields.ts";
+import { MaintenanceTime } from "../accounts/settings/schema.ts";
 import { monthPattern } from "../core/time/clock.ts";
 
 const Month = z.string().regex(monthPattern, "must be a month such as 2026-11");
@@ -29,6 +30,7 @@ export const ReportQuery = z
           description: "Default: the target of the organization.",
         },
       }),
+    maintenance: MaintenanceTime.default("excluded"),
   })
   .refine(
     ({ monitorId, groupId, statusPageId }) =>
@@ -50,7 +52,7 @@ const figures = {
     .meta({ description: "Whether the monitors existed for only a part of the month." }),
   ratio: z.number().min(0).max(1).nullable().meta({
     description:
-      "Uptime: up and degraded time as a share of all measured time. Maintenance and `unknown` are excluded. Null without measurements. Never rounded.",
+      "Uptime: up and degraded time as a share of all measured time. `unknown` is excluded, and time in maintenance by default. Null without measurements. Never rounded.",
   }),
   upSeconds: seconds,
   degradedSeconds: seconds,
@@ -183,6 +185,7 @@ export const Report = z
       name: z.string(),
     }),
     slaTarget: z.number().nullable(),
+    maintenance: MaintenanceTime,
     monitorCount: z.int().min(0),
     summary: ReportFigures,
     days: z.array(ReportDay).meta({
@@ -207,6 +210,7 @@ export const Report = z
       isRunning: false,
       subject: { type: "monitor", id: "01a1f866-0d00-701e-8694-20f3972fa7e9", name: "Checkout" },
       slaTarget: 0.999,
+      maintenance: "excluded",
       monitorCount: 1,
       summary,
       days,

@@ -22,6 +22,7 @@ import {
   type Seconds,
   summarizeDays,
   zeroSeconds,
+  type Terms,
 } from "./rules.ts";
 import type { DayTone, Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
 import { computeSpanStart } from "../monitoring/uptime/rules.ts";
@@ -142,7 +143,8 @@ async function createReportOfSpan(
   query: Omit<ReportQuery, "slaTarget"> & { month: string; slaTarget: number | null },
   { span, isRunning, timeZone }: { span: Span; isRunning: boolean; timeZone: string },
 ): Promise<Report> {
-  const { month, slaTarget } = query;
+  const { month, slaTarget, maintenance } = query;
+  const terms = { slaTarget, maintenance };
   const { wanted, ...subject } = await resolveSubject(scope, query);
   const reported = await findReportedMonitors(scope, wanted);
   const ids = reported.map(({ id }) => id);
@@ -151,8 +153,9 @@ async function createReportOfSpan(
   const { days, tonesByKey } = summarizeDays(
     dayNumbers,
     await readDays(scope, reported, dayNumbers),
+    terms,
   );
-  const { rows, outages } = await buildRows(scope, reported, span, slaTarget, {
+  const { rows, outages } = await buildRows(scope, reported, span, terms, {
     incidents: incidents.ofMonitor,
     tonesOf: (key) => tonesByKey.get(key) ?? days.map(() => "none"),
   });
@@ -163,11 +166,11 @@ async function createReportOfSpan(
     to: formatTimestamp(span.to),
     isRunning,
     subject,
-    slaTarget,
+    ...terms,
     monitorCount: rows.length,
-    summary: combineFigures(rows, incidents.total, span, slaTarget),
+    summary: combineFigures(rows, incidents.total, span, terms),
     days,
-    groups: await buildGroups(scope, rows, span, slaTarget),
+    groups: await buildGroups(scope, rows, span, terms),
     monitors: rows,
     outages: pickLongestOutages(outages),
     incidents: incidents.newest,
@@ -195,7 +198,7 @@ async function buildRows(
   scope: Scope,
   reported: readonly ReportedMonitor[],
   span: Span,
-  slaTarget: number | null,
+  terms: Terms,
   {
     incidents,
     tonesOf,
@@ -231,7 +234,7 @@ async function buildRows(
         outages,
         incidents: incidents.get(id) ?? 0,
       };
-      const figures = computeFigures(found, span, slaTarget);
+      const figures = computeFigures(found, span, terms);
       rows.push({ id, name, groupId, ...figures, days: tonesOf(key) });
     }
     if (reported.length > monitorsPerQuery) await Bun.sleep(0);
@@ -256,7 +259,7 @@ async function buildGroups(
   scope: Scope,
   rows: readonly ReportRow[],
   span: Span,
-  slaTarget: number | null,
+  terms: Terms,
 ): Promise<ReportGroup[]> {
   const members = Map.groupBy(rows, ({ groupId }) => groupId);
   const incidents = await countIncidentsByGroup(scope, span);
@@ -264,7 +267,7 @@ async function buildGroups(
   return groups.flatMap(({ id, name }) => {
     const its = members.get(id);
     if (its === undefined) return [];
-    const figures = combineFigures(its, incidents.get(id) ?? 0, span, slaTarget);
+    const figures = combineFigures(its, incidents.get(id) ?? 0, span, terms);
     const days = combineTones(
       its.map((row) => row.days),
       its[0]?.days.length ?? 0,

@@ -5,6 +5,7 @@ import { findLastPeriod } from "../../src/reports/rules.ts";
 import { ReportMailer } from "../../src/reports/mailer.ts";
 import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
+import { createPerson } from "../support/people.ts";
 import { startMailServer } from "../support/mail-server.ts";
 
 const at = (text: string) => Date.parse(text);
@@ -53,21 +54,21 @@ test("a report is sent once to each address when its week or month is over in th
   const mail = {
     interval: "monthly",
     slaTarget: 0.999,
-    to: ["boss@team.example", "cfo@team.example"],
+    to: [{ email: "boss@team.example" }, { email: "cfo@team.example" }],
   };
   time.now = at("2026-10-24T10:00:00.000Z");
   const saved = await update({
-    reportMails: [mail, { interval: "weekly", to: ["boss@team.example"] }],
+    reportMails: [mail, { interval: "weekly", to: [{ email: "boss@team.example" }] }],
   });
+  const unset = { groupId: null, statusPageId: null, slaTarget: null, maintenance: "excluded" };
+  const [boss, cfo] = ["boss", "cfo"].map((name) => ({
+    email: `${name}@team.example`,
+    personId: null,
+    language: null,
+  }));
   expect(saved.json.data.reportMails).toEqual([
-    { ...mail, groupId: null, statusPageId: null },
-    {
-      interval: "weekly",
-      groupId: null,
-      statusPageId: null,
-      slaTarget: null,
-      to: ["boss@team.example"],
-    },
+    { ...unset, ...mail, to: [boss, cfo] },
+    { ...unset, interval: "weekly", to: [boss] },
   ]);
   // Nothing of the time before the reports were set up.
   expect(await runAt("2026-10-24T10:01:00.000Z")).toEqual([]);
@@ -84,7 +85,7 @@ test("a report is sent once to each address when its week or month is over in th
   await Promise.all([1, 2].map(() => new ReportMailer(made.appliance).runOnce()));
   expect(await runAt("2026-11-01T12:00:00.000Z")).toEqual([]);
   // A new recipient gets the last report, a removed one no further report.
-  await update({ reportMails: [{ ...mail, to: ["cto@team.example"] }] });
+  await update({ reportMails: [{ ...mail, to: [{ email: "cto@team.example" }] }] });
   expect(await runAt("2026-11-01T13:00:00.000Z")).toEqual([october("cto")]);
   expect(await runAt("2026-12-01T01:00:00.000Z")).toEqual([
     "cto@team.example: Report of November 2026: Ours",
@@ -95,8 +96,8 @@ test("an address that two reports spell differently gets both, and is queued onc
   await using made = await createWorld();
   const { update, runAt, group, database } = made;
   const reportMails = [
-    { interval: "monthly", to: ["Boss@team.example", "boss@team.example"] },
-    { interval: "monthly", groupId: group.id, to: ["boss@team.example"] },
+    { interval: "monthly", to: [{ email: "Boss@team.example" }] },
+    { interval: "monthly", groupId: group.id, to: [{ email: "boss@team.example" }] },
   ];
   expect((await update({ reportMails })).status).toBe(200);
   const subjects = (await runAt("2026-11-01T00:20:00.000Z")).map((one) => one.toLowerCase());
@@ -117,7 +118,7 @@ test("a report has the figures of its group, its target, and the monitors that w
     interval: "monthly",
     groupId: group.id,
     slaTarget: 0.999,
-    to: ["boss@team.example"],
+    to: [{ email: "boss@team.example" }],
   };
   expect((await update({ reportMails: [mail] })).status).toBe(200);
   time.now = at("2026-11-01T00:20:00.000Z");
@@ -134,10 +135,77 @@ test("a report has the figures of its group, its target, and the monitors that w
   expect(html).not.toContain("Checkout <b>");
 });
 
+test("each recipient gets the report in their language, and people at the address of their account", async () => {
+  await using made = await createWorld();
+  const { update, runAt, server, database, time, group } = made;
+  const person = await createPerson(made, made.ours.id, "viewer");
+  const to = [
+    { personId: person.id, language: "de" },
+    { email: person.email, language: "fr" },
+    { email: "jefe@team.example", language: "ja" },
+  ];
+  const mail = { interval: "monthly", groupId: group.id, slaTarget: 0.999, to };
+  expect((await update({ reportMails: [mail] })).status).toBe(200);
+  const german = `${person.email}: Bericht für Oktober 2026: Payments, Ours`;
+  expect(await runAt("2026-11-01T00:20:00.000Z")).toEqual(
+    [german, "jefe@team.example: 2026年10月のレポート：Payments、Ours"].toSorted(),
+  );
+  // A new address of the same person is no new recipient.
+  database.run("UPDATE people SET email = 'new@team.example', email_key = 'new@team.example'");
+  await update({ reportMails: [{ ...mail, to: [to[0]] }] });
+  expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
+  time.now = at("2026-12-01T00:20:00.000Z");
+  await new ReportMailer(made.appliance).runOnce();
+  await made.alerts.runOnce();
+  expect(server.getOnlyMail().to).toEqual(["new@team.example"]);
+  expect(server.getOnlyMail().text).toContain("Ziel 99,90");
+});
+
+test("a report excludes time in maintenance, or counts it as down time, and says which", async () => {
+  await using made = await createWorld();
+  const { api, update, store, time, database, group } = made;
+  const key = database.query<{ key: number }, []>("SELECT key FROM monitor_states").get()?.key ?? 0;
+  await store.atomic(
+    insertHeartbeats([
+      {
+        monitorKey: key,
+        latencyMs: null,
+        message: null,
+        at: at("2026-10-21T08:00:00.000Z"),
+        status: "maintenance",
+        seconds: 7_200,
+      },
+    ]),
+  );
+  time.now = at("2026-11-01T00:20:00.000Z");
+  const ratioOf = async (query: string) => {
+    const { status, json } = await api("GET", `/api/v1/reports?month=2026-10${query}`);
+    const { summary, groups, monitors, maintenance } = json.data ?? {};
+    return [status, maintenance, ...[summary, groups?.[0], monitors?.[0]].map((one) => one?.ratio)];
+  };
+  expect(await ratioOf("")).toEqual([200, "excluded", 0.5, 0.5, 0.5]);
+  expect(await ratioOf("&maintenance=down")).toEqual([200, "down", 0.25, 0.25, 0.25]);
+  expect((await ratioOf("&maintenance=up"))[0]).toBe(422);
+  const texts: string[] = [];
+  for (const maintenance of ["excluded", "down"]) {
+    time.now = at("2026-10-24T10:00:00.000Z");
+    const mail = { interval: "monthly", to: [{ email: `${maintenance}@team.example` }] };
+    await update({ reportMails: [{ ...mail, groupId: group.id, maintenance }] });
+    time.now = at("2026-11-01T00:20:00.000Z");
+    await new ReportMailer(made.appliance).runOnce();
+    await made.alerts.runOnce();
+    texts.push(made.server.mails.splice(0)[0]?.text.replaceAll(/[^\S\n]/g, " ") ?? "");
+  }
+  expect(texts[0]).toContain("Uptime: 50.00 %\n");
+  expect(texts[0]).toContain("Maintenance: 2 h, not counted");
+  expect(texts[1]).toContain("Uptime: 25.00 %\n");
+  expect(texts[1]).toContain("Maintenance: 2 h, counted as down time");
+});
+
 test("reports of a deleted group are not sent, and settings name only existing groups and valid targets", async () => {
   await using made = await createWorld();
   const { api, update, runAt, group, theirs } = made;
-  const mail = { interval: "weekly", groupId: group.id, to: ["boss@team.example"] };
+  const mail = { interval: "weekly", groupId: group.id, to: [{ email: "boss@team.example" }] };
   await update({ reportMails: [mail] });
   const detailsOf = async (changes: object) => {
     const { status, json } = await update({ reportMails: [{ ...mail, ...changes }] });
@@ -146,7 +214,15 @@ test("reports of a deleted group are not sent, and settings name only existing g
   expect(await detailsOf({ groupId: unknownId })).toEqual([404, "reportMails"]);
   expect(await detailsOf({ statusPageId: unknownId })).toEqual([422, "reportMails[0].groupId"]);
   expect(await detailsOf({ slaTarget: 99.9 })).toEqual([422, "reportMails[0].slaTarget"]);
-  expect(await detailsOf({ to: ["nobody"] })).toEqual([422, "reportMails[0].to[0]"]);
+  expect(await detailsOf({ to: [{ email: "nobody" }] })).toEqual([
+    422,
+    "reportMails[0].to[0].email",
+  ]);
+  expect(await detailsOf({ to: [{}] })).toEqual([422, "reportMails[0].to[0].email"]);
+  expect(await detailsOf({ to: [{ personId: unknownId }] })).toEqual([404, "reportMails"]);
+  const twice = ["boss@team.example", "BOSS@team.example"].map((email) => ({ email }));
+  expect(await detailsOf({ to: twice })).toEqual([422, "reportMails[0].to"]);
+  expect((await update({ reportMails: [mail, mail] })).status).toBe(422);
   expect(await detailsOf({ to: [] })).toEqual([422, "reportMails[0].to"]);
   expect(await detailsOf({ since: 0 })).toEqual([422, "reportMails[0].since"]);
   expect((await theirs.api("PATCH", path, { body: { reportMails: [mail] } })).status).toBe(404);

@@ -297,6 +297,20 @@ export const guardMembers = (
   otherwise: () => unknownReferenceError(field, "person"),
 });
 
+/** Finds the addresses of these people, as far as they are members of the organization. */
+export async function findMemberAddresses(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await store.query<{ id: string; email: string }>(
+    `select p.id, p.email from memberships m join people p on p.id = m.person_id
+     where m.organization_id = ? and p.id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** Lists the organization's members by name, or only one of them. */
 export async function listMembers({ store, organizationId }: Tenant, personId?: string) {
   const rows = await store.db

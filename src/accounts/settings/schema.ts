@@ -20,6 +20,7 @@ import {
   Timestamp,
   nullable,
 } from "../../core/fields.ts";
+import { pageLanguages } from "../../core/languages.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { defineKind } from "../../core/kinds.ts";
 import { pemSchema } from "../../core/security/pem.ts";
@@ -168,6 +169,37 @@ const oneAlertPerCause = z.boolean().meta({
     "Whether monitors that go down within a minute for the same cause, such as an unreachable host, are reported in one alert.",
 });
 
+/** Whether time in maintenance is left out of the uptime, or counts as down time. */
+export const MaintenanceTime = z.enum(["excluded", "down"]).meta({
+  description:
+    "Time in maintenance: `excluded` from the uptime, or counted as `down` time. Default: `excluded`.",
+});
+export type MaintenanceTime = z.output<typeof MaintenanceTime>;
+
+const language = z.enum(pageLanguages).nullable().default(null);
+
+/** A recipient of a report: an address, or a person of the organization. */
+const ReportRecipient = z
+  .strictObject({
+    email: EmailAddress.nullable().default(null),
+    personId: Id.nullable().default(null).meta({
+      description: "A person of the organization, at the address of their account.",
+    }),
+    language: language.meta({
+      description: "Language of the mail. Null for the language of the status page, or English.",
+    }),
+  })
+  .refine(({ email, personId }) => (email === null) !== (personId === null), {
+    path: ["email"],
+    message: "or personId is required, and not both",
+  })
+  .meta({ id: "ReportRecipient" });
+export type ReportRecipient = z.output<typeof ReportRecipient>;
+
+/** Identifies a recipient, also when the address of the person changes. */
+export const keyOfRecipient = ({ email, personId }: ReportRecipient) =>
+  personId ?? email?.toLowerCase() ?? "";
+
 const ReportMail = z
   .strictObject({
     interval: z.enum(["weekly", "monthly"]).meta({
@@ -180,11 +212,14 @@ const ReportMail = z
     slaTarget: z.number().gt(0).max(1).nullable().default(null).meta({
       description: "Uptime target, such as 0.999. Null for the target of the organization.",
     }),
+    maintenance: MaintenanceTime.default("excluded"),
     to: z
-      .array(EmailAddress)
+      .array(ReportRecipient)
       .min(1)
       .max(reportBounds.recipients.value)
-      .transform((all) => [...new Set(all)]),
+      .refine((all) => new Set(all.map(keyOfRecipient)).size === all.length, {
+        message: "must name each recipient once",
+      }),
   })
   .refine(({ groupId, statusPageId }) => groupId === null || statusPageId === null, {
     path: ["groupId"],
@@ -193,9 +228,16 @@ const ReportMail = z
   .meta({ id: "ReportMail" });
 export type ReportMail = z.output<typeof ReportMail>;
 
-const reportMails = z.array(ReportMail).max(reportBounds.mails.value).meta({
-  description: "Reports that are sent by mail when their week or month is over.",
-});
+const subjectOf = ({ interval, groupId, statusPageId }: ReportMail) =>
+  JSON.stringify([interval, groupId, statusPageId]);
+
+const reportMails = z
+  .array(ReportMail)
+  .max(reportBounds.mails.value)
+  .refine((all) => new Set(all.map(subjectOf)).size === all.length, {
+    message: "must have one entry per interval and group or page",
+  })
+  .meta({ description: "Reports that are sent by mail when their week or month is over." });
 
 export const SettingsPatch = bodySchema(
   ["secretsSet", "updatedAt"],
@@ -250,7 +292,14 @@ export const Settings = z
         groupId: Id.nullable(),
         statusPageId: Id.nullable(),
         slaTarget: z.number().nullable(),
-        to: z.array(z.string()),
+        maintenance: MaintenanceTime,
+        to: z.array(
+          z.object({
+            email: z.string().nullable(),
+            personId: Id.nullable(),
+            language: z.enum(pageLanguages).nullable(),
+          }),
+        ),
       }),
     ),
     secretsSet: z.array(z.string()).meta({
@@ -281,7 +330,8 @@ export const Settings = z
           groupId: null,
           statusPageId: null,
           slaTarget: 0.999,
-          to: ["management@team.example"],
+          maintenance: "excluded",
+          to: [{ email: "management@team.example", personId: null, language: "de" }],
         },
       ],
       secretsSet: ["smtp.password"],

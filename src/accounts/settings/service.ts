@@ -14,7 +14,7 @@ import {
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { assertTargetsAllowed, type Place } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
-import { retryOnStaleRead, type Store } from "../../database/store.ts";
+import { type Prepared, retryOnStaleRead, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import {
   type ReportMail,
@@ -24,6 +24,7 @@ import {
   type SmtpSettings,
   type TrustedAuthority,
 } from "./schema.ts";
+import { guardMembers } from "../people/store.ts";
 import { monitorGroups } from "../../database/tables/monitoring.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
 import { guardFieldExists, matchValues, buildNextVersion } from "../../database/rows.ts";
@@ -90,7 +91,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
       scope,
       [
         ...guardCurrent(scope, organizationSettings, before),
-        ...guardReported(scope, patch.reportMails ?? []),
+        ...guardReported(scope, patch.reportMails ?? [], before.reportMails),
         changeSettings(scope, after),
       ],
       {
@@ -103,21 +104,36 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   });
 }
 
-/** Guards that the groups and pages of reports exist; else NOT_FOUND. */
-const guardReported = (scope: Scope, mails: readonly ReportMail[]) => [
-  ...guardFieldExists(
-    scope,
-    "reportMails",
-    monitorGroups,
-    mails.flatMap(({ groupId }) => groupId ?? []),
-  ),
-  ...guardFieldExists(
-    scope,
-    "reportMails",
-    statusPages,
-    mails.flatMap(({ statusPageId }) => statusPageId ?? []),
-  ),
-];
+/**
+ * Guards that the groups, pages and people of reports exist; else NOT_FOUND. Those of stored reports can have been deleted
+ * since.
+ */
+function guardReported(
+  scope: Scope,
+  mails: readonly ReportMail[],
+  stored: readonly ReportMail[],
+): Prepared[] {
+  const listNew = (list: (mail: ReportMail) => readonly (string | null)[]) => {
+    const known = new Set(stored.flatMap(list));
+    return mails.flatMap(list).filter((id) => id !== null && !known.has(id)) as string[];
+  };
+  const people = listNew(({ to }) => to.map(({ personId }) => personId));
+  return [
+    ...guardFieldExists(
+      scope,
+      "reportMails",
+      monitorGroups,
+      listNew(({ groupId }) => [groupId]),
+    ),
+    ...guardFieldExists(
+      scope,
+      "reportMails",
+      statusPages,
+      listNew(({ statusPageId }) => [statusPageId]),
+    ),
+    ...(people.length === 0 ? [] : [guardMembers(scope, "reportMails", people)]),
+  ];
+}
 
 /** Lists the changed settings, for the audit log. */
 export const listChanges = ({ vault }: Scope, before: SettingsRow, after: SettingsRow) => [

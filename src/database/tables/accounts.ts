@@ -10,6 +10,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { PageLanguage } from "../../core/languages.ts";
 import { flag, oneOf, organizationId } from "./columns.ts";
 
 type ReportMail = {
@@ -17,7 +18,8 @@ type ReportMail = {
   groupId: string | null;
   statusPageId: string | null;
   slaTarget: number | null;
-  to: string[];
+  maintenance: "excluded" | "down";
+  to: { email: string | null; personId: string | null; language: PageLanguage | null }[];
 };
 
 /** Settings of an organization. Each organization has one row. */

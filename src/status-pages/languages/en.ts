@@ -238,6 +238,24 @@ export const en = {
   openStatusPage: "Open the status page",
   whyMailed: "You asked for updates from {title}.",
 
+  // Reports by e-mail and as PDF.
+  reportTitle: "Report of {period}: {name}",
+  reportPeriod: "Period",
+  targetMet: "{uptime} (target {target}: met)",
+  targetMissed: "{uptime} (target {target}: missed)",
+  targetUnknown: "{uptime} (target {target}: not measured)",
+  outages: "Outages",
+  notKnown: "not known",
+  downTime: "Down time",
+  downFor: "{uptime}, down for {duration}",
+  maintenanceExcluded: "{duration}, not counted",
+  maintenanceCounted: "{duration}, counted as down time",
+  ungrouped: "Ungrouped",
+  reportGroups: "Groups",
+  reportMonitors: "Monitors",
+  openReport: "Open the report",
+  whyReported: "{organization} has this report sent to you.",
+
   // The password form and error pages.
   enterPassword: "Enter the password",
   passwordOrigin: "You get it from the people who sent you this address.",

@@ -1,23 +1,29 @@
 /** Dialog that sends the reports of a subject by mail, each week or month. */
-import { Alert, TagsInput, TextInput } from "@mantine/core";
+import { Alert, Autocomplete, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Settings } from "../../../src/accounts/settings/schema.ts";
+import { type PageLanguage, pageLanguages } from "../../../src/core/languages.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { LinesField } from "../../components/forms/lines-field.tsx";
 import { parsePercent, toPercent } from "../../components/forms/percent.ts";
 import { notify } from "../../components/toasts.tsx";
 import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { createSettingsQuery } from "../settings/data.ts";
+import { createSettingsQuery, peopleQuery } from "../settings/data.ts";
 
 type Subject = { groupId?: string | undefined; statusPageId?: string | undefined };
 type Props = { organizationId: string; subject: Subject; onClose: () => void };
+type Person = { id: string; name: string; email: string };
+type ReportMail = Settings["reportMails"][number];
 
 export default function ReportMails({ organizationId, ...props }: Props) {
   const { data: settings, refetch } = useQuery(createSettingsQuery(organizationId));
-  return settings === undefined ? null : (
+  const { data: people } = useQuery(peopleQuery);
+  return settings === undefined || people === undefined ? null : (
     <Fields
       key={settings.updatedAt}
       settings={settings}
+      people={people}
       onTheirs={() => void refetch()}
       onSaved={(saved) =>
         queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved)
@@ -29,33 +35,80 @@ export default function ReportMails({ organizationId, ...props }: Props) {
 
 type FieldsProps = Omit<Props, "organizationId"> & {
   settings: Settings;
+  people: readonly Person[];
   onTheirs: () => void;
   onSaved: (saved: Settings) => void;
 };
 
 const intervals = ["weekly", "monthly"] as const;
+const frequencies = {
+  weekly: { label: "Each week", intervals: ["weekly"] },
+  monthly: { label: "Each month", intervals: ["monthly"] },
+  both: { label: "Each week and month", intervals },
+} as const;
+type Frequency = keyof typeof frequencies;
 
-function useReportForm({ settings, subject, onTheirs, onSaved, onClose }: FieldsProps) {
+/** A line of the form. `who` is an address, or the label of a person. */
+type Recipient = { who: string; language: string; frequency: Frequency };
+
+const labelOf = ({ name, email }: Person) => `${name} <${email}>`;
+
+/** Joins the recipients of the weekly and the monthly report. People who left the organization are left out. */
+function listRecipients(mails: readonly ReportMail[], people: readonly Person[]): Recipient[] {
+  const found = new Map<string, Recipient>();
+  for (const { interval, to } of mails)
+    for (const { email, personId, language } of to) {
+      const person = people.find(({ id }) => id === personId);
+      const who = email ?? (person && labelOf(person));
+      if (who === undefined) continue;
+      const key = `${who} ${language}`;
+      const frequency = found.has(key) ? "both" : interval;
+      found.set(key, { who, language: language ?? "", frequency });
+    }
+  return [...found.values()];
+}
+
+function toReportRecipient(
+  { who, language }: Recipient,
+  people: readonly Person[],
+): ReportMail["to"][number] {
+  const person = people.find((one) => labelOf(one) === who.trim());
+  return {
+    email: person === undefined ? who.trim() : null,
+    personId: person?.id ?? null,
+    language: language === "" ? null : (language as PageLanguage),
+  };
+}
+
+const nobody: Recipient = { who: "", language: "", frequency: "monthly" };
+
+function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
-  const isOwn = (mail: Settings["reportMails"][number]) =>
+  const isOwn = (mail: ReportMail) =>
     mail.groupId === groupId && mail.statusPageId === statusPageId;
   const own = settings.reportMails.filter(isOwn);
-  const listRecipients = (interval: (typeof intervals)[number]) =>
-    own.find((mail) => mail.interval === interval)?.to ?? [];
   const target = own[0]?.slaTarget ?? null;
+  const recipients = listRecipients(own, people);
   return useForm(
     {
-      weekly: listRecipients("weekly"),
-      monthly: listRecipients("monthly"),
+      recipients: recipients.length === 0 ? [nobody] : recipients,
       target: target === null ? "" : String(toPercent(target)),
+      maintenance: own[0]?.maintenance ?? "excluded",
     },
     async (values, force, once) => {
+      const { maintenance } = values;
       const slaTarget = values.target.trim() === "" ? null : parsePercent(values.target);
-      const mails = intervals.flatMap((interval) =>
-        values[interval].length === 0
+      const chosen = values.recipients.filter(({ who }) => who.trim() !== "");
+      const mails = intervals.flatMap((interval) => {
+        const to = chosen
+          .filter(({ frequency }) =>
+            (frequencies[frequency].intervals as readonly string[]).includes(interval),
+          )
+          .map((one) => toReportRecipient(one, people));
+        return to.length === 0
           ? []
-          : [{ interval, groupId, statusPageId, slaTarget, to: values[interval] }],
-      );
+          : [{ interval, groupId, statusPageId, slaTarget, maintenance, to }];
+      });
       const others = settings.reportMails.filter((mail) => !isOwn(mail));
       const body = { reportMails: [...others, ...mails] };
       onSaved(
@@ -65,12 +118,12 @@ function useReportForm({ settings, subject, onTheirs, onSaved, onClose }: Fields
       onClose();
     },
     onTheirs,
-    { key: "report-mails" },
+    { key: `report-mails ${groupId ?? statusPageId ?? ""}` },
   );
 }
 
 function Fields(props: FieldsProps) {
-  const { settings, onClose } = props;
+  const { settings, people, subject, onClose } = props;
   const form = useReportForm(props);
   const { values, set } = form;
   return (
@@ -80,25 +133,106 @@ function Fields(props: FieldsProps) {
           Set up the mail server in Settings first. Without it, no report is sent.
         </Alert>
       ) : (
-        <p className="quiet">Sent once the week or month is over. People need no account.</p>
+        <p className="quiet">
+          Sent once the week (Monday to Sunday) or month is over. Owners of addresses need no
+          account.
+        </p>
       )}
-      <TagsInput
-        label="Each week to"
-        description="From Monday to Sunday. Press Enter after each address."
-        value={values.weekly}
-        onChange={(to) => set("weekly", to)}
-      />
-      <TagsInput
-        label="Each month to"
-        value={values.monthly}
-        onChange={(to) => set("monthly", to)}
-      />
-      <TextInput
-        label="Uptime target in percent"
-        placeholder="99.9"
-        description="Leave it empty for the target of the organization."
-        {...form.input("target")}
-      />
+      <LinesField
+        label="Recipients"
+        hint={undefined}
+        error={form.errorOf("reportMails")}
+        item="recipient"
+        lines={values.recipients}
+        onAdd={() => set("recipients", [...values.recipients, nobody])}
+        onRemove={(index) => set("recipients", values.recipients.toSpliced(index, 1))}
+      >
+        {(recipient, index) => (
+          <RecipientFields
+            number={index + 1}
+            recipient={recipient}
+            people={people}
+            isOfPage={subject.statusPageId !== undefined}
+            onChange={(change) =>
+              set("recipients", values.recipients.with(index, { ...recipient, ...change }))
+            }
+          />
+        )}
+      </LinesField>
+      <div className="field-row">
+        <TextInput
+          label="Uptime target in percent"
+          placeholder="99.9"
+          description="Leave it empty for the target of the organization."
+          {...form.input("target")}
+        />
+        <Select
+          label="Time in maintenance"
+          description="Whether it lowers the uptime."
+          allowDeselect={false}
+          data={maintenanceChoices}
+          {...form.field("maintenance")}
+          onChange={(choice) => set("maintenance", choice === "down" ? "down" : "excluded")}
+        />
+      </div>
     </FormDialog>
+  );
+}
+
+const maintenanceChoices = [
+  { value: "excluded", label: "Is not counted" },
+  { value: "down", label: "Counts as down time" },
+];
+
+const languageNames = new Intl.DisplayNames("en", { type: "language" });
+const frequencyChoices = Object.entries(frequencies).map(([value, { label }]) => ({
+  value,
+  label,
+}));
+
+function RecipientFields({
+  number,
+  recipient: { who, language, frequency },
+  people,
+  isOfPage,
+  onChange,
+}: {
+  number: number;
+  recipient: Recipient;
+  people: readonly Person[];
+  isOfPage: boolean;
+  onChange: (change: Partial<Recipient>) => void;
+}) {
+  const languages = [
+    { value: "", label: isOfPage ? "Language of the page" : "English" },
+    ...pageLanguages
+      .filter((tag) => isOfPage || tag !== "en")
+      .map((value) => ({ value, label: languageNames.of(value) ?? value })),
+  ];
+  return (
+    <>
+      <Autocomplete
+        aria-label={`Address or person ${number}`}
+        placeholder="Address or person"
+        data={people.map(labelOf)}
+        limit={20}
+        value={who}
+        onChange={(next) => onChange({ who: next })}
+      />
+      <Select
+        aria-label={`Language ${number}`}
+        allowDeselect={false}
+        data={languages}
+        value={!isOfPage && language === "en" ? "" : language}
+        onChange={(next) => onChange({ language: next ?? "" })}
+      />
+      <Select
+        aria-label={`How often ${number}`}
+        allowDeselect={false}
+        data={frequencyChoices}
+        value={frequency}
+        onChange={(next) => onChange({ frequency: (next ?? "monthly") as Frequency })}
+      />
+    </>
   );
 }

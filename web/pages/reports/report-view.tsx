@@ -57,7 +57,7 @@ export function ReportView({
       )}
       <OutageTable report={report} />
       <IncidentTable report={report} />
-      <Definitions />
+      <Definitions report={report} />
     </>
   );
 }
@@ -141,7 +141,10 @@ function Figures({ report, before }: Props) {
         <Figure
           label="Maintenance"
           value={describeSeconds(summary.maintenanceSeconds)}
-          note={compare(({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds)).join("")}
+          note={[
+            report.maintenance === "down" ? "counts as down" : "not counted",
+            ...compare(({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds)),
+          ].join(dot)}
         />
       </dl>
     </section>
@@ -421,14 +424,16 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
     />
   );
 
-const Definitions = () => (
+const Definitions = ({ report: { maintenance } }: { report: Report }) => (
   <p className="report-note">
-    Uptime is up and degraded time divided by measured time. Maintenance and checks that were not
-    judged are excluded. An outage is a period in which a monitor was down, also one that started
-    before the month. A failed check without confirmation is down time, but no outage. MTTR (mean
-    time to restoration) is the mean length of an outage. MTBF (mean operating time between
-    failures) is up time per outage. Both follow IEC 60050-192. Script:{" "}
-    <code>{apiPathOf(v1.reports)}</code>.
+    Uptime is up and degraded time divided by measured time.{" "}
+    {maintenance === "down"
+      ? "Time in maintenance counts as down time in it. Checks that were not judged are excluded."
+      : "Maintenance and checks that were not judged are excluded."}{" "}
+    An outage is a period in which a monitor was down, also one that started before the month. A
+    failed check without confirmation is down time, but no outage. MTTR (mean time to restoration)
+    is the mean length of an outage. MTBF (mean operating time between failures) is up time per
+    outage. Both follow IEC 60050-192. Script: <code>{apiPathOf(v1.reports)}</code>.
   </p>
 );
 

@@ -1,6 +1,6 @@
 /** The Reports page: chooses a subject and a month, and shows their report. */
 import { addMonths } from "../../../src/core/time/clock.ts";
-import { ActionIcon, Button, Select } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
@@ -31,8 +31,9 @@ export default function ReportsPage() {
   const navigate = useNavigate();
   const search = parseReportSearch(useSearch({ strict: false }));
   const current = new Date(toLocal(useNow(), zone)).toISOString().slice(0, 7);
-  const { month = current, ...subject } = search;
-  const query = { month, timeZone: zone, ...subject };
+  const { month = current, maintenance, ...subject } = search;
+  const terms = { ...(maintenance && { maintenance }) };
+  const query = { month, timeZone: zone, ...terms, ...subject };
   const report = useQuery({
     ...createDataQuery(["report", organization.id, query], (options) =>
       v1.reports.get({ query, ...options }),
@@ -70,11 +71,19 @@ export default function ReportsPage() {
         </Button>
       </PageHeader>
       <div className="report-choice">
-        <SubjectSelect search={search} onChange={(next) => show({ ...next, month })} />
+        <SubjectSelect search={search} onChange={(next) => show({ ...next, month, ...terms })} />
         <MonthSwitch
           month={month}
           isCurrent={month >= current}
           onChange={(next) => show({ ...search, month: next })}
+        />
+        <Checkbox
+          label="Maintenance counts as down time"
+          checked={search.maintenance === "down"}
+          onChange={({ currentTarget: { checked } }) => {
+            const { maintenance: _before, ...rest } = search;
+            show({ ...rest, ...(checked && { maintenance: "down" }) });
+          }}
         />
       </div>
       <Loaded query={report} besides={[before]} what="The report">
@@ -87,7 +96,7 @@ export default function ReportsPage() {
 }
 
 /** Opens the addresses to which the reports of a subject are sent. */
-function MailButton({ subject }: { subject: Omit<ReportSearch, "month"> }) {
+function MailButton({ subject }: { subject: Omit<ReportSearch, "month" | "maintenance"> }) {
   const { organization, atLeast } = useSignedInPerson();
   const [isOpen, setOpen] = useState(false);
   if (!atLeast("admin")) return null;

@@ -1,24 +1,26 @@
 import { monthPattern } from "../../../src/core/time/clock.ts";
 
 /**
- * URL parameters: the month (default: the current one) and at most one subject (default: the
- * organization).
+ * URL parameters: the month (default: the current one), at most one subject (default: the
+ * organization), and whether time in maintenance counts as down time.
  */
 export type ReportSearch = {
   month?: string;
   monitorId?: string;
   groupId?: string;
   statusPageId?: string;
+  maintenance?: "down";
 };
 
 const subjects = ["monitorId", "groupId", "statusPageId"] as const;
 
 export function parseReportSearch(search: Record<string, unknown>): ReportSearch {
-  const { month } = search;
+  const { month, maintenance } = search;
   const subject = subjects.find((name) => typeof search[name] === "string");
   return {
     ...(typeof month === "string" && monthPattern.test(month) && { month }),
     ...(subject !== undefined && { [subject]: search[subject] as string }),
+    ...(maintenance === "down" && { maintenance }),
   };
 }
 
