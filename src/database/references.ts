@@ -77,3 +77,17 @@ export function guardVersion(
   const parameters = [organizationId, record.id, record.version];
   return { ...guard, parameters, otherwise: () => new StaleRead() };
 }
+
+const membersGuard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
+  select 1 from memberships where organization_id = ? and person_id = wanted.value))`);
+
+/** Guard that fails with NOT_FOUND unless each ID in a request field is a member's. */
+export const guardMembers = (
+  { organizationId }: { organizationId: string },
+  field: string,
+  ids: readonly string[],
+): Prepared => ({
+  ...membersGuard,
+  parameters: [JSON.stringify(ids), organizationId],
+  otherwise: () => unknownReferenceError(field, "person"),
+});

@@ -3,10 +3,8 @@ import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { matchValues, type Tenant, buildFirstVersion } from "../../database/rows.ts";
-import { unknownReferenceError } from "../../database/references.ts";
 import {
   guard,
-  guardText,
   type Prepared,
   StaleRead,
   type Statement,
@@ -282,20 +280,6 @@ export async function findMemberNames({ store, organizationId }: Tenant, ids: re
   );
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
-
-const membersGuard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
-  select 1 from memberships where organization_id = ? and person_id = wanted.value))`);
-
-/** Guard that fails with NOT_FOUND unless each ID in a request field is a member's. */
-export const guardMembers = (
-  { organizationId }: Pick<Tenant, "organizationId">,
-  field: string,
-  ids: readonly string[],
-): Prepared => ({
-  ...membersGuard,
-  parameters: [JSON.stringify(ids), organizationId],
-  otherwise: () => unknownReferenceError(field, "person"),
-});
 
 /** Finds the addresses of these people, as far as they are members of the organization. */
 export async function findMemberAddresses(

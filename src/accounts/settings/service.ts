@@ -24,7 +24,7 @@ import {
   type SmtpSettings,
   type TrustedAuthority,
 } from "./schema.ts";
-import { guardMembers } from "../people/store.ts";
+import { guardMembers } from "../../database/references.ts";
 import { monitorGroups } from "../../database/tables/monitoring.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
 import { guardFieldExists, matchValues, buildNextVersion } from "../../database/rows.ts";

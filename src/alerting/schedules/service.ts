@@ -1,5 +1,5 @@
 /** Use cases of on-call schedules: records, overrides and swaps, shifts, who is on call, and the calendar. */
-import { findMemberNames, guardMembers } from "../../accounts/people/store.ts";
+import { findMemberNames } from "../../accounts/people/store.ts";
 import { AppError } from "../../core/errors.ts";
 import { listChangedFields } from "../../core/field-changes.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
@@ -10,7 +10,7 @@ import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
-import { guardLimit, guardVersion } from "../../database/references.ts";
+import { guardLimit, guardVersion, guardMembers } from "../../database/references.ts";
 import {
   assertFound,
   buildFirstVersion,

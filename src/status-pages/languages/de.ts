@@ -241,8 +241,6 @@ export const de: Dictionary = {
   maintenanceExcluded: "{duration}, nicht eingerechnet",
   maintenanceCounted: "{duration}, als Ausfallzeit gerechnet",
   ungrouped: "Ohne Gruppe",
-  reportGroups: "Gruppen",
-  reportMonitors: "Monitore",
   openReport: "Bericht öffnen",
   whyReported: "{organization} lässt Ihnen diesen Bericht senden.",
 

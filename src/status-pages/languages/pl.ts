@@ -283,8 +283,6 @@ export const pl: Dictionary = {
   maintenanceExcluded: "{duration}, nie wliczono",
   maintenanceCounted: "{duration}, wliczono jako niedostępność",
   ungrouped: "Bez grupy",
-  reportGroups: "Grupy",
-  reportMonitors: "Monitory",
   openReport: "Otwórz raport",
   whyReported: "Ten raport wysyła {organization}.",
 

@@ -283,8 +283,6 @@ export const uk: Dictionary = {
   maintenanceExcluded: "{duration}, не враховується",
   maintenanceCounted: "{duration}, враховується як простій",
   ungrouped: "Без групи",
-  reportGroups: "Групи",
-  reportMonitors: "Монітори",
   openReport: "Відкрити звіт",
   whyReported: "Цей звіт вам надсилає {organization}.",
 

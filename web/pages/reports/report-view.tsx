@@ -106,7 +106,7 @@ function Figures({ report, before }: Props) {
         <Figure
           label="Down"
           value={describeSeconds(summary.downSeconds)}
-          note={compare(({ downSeconds }) => describeSeconds(downSeconds)).join("")}
+          note={compare((one) => describeSeconds(one.downSeconds)).join("")}
         />
         <Figure
           label="Degraded"
@@ -139,12 +139,9 @@ function Figures({ report, before }: Props) {
           note={compare(({ incidents }) => formatCount(incidents)).join("")}
         />
         <Figure
-          label="Maintenance"
+          label={report.maintenance === "down" ? "Maintenance, as down time" : "Maintenance"}
           value={describeSeconds(summary.maintenanceSeconds)}
-          note={[
-            report.maintenance === "down" ? "counts as down" : "not counted",
-            ...compare(({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds)),
-          ].join(dot)}
+          note={compare((one) => describeSeconds(one.maintenanceSeconds)).join("")}
         />
       </dl>
     </section>

@@ -50,47 +50,75 @@ export default function ReportsPage() {
   useRowKeys();
   const show = (next: ReportSearch) =>
     void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
-  const exported = new URLSearchParams({ ...query, organization: organization.id });
   return (
     <div className="report">
       <PageHeader title="Reports">
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1.reports, query })} />
-        </span>
-        <Button
-          component="a"
-          href={`${v1.reports.csv["~path"]}?${exported}`}
-          download
-          leftSection={<Icon name="download" size={14} />}
-        >
-          CSV
-        </Button>
+        <Exports query={query} />
         {search.monitorId === undefined && <MailButton subject={subject} />}
         <Button variant="filled" onClick={() => print()}>
           Print
         </Button>
       </PageHeader>
-      <div className="report-choice">
-        <SubjectSelect search={search} onChange={(next) => show({ ...next, month, ...terms })} />
-        <MonthSwitch
-          month={month}
-          isCurrent={month >= current}
-          onChange={(next) => show({ ...search, month: next })}
-        />
-        <Checkbox
-          label="Maintenance counts as down time"
-          checked={search.maintenance === "down"}
-          onChange={({ currentTarget: { checked } }) => {
-            const { maintenance: _before, ...rest } = search;
-            show({ ...rest, ...(checked && { maintenance: "down" }) });
-          }}
-        />
-      </div>
+      <Choices search={search} current={current} onChange={show} />
       <Loaded query={report} besides={[before]} what="The report">
         {(found) => (
           <ReportView report={found} before={before.data} organization={organization.name} />
         )}
       </Loaded>
+    </div>
+  );
+}
+
+type Query = ReportSearch & { month: string; timeZone: string };
+
+/** The report for scripts, and as a file. */
+function Exports({ query }: { query: Query }) {
+  const { organization } = useSignedInPerson();
+  const exported = new URLSearchParams({ ...query, organization: organization.id });
+  return (
+    <>
+      <span className="not-phone">
+        <CurlButton action={() => ({ method: "GET", route: v1.reports, query })} />
+      </span>
+      <Button
+        component="a"
+        href={`${v1.reports.csv["~path"]}?${exported}`}
+        download
+        leftSection={<Icon name="download" size={14} />}
+      >
+        CSV
+      </Button>
+    </>
+  );
+}
+
+/** Chooses the subject, the month, and whether maintenance counts. */
+function Choices({
+  search,
+  current,
+  onChange,
+}: {
+  search: ReportSearch;
+  current: string;
+  onChange: (next: ReportSearch) => void;
+}) {
+  const { month = current, maintenance, ...subject } = search;
+  const terms = { ...(maintenance && { maintenance }) };
+  return (
+    <div className="report-choice">
+      <SubjectSelect search={search} onChange={(next) => onChange({ ...next, month, ...terms })} />
+      <MonthSwitch
+        month={month}
+        isCurrent={month >= current}
+        onChange={(next) => onChange({ ...search, month: next })}
+      />
+      <Checkbox
+        label="Maintenance counts as down time"
+        checked={maintenance === "down"}
+        onChange={({ currentTarget: { checked } }) =>
+          onChange({ ...subject, month, ...(checked && { maintenance: "down" }) })
+        }
+      />
     </div>
   );
 }
