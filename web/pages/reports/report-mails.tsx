@@ -127,7 +127,13 @@ function Fields(props: FieldsProps) {
   const form = useReportForm(props);
   const { values, set } = form;
   return (
-    <FormDialog title="Send this report by mail" onClose={onClose} form={form} submit="Save">
+    <FormDialog
+      title="Send this report by mail"
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      size={680}
+    >
       {settings.smtp === null ? (
         <Alert color="yellow" variant="light">
           Set up the mail server in Settings first. Without it, no report is sent.
@@ -213,6 +219,7 @@ function RecipientFields({
     <>
       <Autocomplete
         aria-label={`Address or person ${number}`}
+        className="report-recipient"
         placeholder="Address or person"
         data={people.map(labelOf)}
         limit={20}
