@@ -165,23 +165,29 @@ function Fields(props: FieldsProps) {
           />
         )}
       </LinesField>
-      <div className="field-row">
-        <TextInput
-          label="Uptime target in percent"
-          placeholder="99.9"
-          description="Leave it empty for the target of the organization."
-          {...form.input("target")}
-        />
-        <Select
-          label="Time in maintenance"
-          description="Whether it lowers the uptime."
-          allowDeselect={false}
-          data={maintenanceChoices}
-          {...form.field("maintenance")}
-          onChange={(choice) => set("maintenance", choice === "down" ? "down" : "excluded")}
-        />
-      </div>
+      <TermFields form={form} />
     </FormDialog>
+  );
+}
+
+function TermFields({ form }: { form: ReturnType<typeof useReportForm> }) {
+  return (
+    <div className="field-row">
+      <TextInput
+        label="Uptime target in percent"
+        placeholder="99.9"
+        description="Leave it empty for the target of the organization."
+        {...form.input("target")}
+      />
+      <Select
+        label="Time in maintenance"
+        description="Whether it lowers the uptime."
+        allowDeselect={false}
+        data={maintenanceChoices}
+        {...form.field("maintenance")}
+        onChange={(choice) => form.set("maintenance", choice === "down" ? "down" : "excluded")}
+      />
+    </div>
   );
 }
 
