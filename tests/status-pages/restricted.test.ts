@@ -207,6 +207,23 @@ test("no visitor without the right sees anything of a restricted page or part, a
   }
   expect(listLeaks(await crawl(made, paths))).toEqual([]);
 
+  // A stranger who knows the tags of cached responses learns nothing from conditions, ranges and HEAD.
+  const read = await crawl(made, paths, passes.restricted);
+  for (const [path, { status, headers }] of read) {
+    if (status !== 200 || !path.includes("/signed-in")) continue;
+    const tag = headers.get("etag") ?? "*";
+    for (const [method, condition] of [
+      ["GET", { "If-None-Match": tag }],
+      ["GET", { Range: "bytes=0-99" }],
+      ["HEAD", {}],
+    ] as const) {
+      const sent = { host, method, headers: condition };
+      const stranger = await made.get(path, sent);
+      expect([403, 404]).toContain(stranger.status);
+      expect(stranger.headers.get("etag")).toBeNull();
+    }
+  }
+
   // The right ends with the role, and with the session.
   const readsAs = async (sent: Credentials) =>
     (await crawl(made, ["/status/signed-in.json"], sent)).get("/status/signed-in.json")?.status;

@@ -431,13 +431,15 @@ async function signInNew(
     });
   const { row, statements, granted } = added;
   const linked = addIdentity(context, row.id, accountOf(provider, claims), granted);
-  await startSession(
-    context,
-    row,
-    "signed-in",
-    [...statements, ...linked],
-    wayOf(context, provider),
-  );
+  const way = wayOf(context, provider);
+  try {
+    await startSession(context, row, "signed-in", [...statements, ...linked], way);
+  } catch (error) {
+    // Another tab can have added the person a moment ago.
+    const identity = await findIdentity(context.store, accountOf(provider, claims));
+    if (identity === null) throw error;
+    return signInKnown(context, provider, identity, returnTo, claims);
+  }
   return { type: "done", returnTo };
 }
 

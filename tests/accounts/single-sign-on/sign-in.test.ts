@@ -192,6 +192,22 @@ describe("signing in", () => {
     expect(statuses).toEqual([403, 200, 200]);
   });
 
+  test("adds a person once, although several browsers end their first sign-in at the same moment", async () => {
+    await using world = await createWorld();
+    const browsers = Array.from({ length: 5 }, () => world.createBrowser());
+    const paths = await Promise.all(
+      browsers.map(async (browser) => {
+        const body = { providerId: world.providerId };
+        const start = await browser.page("POST", "/sign-in/provider", body);
+        return world.provider.authorize(start.json.data.url);
+      }),
+    );
+    await Promise.all(browsers.map((browser, index) => browser.comeBack(paths[index] ?? "")));
+    const present = await Promise.all(browsers.map(presenceOf));
+    const ids = new Set(present.map(({ person }) => person?.id));
+    expect([ids.size, [...ids]]).toEqual([1, [expect.any(String)]]);
+  });
+
   test("returns only to a path of this appliance", async () => {
     await using world = await createWorld();
     for (const returnTo of ["https://evil.example", "//evil.example", "/\\evil.example", "x"]) {
