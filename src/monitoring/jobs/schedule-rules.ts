@@ -83,9 +83,25 @@ function parseCron(expression: string, timeZone: string): DueTimesOf {
   const fields = expression.trim().split(/\s+/);
   const days = [fields[2] ?? "*", fields[4] ?? "*"];
   const domAndDow = days.some((field) => field.startsWith("*"));
-  const cron = createCron(fields.join(" "), timeZone, { mode: "5-part", domAndDow });
+  const pattern = fields.map((field, index) => (index < 2 ? listSteps(field) : field)).join(" ");
+  const cron = createCron(pattern, timeZone, { mode: "5-part", domAndDow });
   return (after) => cron.nextRun(new Date(after))?.getTime() ?? null;
 }
+
+/**
+ * Lists the values of ranges with a step, such as 10-40/5. They are fixed times when clocks change, as all fields
+ * without `*` are (cron(8) of Debian), but the library takes every step for an interval.
+ */
+const listSteps = (field: string) =>
+  field.replace(
+    /\b(\d\d?)-(\d\d?)\/(\d\d?)(?=,|$)/g,
+    (range, from: string, to: string, step: string) => {
+      const values: number[] = [];
+      for (let value = Number(from); value <= Number(to) && Number(step) > 0; value += Number(step))
+        values.push(value);
+      return values.length === 0 ? range : values.join(",");
+    },
+  );
 
 /** Maximum skipped local times in a row. A year has at most two gaps. */
 const maxSkipped = 50;
