@@ -50,6 +50,11 @@ describeInChromium("maintenance", (browser) => {
   });
 
   test("maintenance is scheduled from the calendar, recurs as set, and reads back as written", async () => {
+    const at = { startsAt: "2060-01-15T02:30:00Z", endsAt: "2060-01-15T04:00:00Z" };
+    const other = await world.ask("POST", "/api/v1/maintenance-windows", {
+      title: "Router firmware",
+      ...at,
+    });
     await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
     const { page } = open;
     await page.getByRole("button", { name: "Schedule maintenance on Thursday 15 January" }).click();
@@ -58,6 +63,8 @@ describeInChromium("maintenance", (browser) => {
     expect(await editor.getByRole("combobox", { name: "Starts" }).inputValue()).toBe(
       "Thu 15 Jan 2060 02:00",
     );
+    await editor.getByText("At the same time: Router firmware.").waitFor();
+    await world.ask("DELETE", `/api/v1/maintenance-windows/${other.id}`);
     await editor.getByRole("combobox", { name: "Ends" }).fill("2060-01-15T01:00");
     await editor.getByText("It must be after the start.").waitFor();
     await editor.getByRole("combobox", { name: "Ends" }).fill("for 1");

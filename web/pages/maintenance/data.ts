@@ -74,13 +74,30 @@ export function usePreview(times: Times | null, count: number) {
   });
 }
 
+const createCalendarQuery = (from: string, to: string) =>
+  createDataQuery([...listKey("maintenance"), "calendar", from, to], (options) =>
+    previews.calendar.get({ query: { from, to }, ...options }),
+  );
+
 export const useCalendar = (from: string, to: string) =>
-  useQuery({
-    ...createDataQuery([...listKey("maintenance"), "calendar", from, to], (options) =>
-      previews.calendar.get({ query: { from, to }, ...options }),
-    ),
-    placeholderData: keepPreviousData,
+  useQuery({ ...createCalendarQuery(from, to), placeholderData: keepPreviousData });
+
+/** Titles of other windows during an occurrence. */
+export function useOverlaps(
+  id: string | null,
+  { startsAt, endsAt }: { startsAt: string; endsAt: string } = { startsAt: "", endsAt: "" },
+): string[] {
+  const { data = [] } = useQuery({
+    ...createCalendarQuery(startsAt, endsAt),
+    enabled: startsAt !== "",
   });
+  return data
+    .filter((window) => window.id !== id)
+    .filter(({ occurrences }) =>
+      occurrences.some((one) => one.startsAt < endsAt && one.endsAt > startsAt),
+    )
+    .map(({ title }) => title);
+}
 
 export const useWindow = (id: string) =>
   useRecord("maintenance-window", id, {

@@ -18,7 +18,7 @@ import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { useZone, listZones } from "../../components/display/time.tsx";
-import { usePreview } from "./data.ts";
+import { useOverlaps, usePreview } from "./data.ts";
 import { useAudience } from "../incidents/data.ts";
 import { InternalNamesLine } from "../incidents/internal-names-line.tsx";
 import { describePages } from "../incidents/recipients-line.tsx";
@@ -96,7 +96,7 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
         isPublic={form.values.public}
         audience={audience}
       />
-      <TimeFields form={form} />
+      <TimeFields form={form} id={isNew ? null : what.id} />
       <Members form={form} />
       <MoreSettings form={form} />
       {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
@@ -194,11 +194,19 @@ function useWindowForm(
 const previewed = 4;
 
 /** Start, end and recurrence, with the next times or the reason why they are invalid. */
-function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) {
+function TimeFields({
+  form: { values, set, errorOf },
+  id,
+}: {
+  form: Form<Values>;
+  /** The edited window; null for a new one. */
+  id: string | null;
+}) {
   const current = useMemo(() => buildTimes(values), [values]);
   const [times] = useDebouncedValue(current, 150);
   const { data } = usePreview(times, previewed);
   const issue = data?.issue;
+  const overlaps = useOverlaps(id, data?.occurrences[0]);
   const errorOfTime = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
@@ -233,6 +241,11 @@ function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) 
       />
       {values.plan.repeats !== "never" && !issue && (
         <NextTimes occurrences={data?.occurrences} count={previewed} />
+      )}
+      {overlaps.length > 0 && (
+        <p className="field-note degraded" role="status">
+          At the same time: {new Intl.ListFormat("en-GB").format(overlaps)}.
+        </p>
       )}
     </>
   );

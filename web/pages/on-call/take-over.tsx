@@ -107,6 +107,7 @@ export function OverrideDialog({
         label="On call"
         allowDeselect={false}
         searchable
+        openOnFocus={false}
         data={people.map(({ id, name }) => ({ value: id, label: name }))}
         {...form.field("personId")}
       />
