@@ -234,6 +234,11 @@ function TimeFields({
           error={errorOfTime("endsAt")}
         />
       </div>
+      {overlaps.length > 0 && (
+        <p className="text-s degraded" role="status">
+          At the same time: {new Intl.ListFormat("en-GB").format(overlaps)}.
+        </p>
+      )}
       <RecurrenceField
         plan={values.plan}
         onChange={(plan) => set("plan", plan)}
@@ -241,11 +246,6 @@ function TimeFields({
       />
       {values.plan.repeats !== "never" && !issue && (
         <NextTimes occurrences={data?.occurrences} count={previewed} />
-      )}
-      {overlaps.length > 0 && (
-        <p className="field-note degraded" role="status">
-          At the same time: {new Intl.ListFormat("en-GB").format(overlaps)}.
-        </p>
       )}
     </>
   );
