@@ -367,6 +367,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     showLatency: page.showLatency,
     showPaused: page.showPaused,
     countImpacts: page.countImpacts,
+    chatSubscriptions: page.chatSubscriptions,
     historyDays: page.historyDays,
     timeZone: page.timeZone,
     language: page.language,

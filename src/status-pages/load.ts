@@ -15,7 +15,13 @@ import type {
   PublicMonitor,
 } from "./formats/public-data.ts";
 import { addImpacts, applyImpact, findOpenImpacts, listImpactSpans } from "./rendering/impacts.ts";
-import { maxShownMonitors, limitShownDays, selectNested, takesVisitors } from "./rules.ts";
+import {
+  maxShownMonitors,
+  limitShownDays,
+  selectNested,
+  takesChats,
+  takesVisitors,
+} from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
 import { type Concealed, createWindowReader } from "./windows.ts";
@@ -294,6 +300,7 @@ function createPageLoader(store: Store) {
       windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
       marks,
       takesMail: await takesMail(store, page),
+      takesChats: takesChats(page),
       ...createComponents(page, parts, sections),
       ...incidentReads,
       ...windowReads,

@@ -27,6 +27,16 @@ export function findMissingAccess(
 export const takesVisitors = ({ visibility }: Pick<StatusPage, "visibility">) =>
   visibility !== "addresses";
 
+/**
+ * Whether visitors can subscribe chats to a page. Not to pages for signed-in people, who subscribe with their own
+ * address, because no account belongs to a chat.
+ */
+export const takesChats = ({
+  chatSubscriptions,
+  visibility,
+}: Pick<StatusPage, "chatSubscriptions" | "visibility">) =>
+  chatSubscriptions && (visibility === "public" || visibility === "password");
+
 /** Returns the host names of a page without those that now belong to the appliance itself. */
 export function selectEffectiveHosts(
   page: { hosts: readonly string[] },

@@ -247,6 +247,10 @@ export const statusPageFields = {
     description:
       "Whether impacts of incidents count in the page's uptime and daily bars. Of impacts and failed checks of a day, the longer time counts.",
   }),
+  chatSubscriptions: z.boolean().default(false).meta({
+    description:
+      "Whether visitors of a public page, or of one with a password, can subscribe a webhook of Slack, Microsoft Teams or Discord. The channel gets updates after someone follows the link that is posted there.",
+  }),
   historyDays: integer(1, 365).default(90).meta({
     description:
       "Days that the page shows. It shows up to 5,000 monitors and 100,000 days in total, so with very many monitors each has fewer days.",
@@ -360,6 +364,7 @@ export const StatusPage = z
     showLatency: z.boolean(),
     showPaused: z.boolean(),
     countImpacts: z.boolean(),
+    chatSubscriptions: z.boolean(),
     historyDays: z.int(),
     timeZone: z.string(),
     language: PageLanguage,
@@ -424,6 +429,7 @@ export const StatusPage = z
       showLatency: false,
       showPaused: true,
       countImpacts: false,
+      chatSubscriptions: false,
       historyDays: 90,
       timeZone: "Europe/Berlin",
       language: "en",

@@ -70,6 +70,7 @@ export type PageHead = Pick<
   | "allowedAddresses"
   | "language"
   | "languages"
+  | "chatSubscriptions"
 > & {
   /** Whether sections of the page are only for signed-in people. */
   hasConcealed: boolean;
@@ -177,13 +178,15 @@ const omitFiles = <T extends object>(page: T) =>
 const headColumns = `p.organization_id as organizationId, p.id, p.slug, p.title, p.visibility,
   p.password_hash as passwordHash, p.allowed_roles as allowedRoles,
   p.visitor_providers as visitorProviders, p.language, p.languages,
-  p.allowed_addresses as allowedAddresses, exists (select 1 from status_page_sections s
+  p.allowed_addresses as allowedAddresses, p.chat_subscriptions as chatSubscriptions, exists (select 1 from status_page_sections s
     where s.organization_id = p.organization_id and s.page_id = p.id
       and s.audience = 'signed-in') as hasConcealed`;
 
 type ListColumn = "allowedRoles" | "allowedAddresses" | "visitorProviders" | "languages";
-type HeadRow = Omit<PageHead, ListColumn | "hasConcealed"> &
-  Record<ListColumn, string> & { hasConcealed: number };
+type HeadFlag = "hasConcealed" | "chatSubscriptions";
+type HeadRow = Omit<PageHead, ListColumn | HeadFlag> &
+  Record<ListColumn, string> &
+  Record<HeadFlag, number>;
 
 const toHead = (row: HeadRow): PageHead => ({
   ...row,
@@ -192,6 +195,7 @@ const toHead = (row: HeadRow): PageHead => ({
   visitorProviders: JSON.parse(row.visitorProviders) as PageHead["visitorProviders"],
   languages: JSON.parse(row.languages) as PageHead["languages"],
   hasConcealed: row.hasConcealed === 1,
+  chatSubscriptions: row.chatSubscriptions === 1,
 });
 
 async function queryHead(store: Store, condition: string, parameter: string) {

@@ -5,15 +5,17 @@ import { BackLink, renderDocument, type PageDocument, Sentence } from "./layout.
 export type SignUpResult = {
   email: string;
   trouble: string | null;
+  /** What was submitted. */
+  medium: "email" | "chat";
   status: number;
   /** Seconds until another attempt is possible. */
   retryAfter?: number;
 } | null;
 
-/** Renders the page. The e-mail form needs a mail server. A successful sign-up replaces it with a confirmation. */
+/** Renders the page with the forms that it offers. A successful sign-up replaces them with a confirmation. */
 export function renderSubscribePage(
   document: PageDocument,
-  takesMail: boolean,
+  { takesMail, takesChats }: { takesMail: boolean; takesChats: boolean },
   result: SignUpResult,
 ) {
   const { view, language, to } = document;
@@ -29,16 +31,19 @@ export function renderSubscribePage(
       <h1 className="month">{language.say("getUpdates")}</h1>
       <p className="about">{language.say("subscribeIntro")}</p>
       {isSent ? (
-        <section className="sec way" role="status">
-          <h2>{language.say("checkInbox")}</h2>
-          <p>
-            <Sentence
-              parts={language.split("checkInboxText", { email: <b dir="auto">{result.email}</b> })}
-            />
-          </p>
-        </section>
+        <Sent result={result} document={document} />
       ) : (
-        takesMail && <MailForm result={result} document={document} />
+        <>
+          {takesMail && (
+            <MailForm result={result?.medium === "email" ? result : null} document={document} />
+          )}
+          {takesChats && (
+            <ChatForm
+              trouble={result?.medium === "chat" ? result.trouble : null}
+              document={document}
+            />
+          )}
+        </>
       )}
       <section className="sec way">
         <h2>{language.say("byFeed")}</h2>
@@ -49,6 +54,65 @@ export function renderSubscribePage(
         </p>
       </section>
     </>,
+  );
+}
+
+function Sent({ result, document: { language } }: MailFormProps) {
+  const isChat = result?.medium === "chat";
+  return (
+    <section className="sec way" role="status">
+      <h2>{language.say(isChat ? "checkChannel" : "checkInbox")}</h2>
+      <p>
+        {isChat ? (
+          language.say("checkChannelText")
+        ) : (
+          <Sentence
+            parts={language.split("checkInboxText", { email: <b dir="auto">{result?.email}</b> })}
+          />
+        )}
+      </p>
+    </section>
+  );
+}
+
+/** The form for the webhook of a chat, which is never shown again, because it is a secret. */
+function ChatForm({
+  trouble,
+  document: { language, to },
+}: {
+  trouble: string | null;
+  document: PageDocument;
+}) {
+  return (
+    <section className="sec way">
+      <h2>{language.say("byChat")}</h2>
+      <form method="post" action={to("/subscribe")}>
+        <label htmlFor="webhook">{language.say("webhookAddress")}</label>
+        <div className="ask">
+          <input
+            id="webhook"
+            name="webhookUrl"
+            type="url"
+            autoComplete="off"
+            placeholder="https://"
+            maxLength={2_000}
+            required
+            aria-invalid={trouble !== null}
+            aria-describedby="chat-hint"
+          />
+          <button>{language.say("subscribe")}</button>
+        </div>
+        {trouble === null ? (
+          <p className="hint" id="chat-hint">
+            {language.say("chatHint")}
+          </p>
+        ) : (
+          <p className="trouble" id="chat-hint" role="alert">
+            {trouble}
+          </p>
+        )}
+      </form>
+    </section>
   );
 }
 

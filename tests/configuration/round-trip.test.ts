@@ -160,6 +160,7 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       showLatency: fc.boolean(),
       showPaused: fc.boolean(),
       countImpacts: fc.boolean(),
+      chatSubscriptions: fc.boolean(),
       historyDays: fc.integer({ min: 1, max: 365 }),
       timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
       password: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, line),

@@ -31,14 +31,25 @@ export const listLinks = ({ acknowledgeUrl, url }: Message): string[] => [
  * Returns the links of a message as buttons and as lines of text, because services reject buttons
  * whose host has no dot.
  */
-export function splitLinks({ acknowledgeUrl, url, linkLabel = "Open in Signalbox" }: Message) {
+export function splitLinks({
+  acknowledgeUrl,
+  url,
+  linkLabel = "Open in Signalbox",
+  further,
+}: Message) {
   const acknowledge = acknowledgeUrl !== null && { label: "Acknowledge", url: acknowledgeUrl };
-  const links = [...(acknowledge ? [acknowledge] : []), { label: linkLabel, url }];
+  const links = [
+    ...(acknowledge ? [acknowledge] : []),
+    { label: linkLabel, url },
+    ...(further ? [further] : []),
+  ];
   return {
     buttons: links.filter((link) => hasDottedHost(link.url)),
     lines: links
       .filter((link) => !hasDottedHost(link.url))
-      .map((link) => (link === acknowledge ? `Acknowledge: ${link.url}` : link.url)),
+      .map((link) =>
+        link === acknowledge || link === further ? `${link.label}: ${link.url}` : link.url,
+      ),
   };
 }
 

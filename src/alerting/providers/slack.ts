@@ -52,12 +52,17 @@ function buildSlackBody(message: Message) {
         createMarkdownText(`*${label}*\n${joinWithin(1_900, [value], escapeEntities)}`),
       ),
     });
-  const { acknowledgeUrl } = message;
+  const { acknowledgeUrl, further } = message;
   // A link, because Slack shows a warning after a click on a button of a webhook without an app.
   if (acknowledgeUrl !== null)
     details.push({
       type: "section",
       text: createMarkdownText(`*<${escapeEntities(acknowledgeUrl)}|Acknowledge>*`),
+    });
+  if (further !== undefined)
+    details.push({
+      type: "section",
+      text: createMarkdownText(`<${escapeEntities(further.url)}|${escapeEntities(further.label)}>`),
     });
   return {
     // Text of push notifications.

@@ -76,6 +76,8 @@ export const statusPages = sqliteTable(
     showPaused: flag("show_paused").notNull().default(true),
     /** Whether impacts of incidents count in the page's uptime. */
     countImpacts: flag("count_impacts").notNull().default(false),
+    /** Whether visitors can subscribe the webhook of a chat. */
+    chatSubscriptions: flag("chat_subscriptions").notNull().default(false),
     historyDays: integer("history_days").notNull(),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),

@@ -234,6 +234,13 @@ export const ar: Dictionary = {
   checkInbox: "تحقق من بريدك الوارد",
   checkInboxText:
     "إذا لم يكن العنوان {email} مشتركًا بعد، فقد أُرسلت إليه رسالة فيها رابط. تُرسل التحديثات بعد فتح الرابط.",
+  byChat: "في Slack أو Teams أو Discord",
+  webhookAddress: "عنوان الويب هوك",
+  chatHint: "تُنشر في القناة رسالة فيها رابط للتأكيد. لا يُنشر شيء آخر حتى يفتحه أحد.",
+  checkChannel: "تحقق من القناة",
+  checkChannelText:
+    "إذا لم تكن القناة مشتركة بعد، فقد أُرسلت إليها رسالة فيها رابط. تُنشر التحديثات بعد أن يفتح أحد الرابط.",
+  invalidWebhook: "أدخل عنوان https لويب هوك وارد من Slack أو Microsoft Teams أو Discord.",
   byFeed: "عبر قارئ خلاصات أو تقويم",
   rssFeed: "خلاصة RSS",
   atomFeed: "خلاصة Atom",
@@ -285,6 +292,8 @@ export const ar: Dictionary = {
   confirmTitle: "تأكيد تحديثات {title}",
   confirmText:
     "أُدخل هذا العنوان لتلقي تحديثات {title} عبر البريد الإلكتروني. افتح الرابط للتأكيد. إذا لم تكن أنت من أدخله، فلا تفعل شيئًا: لن تصلك رسائل أخرى.",
+  confirmChatText:
+    "أُدخل ويب هوك هذه القناة لتلقي تحديثات {title}. افتح الرابط للتأكيد. إن لم تكن أنت من أدخله، فلا تفعل شيئًا: لن يُنشر شيء آخر.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "من",
   mailUntil: "حتى",

@@ -212,6 +212,14 @@ export const cs: Dictionary = {
   checkInbox: "Podívejte se do e-mailu",
   checkInboxText:
     "Pokud {email} ještě není přihlášen k odběru, je na cestě e-mail s odkazem. Aktualizace se začnou posílat po otevření odkazu.",
+  byChat: "Ve Slacku, Teams nebo Discordu",
+  webhookAddress: "Adresa webhooku",
+  chatHint:
+    "Do kanálu přijde zpráva s odkazem k potvrzení. Dokud odkaz někdo neotevře, nic dalšího se neposílá.",
+  checkChannel: "Podívejte se do kanálu",
+  checkChannelText:
+    "Pokud kanál ještě není přihlášen, je na cestě zpráva s odkazem. Zprávy se začnou posílat, až někdo odkaz otevře.",
+  invalidWebhook: "Zadejte adresu https příchozího webhooku Slacku, Microsoft Teams nebo Discordu.",
   byFeed: "Ve čtečce kanálů nebo v kalendáři",
   rssFeed: "Kanál RSS",
   atomFeed: "Kanál Atom",
@@ -263,6 +271,8 @@ export const cs: Dictionary = {
   confirmTitle: "Potvrďte odběr aktualizací stránky {title}",
   confirmText:
     "Tato adresa byla zadána k odběru e-mailových aktualizací stránky {title}. Potvrďte to otevřením odkazu. Pokud jste to nebyli vy, nedělejte nic: žádné další e-maily vám nepřijdou.",
+  confirmChatText:
+    "Webhook tohoto kanálu byl zadán pro odběr zpráv z {title}. Potvrďte to odkazem. Pokud jste to nebyli vy, nedělejte nic: nic dalšího se nepošle.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Od",
   mailUntil: "Do",

@@ -169,6 +169,15 @@ export const de: Dictionary = {
   checkInbox: "Prüfen Sie Ihren Posteingang",
   checkInboxText:
     "Falls {email} noch nicht angemeldet ist, ist eine E-Mail mit einem Link dorthin unterwegs. Meldungen werden gesendet, sobald Sie dem Link gefolgt sind.",
+  byChat: "In Slack, Teams oder Discord",
+  webhookAddress: "Adresse des Webhooks",
+  chatHint:
+    "In den Kanal wird eine Nachricht mit einem Link zum Bestätigen geschickt. Alles Weitere folgt erst, wenn jemand den Link öffnet.",
+  checkChannel: "Sehen Sie im Kanal nach",
+  checkChannelText:
+    "Falls der Kanal noch nicht angemeldet ist, ist eine Nachricht mit einem Link dorthin unterwegs. Meldungen werden gesendet, sobald jemand dem Link gefolgt ist.",
+  invalidWebhook:
+    "Geben Sie die https-Adresse eines eingehenden Webhooks von Slack, Microsoft Teams oder Discord ein.",
   byFeed: "Mit einem Feedreader oder Kalender",
   rssFeed: "RSS-Feed",
   atomFeed: "Atom-Feed",
@@ -220,6 +229,8 @@ export const de: Dictionary = {
   confirmTitle: "Meldungen von {title} bestätigen",
   confirmText:
     "Diese Adresse wurde für E-Mail-Meldungen von {title} angegeben. Folgen Sie dem Link, um das zu bestätigen. Wenn Sie das nicht waren, tun Sie nichts: Sie erhalten keine weiteren E-Mails.",
+  confirmChatText:
+    "Der Webhook dieses Kanals wurde für Meldungen von {title} angegeben. Folgen Sie dem Link, um das zu bestätigen. Wenn Sie das nicht waren, tun Sie nichts: Es wird nichts weiter gesendet.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Von",
   mailUntil: "Bis",

@@ -176,6 +176,15 @@ export const en = {
   checkInbox: "Check your inbox",
   checkInboxText:
     "If {email} is not subscribed yet, an e-mail with a link is on its way to it. Updates are sent once you have followed the link.",
+  byChat: "In Slack, Teams or Discord",
+  webhookAddress: "Webhook address",
+  chatHint:
+    "A message with a link to confirm is posted to the channel. Nothing else is posted until someone follows it.",
+  checkChannel: "Look into the channel",
+  checkChannelText:
+    "If the channel is not subscribed yet, a message with a link is on its way to it. Updates are posted once someone has followed the link.",
+  invalidWebhook:
+    "This must be the https address of an incoming webhook of Slack, Microsoft Teams or Discord.",
   byFeed: "With a feed reader or a calendar",
   rssFeed: "RSS feed",
   atomFeed: "Atom feed",
@@ -229,6 +238,8 @@ export const en = {
   confirmTitle: "Confirm updates from {title}",
   confirmText:
     "This address was given for e-mail updates from {title}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.",
+  confirmChatText:
+    "The webhook of this channel was given for updates from {title}. Follow the link to confirm. If it wasn't you, do nothing: nothing more is posted.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "From",
   mailUntil: "Until",

@@ -173,6 +173,15 @@ export const es: Dictionary = {
   checkInbox: "Revisa tu bandeja de entrada",
   checkInboxText:
     "Si {email} aún no está suscrito, recibirá un correo con un enlace. Las actualizaciones se enviarán cuando hayas abierto el enlace.",
+  byChat: "En Slack, Teams o Discord",
+  webhookAddress: "Dirección del webhook",
+  chatHint:
+    "Se publica en el canal un mensaje con un enlace para confirmar. No se publica nada más hasta que alguien lo abra.",
+  checkChannel: "Mire en el canal",
+  checkChannelText:
+    "Si el canal aún no está suscrito, recibirá un mensaje con un enlace. Las novedades se publican cuando alguien haya abierto el enlace.",
+  invalidWebhook:
+    "Debe ser la dirección https de un webhook entrante de Slack, Microsoft Teams o Discord.",
   byFeed: "Con un lector de feeds o un calendario",
   rssFeed: "Feed RSS",
   atomFeed: "Feed Atom",
@@ -224,6 +233,8 @@ export const es: Dictionary = {
   confirmTitle: "Confirma las actualizaciones de {title}",
   confirmText:
     "Se ha indicado esta dirección para recibir por correo las actualizaciones de {title}. Abre el enlace para confirmarlo. Si no has sido tú, no hagas nada: no recibirás más correos.",
+  confirmChatText:
+    "El webhook de este canal se indicó para recibir novedades de {title}. Abra el enlace para confirmar. Si no fue usted, no haga nada: no se publicará nada más.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Desde",
   mailUntil: "Hasta",

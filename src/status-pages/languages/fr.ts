@@ -169,6 +169,15 @@ export const fr: Dictionary = {
   checkInbox: "Consultez votre boîte de réception",
   checkInboxText:
     "Si {email} n’est pas encore abonnée, un e-mail contenant un lien lui a été envoyé. Les mises à jour seront envoyées une fois le lien suivi.",
+  byChat: "Dans Slack, Teams ou Discord",
+  webhookAddress: "Adresse du webhook",
+  chatHint:
+    "Un message avec un lien de confirmation est publié dans le canal. Rien d’autre n’est publié tant que personne ne l’ouvre.",
+  checkChannel: "Regardez dans le canal",
+  checkChannelText:
+    "Si le canal n’est pas encore abonné, un message avec un lien va y arriver. Les mises à jour sont publiées dès que quelqu’un a ouvert le lien.",
+  invalidWebhook:
+    "Saisissez l’adresse https d’un webhook entrant de Slack, Microsoft Teams ou Discord.",
   byFeed: "Avec un lecteur de flux ou un calendrier",
   rssFeed: "Flux RSS",
   atomFeed: "Flux Atom",
@@ -220,6 +229,8 @@ export const fr: Dictionary = {
   confirmTitle: "Confirmez les mises à jour de {title}",
   confirmText:
     "Cette adresse a été indiquée pour recevoir par e-mail les mises à jour de {title}. Suivez le lien pour confirmer. Si ce n’était pas vous, ne faites rien\u00a0: vous ne recevrez plus d’e-mails.",
+  confirmChatText:
+    "Le webhook de ce canal a été indiqué pour recevoir les mises à jour de {title}. Ouvrez le lien pour confirmer. Si ce n’était pas vous, ne faites rien : rien d’autre ne sera publié.",
   mailTitle: "{label}\u00a0: {title} – {page}",
   mailFrom: "Début",
   mailUntil: "Fin",

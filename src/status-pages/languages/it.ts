@@ -177,6 +177,15 @@ export const it: Dictionary = {
   checkInbox: "Controlla la tua posta in arrivo",
   checkInboxText:
     "Se {email} non è ancora iscritto, riceverà un’e-mail con un link. Gli aggiornamenti saranno inviati dopo che avrai aperto il link.",
+  byChat: "In Slack, Teams o Discord",
+  webhookAddress: "Indirizzo del webhook",
+  chatHint:
+    "Nel canale viene pubblicato un messaggio con un link di conferma. Finché nessuno lo apre, non viene pubblicato altro.",
+  checkChannel: "Controlla il canale",
+  checkChannelText:
+    "Se il canale non è ancora iscritto, sta arrivando un messaggio con un link. Gli aggiornamenti vengono pubblicati dopo che qualcuno ha aperto il link.",
+  invalidWebhook:
+    "Deve essere l’indirizzo https di un webhook in entrata di Slack, Microsoft Teams o Discord.",
   byFeed: "Con un lettore di feed o un calendario",
   rssFeed: "Feed RSS",
   atomFeed: "Feed Atom",
@@ -228,6 +237,8 @@ export const it: Dictionary = {
   confirmTitle: "Conferma gli aggiornamenti di {title}",
   confirmText:
     "Questo indirizzo è stato indicato per ricevere via e-mail gli aggiornamenti di {title}. Apri il link per confermare. Se non sei stato tu, non fare nulla: non riceverai altre e-mail.",
+  confirmChatText:
+    "Il webhook di questo canale è stato indicato per ricevere aggiornamenti da {title}. Apri il link per confermare. Se non sei stato tu, non fare nulla: non verrà pubblicato altro.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Inizio",
   mailUntil: "Fine",

@@ -151,6 +151,15 @@ export const ja: Dictionary = {
   checkInbox: "受信トレイをご確認ください",
   checkInboxText:
     "{email} が未登録の場合、リンクを記載したメールをお送りしました。リンクを開くと、お知らせの送信が始まります。",
+  byChat: "Slack・Teams・Discord",
+  webhookAddress: "Webhook のアドレス",
+  chatHint:
+    "確認用リンクを含むメッセージがチャンネルに投稿されます。リンクが開かれるまで、ほかには何も投稿されません。",
+  checkChannel: "チャンネルを確認してください",
+  checkChannelText:
+    "チャンネルがまだ登録されていない場合は、リンクを含むメッセージが届きます。リンクが開かれると、お知らせの投稿が始まります。",
+  invalidWebhook:
+    "Slack、Microsoft Teams、Discord の受信 Webhook の https アドレスを入力してください。",
   byFeed: "フィードリーダーやカレンダーで受け取る",
   rssFeed: "RSS フィード",
   atomFeed: "Atom フィード",
@@ -202,6 +211,8 @@ export const ja: Dictionary = {
   confirmTitle: "{title} のお知らせの購読確認",
   confirmText:
     "{title} のお知らせをメールで受け取るために、このアドレスが入力されました。リンクを開いて確認してください。お心当たりがない場合は、何もする必要はありません。今後メールは届きません。",
+  confirmChatText:
+    "このチャンネルの Webhook が {title} のお知らせの送信先として入力されました。確認するにはリンクを開いてください。心当たりがない場合は何もしないでください。以後は何も投稿されません。",
   mailTitle: "{label}：{title} – {page}",
   mailFrom: "開始",
   mailUntil: "終了",

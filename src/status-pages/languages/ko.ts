@@ -151,6 +151,14 @@ export const ko: Dictionary = {
   checkInbox: "받은 편지함을 확인하세요",
   checkInboxText:
     "{email} 주소가 아직 구독 중이 아니라면 링크가 담긴 이메일을 보냈습니다. 링크를 열면 업데이트가 발송됩니다.",
+  byChat: "Slack, Teams, Discord",
+  webhookAddress: "웹훅 주소",
+  chatHint:
+    "확인 링크가 담긴 메시지가 채널에 게시됩니다. 누군가 링크를 열기 전에는 다른 내용이 게시되지 않습니다.",
+  checkChannel: "채널을 확인하세요",
+  checkChannelText:
+    "채널이 아직 구독 중이 아니라면 링크가 담긴 메시지가 전송됩니다. 누군가 링크를 열면 소식이 게시됩니다.",
+  invalidWebhook: "Slack, Microsoft Teams 또는 Discord 수신 웹훅의 https 주소를 입력하세요.",
   byFeed: "피드 리더 또는 캘린더로 받기",
   rssFeed: "RSS 피드",
   atomFeed: "Atom 피드",
@@ -202,6 +210,8 @@ export const ko: Dictionary = {
   confirmTitle: "{title} 업데이트 구독 확인",
   confirmText:
     "{title} 업데이트를 이메일로 받기 위해 이 주소가 입력되었습니다. 링크를 열어 확인하세요. 본인이 아니라면 아무것도 하지 마세요. 더 이상 이메일이 발송되지 않습니다.",
+  confirmChatText:
+    "이 채널의 웹훅이 {title} 소식을 받을 주소로 입력되었습니다. 확인하려면 링크를 여세요. 본인이 아니라면 아무것도 하지 마세요. 더 이상 게시되지 않습니다.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "시작",
   mailUntil: "종료",

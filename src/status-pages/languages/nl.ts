@@ -169,6 +169,15 @@ export const nl: Dictionary = {
   checkInbox: "Kijk in je inbox",
   checkInboxText:
     "Als {email} nog niet is aangemeld, is er een e-mail met een link naartoe onderweg. Updates worden verstuurd zodra je de link hebt gevolgd.",
+  byChat: "In Slack, Teams of Discord",
+  webhookAddress: "Adres van de webhook",
+  chatHint:
+    "In het kanaal wordt een bericht met een bevestigingslink geplaatst. Er volgt niets anders totdat iemand de link opent.",
+  checkChannel: "Kijk in het kanaal",
+  checkChannelText:
+    "Als het kanaal nog niet is aangemeld, is er een bericht met een link onderweg. Meldingen worden geplaatst zodra iemand de link heeft geopend.",
+  invalidWebhook:
+    "Vul het https-adres in van een inkomende webhook van Slack, Microsoft Teams of Discord.",
   byFeed: "Met een feedreader of een kalender",
   rssFeed: "RSS-feed",
   atomFeed: "Atom-feed",
@@ -220,6 +229,8 @@ export const nl: Dictionary = {
   confirmTitle: "Bevestig updates van {title}",
   confirmText:
     "Dit adres is opgegeven voor e-mailupdates van {title}. Volg de link om te bevestigen. Was jij dit niet, doe dan niets: je ontvangt geen e-mails meer.",
+  confirmChatText:
+    "De webhook van dit kanaal is opgegeven voor meldingen van {title}. Open de link om dit te bevestigen. Was u dit niet, doe dan niets: er wordt niets meer geplaatst.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Van",
   mailUntil: "Tot",

@@ -211,6 +211,14 @@ export const pl: Dictionary = {
   checkInbox: "Sprawdź skrzynkę odbiorczą",
   checkInboxText:
     "Jeśli {email} nie ma jeszcze subskrypcji, wysłaliśmy tam e-mail z linkiem. Aktualizacje będą wysyłane po otwarciu linku.",
+  byChat: "W Slacku, Teams lub Discordzie",
+  webhookAddress: "Adres webhooka",
+  chatHint:
+    "Na kanale pojawi się wiadomość z linkiem potwierdzającym. Dopóki nikt go nie otworzy, nic więcej nie zostanie wysłane.",
+  checkChannel: "Zajrzyj na kanał",
+  checkChannelText:
+    "Jeśli kanał nie jest jeszcze zapisany, wiadomość z linkiem jest już w drodze. Powiadomienia będą wysyłane, gdy ktoś otworzy link.",
+  invalidWebhook: "Podaj adres https przychodzącego webhooka Slacka, Microsoft Teams lub Discorda.",
   byFeed: "W czytniku kanałów lub kalendarzu",
   rssFeed: "Kanał RSS",
   atomFeed: "Kanał Atom",
@@ -262,6 +270,8 @@ export const pl: Dictionary = {
   confirmTitle: "Potwierdź aktualizacje strony {title}",
   confirmText:
     "Ten adres podano, aby otrzymywać e-mailem aktualizacje strony {title}. Otwórz link, aby to potwierdzić. Jeśli to pomyłka, nie rób nic: nie dostaniesz więcej e-maili.",
+  confirmChatText:
+    "Webhook tego kanału podano, aby otrzymywać powiadomienia z {title}. Otwórz link, aby potwierdzić. Jeśli to nie Ty, nie rób nic: nic więcej nie zostanie wysłane.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Od",
   mailUntil: "Do",

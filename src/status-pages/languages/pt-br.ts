@@ -171,6 +171,15 @@ export const ptBr: Dictionary = {
   checkInbox: "Confira sua caixa de entrada",
   checkInboxText:
     "Se {email} ainda não estiver inscrito, um e-mail com um link está a caminho. As atualizações serão enviadas depois que você abrir o link.",
+  byChat: "No Slack, Teams ou Discord",
+  webhookAddress: "Endereço do webhook",
+  chatHint:
+    "Uma mensagem com um link de confirmação é publicada no canal. Nada mais é publicado até que alguém o abra.",
+  checkChannel: "Veja o canal",
+  checkChannelText:
+    "Se o canal ainda não estiver inscrito, uma mensagem com um link está a caminho. As atualizações são publicadas depois que alguém abrir o link.",
+  invalidWebhook:
+    "Deve ser o endereço https de um webhook de entrada do Slack, Microsoft Teams ou Discord.",
   byFeed: "Com um leitor de feeds ou um calendário",
   rssFeed: "Feed RSS",
   atomFeed: "Feed Atom",
@@ -222,6 +231,8 @@ export const ptBr: Dictionary = {
   confirmTitle: "Confirme as atualizações de {title}",
   confirmText:
     "Este endereço foi informado para receber por e-mail as atualizações de {title}. Abra o link para confirmar. Se não foi você, não faça nada: você não receberá mais e-mails.",
+  confirmChatText:
+    "O webhook deste canal foi informado para receber atualizações de {title}. Abra o link para confirmar. Se não foi você, não faça nada: nada mais será publicado.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Início",
   mailUntil: "Fim",

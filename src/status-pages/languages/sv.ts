@@ -167,6 +167,15 @@ export const sv: Dictionary = {
   checkInbox: "Titta i din inkorg",
   checkInboxText:
     "Om {email} inte redan prenumererar är ett mejl med en länk på väg dit. Uppdateringar skickas när du har följt länken.",
+  byChat: "I Slack, Teams eller Discord",
+  webhookAddress: "Webhookens adress",
+  chatHint:
+    "Ett meddelande med en bekräftelselänk skickas till kanalen. Inget annat skickas förrän någon öppnar den.",
+  checkChannel: "Titta i kanalen",
+  checkChannelText:
+    "Om kanalen inte redan prenumererar är ett meddelande med en länk på väg dit. Uppdateringar skickas när någon har öppnat länken.",
+  invalidWebhook:
+    "Ange https-adressen till en inkommande webhook i Slack, Microsoft Teams eller Discord.",
   byFeed: "Med en flödesläsare eller en kalender",
   rssFeed: "RSS-flöde",
   atomFeed: "Atom-flöde",
@@ -218,6 +227,8 @@ export const sv: Dictionary = {
   confirmTitle: "Bekräfta uppdateringar från {title}",
   confirmText:
     "Den här adressen har angetts för e-postuppdateringar från {title}. Följ länken för att bekräfta. Om det inte var du behöver du inte göra något: du får inga fler mejl.",
+  confirmChatText:
+    "Den här kanalens webhook har angetts för uppdateringar från {title}. Öppna länken för att bekräfta. Om det inte var du behöver du inte göra något: inget mer skickas.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Från",
   mailUntil: "Till",

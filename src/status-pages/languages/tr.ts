@@ -157,6 +157,14 @@ export const tr: Dictionary = {
   checkInbox: "Gelen kutunuza bakın",
   checkInboxText:
     "{email} henüz abone değilse bu adrese bağlantı içeren bir e-posta gönderildi. Bağlantıyı açtıktan sonra güncellemeler gönderilir.",
+  byChat: "Slack, Teams veya Discord'da",
+  webhookAddress: "Webhook adresi",
+  chatHint:
+    "Kanala onay bağlantısı içeren bir ileti gönderilir. Biri bağlantıyı açana kadar başka bir şey gönderilmez.",
+  checkChannel: "Kanala bakın",
+  checkChannelText:
+    "Kanal henüz abone değilse bağlantı içeren bir ileti yolda. Biri bağlantıyı açtıktan sonra güncellemeler gönderilir.",
+  invalidWebhook: "Slack, Microsoft Teams veya Discord gelen webhook'unun https adresini girin.",
   byFeed: "Akış okuyucu veya takvimle",
   rssFeed: "RSS akışı",
   atomFeed: "Atom akışı",
@@ -208,6 +216,8 @@ export const tr: Dictionary = {
   confirmTitle: "{title} güncellemelerini onaylayın",
   confirmText:
     "Bu adres, {title} güncellemelerini e-postayla almak için verildi. Onaylamak için bağlantıyı açın. Bunu siz yapmadıysanız bir şey yapmanız gerekmez: başka e-posta almazsınız.",
+  confirmChatText:
+    "Bu kanalın webhook'u {title} güncellemeleri için verildi. Onaylamak için bağlantıyı açın. Siz değilseniz bir şey yapmayın: başka ileti gönderilmez.",
   mailTitle: "{label}: {title} – {page}",
   mailFrom: "Başlangıç",
   mailUntil: "Bitiş",

@@ -150,6 +150,13 @@ export const zhCn: Dictionary = {
   checkInbox: "请查看您的收件箱",
   checkInboxText:
     "如果 {email} 尚未订阅，我们已向其发送一封带有链接的邮件。打开链接后即可收到动态。",
+  byChat: "在 Slack、Teams 或 Discord 中",
+  webhookAddress: "Webhook 地址",
+  chatHint: "一条带有确认链接的消息会发布到该频道。在有人打开链接之前，不会发布其他内容。",
+  checkChannel: "请查看频道",
+  checkChannelText:
+    "如果该频道尚未订阅，一条带有链接的消息即将发出。有人打开链接后，才会发布更新。",
+  invalidWebhook: "请输入 Slack、Microsoft Teams 或 Discord 传入 Webhook 的 https 地址。",
   byFeed: "通过订阅源阅读器或日历",
   rssFeed: "RSS 订阅源",
   atomFeed: "Atom 订阅源",
@@ -201,6 +208,8 @@ export const zhCn: Dictionary = {
   confirmTitle: "确认订阅 {title} 的动态",
   confirmText:
     "有人填写了此地址，以便通过电子邮件接收 {title} 的动态。请打开链接确认。如果不是您本人，无需任何操作：您不会再收到邮件。",
+  confirmChatText:
+    "有人填写了此频道的 Webhook 来接收 {title} 的更新。请打开链接确认。如果不是您本人操作，请忽略：不会再发布任何内容。",
   mailTitle: "{label}：{title} – {page}",
   mailFrom: "开始",
   mailUntil: "结束",

@@ -171,7 +171,7 @@ export async function renderSignUp(
   const words = await renderWords(collectTexts({ page: loaded.page }));
   const view = buildView(loaded, now, language);
   const document = { view, to: linksOf(loaded, target), words, language };
-  return toPageHtml(loaded, subscribePage(document, loaded.takesMail, result), result?.status);
+  return toPageHtml(loaded, subscribePage(document, loaded, result), result?.status);
 }
 
 /** Headers of public JSON, feeds and badges: web pages of any origin can read them. */

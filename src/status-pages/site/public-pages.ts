@@ -50,13 +50,16 @@ import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
 export type Subscriptions = {
-  /** Signs up the mailbox of the submitted form. With a `person`, only their own mailbox is accepted. */
+  /**
+   * Signs up the mailbox or chat of the submitted form. With a `person`, only their own mailbox is accepted. Null if the
+   * page offers no such form.
+   */
   signUp(
     request: Request,
     page: PageHead,
     language: PageLanguage,
-    person: Admission["person"],
-  ): Promise<NonNullable<SignUpResult>>;
+    { person, takesMail }: { person: Admission["person"]; takesMail: boolean },
+  ): Promise<SignUpResult>;
   /** Responds to a link of an e-mail; null for an invalid token. */
   respondToLink(request: Request, verb: LinkVerb, token: string): Promise<Response | null>;
 };
@@ -218,7 +221,7 @@ export class PublicPages {
       : respondNotFound(request);
   }
 
-  /** Signs up the mailbox that a visitor submitted on a page. */
+  /** Signs up the mailbox or chat that a visitor submitted on a page. */
   async signUp(request: Request, address: PageAddress): Promise<Response> {
     const { store, clock, access, pageQueue, readings, subscriptions } = this.#on;
     const head = await this.#find(address);
@@ -229,16 +232,14 @@ export class PublicPages {
     this.#consumeRender(request);
     // A token is for reading.
     if (isByToken || !takesVisitors(head)) return respondNotFound(request);
-    if ((await findSettings(store, head.organizationId)).smtp === null)
-      return respondNotFound(request);
+    const takesMail = (await findSettings(store, head.organizationId)).smtp !== null;
     const isForMembers = head.visibility === "signed-in";
     const { language } = this.#chooseLanguage(request, head, "subscribe");
-    const result = await subscriptions.signUp(
-      request,
-      head,
-      language,
-      isForMembers ? person : null,
-    );
+    const result = await subscriptions.signUp(request, head, language, {
+      person: isForMembers ? person : null,
+      takesMail,
+    });
+    if (result === null) return respondNotFound(request);
     const reading = await pageQueue.run(laneOf(head, true), () =>
       readings.findReading(head, audience),
     );

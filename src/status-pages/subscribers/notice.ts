@@ -51,6 +51,8 @@ export type NoticeOrigin = {
   pageLanguage: PageLanguage;
   /** Language of the recipient. */
   language: Language;
+  /** Whether the recipients are the readers of a channel. */
+  isChat?: boolean;
 };
 
 type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
@@ -91,8 +93,8 @@ function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string):
     : composeIncident(notice, origin);
 }
 
-function composeQuestion({ pageTitle: title, language }: NoticeOrigin, url: string): Words {
-  const value = language.say("confirmText", { title });
+function composeQuestion({ pageTitle: title, language, isChat }: NoticeOrigin, url: string): Words {
+  const value = language.say(isChat === true ? "confirmChatText" : "confirmText", { title });
   return { title: language.say("confirmTitle", { title }), facts: [{ label: "", value }], url };
 }
 

@@ -159,15 +159,20 @@ async function readItems(
   );
 }
 
+const buildLinkOf = (
+  { vault, clock }: Context,
+  subscriber: SubscriberRow,
+  { root, slug }: PageLinks,
+  verb: LinkVerb,
+) => `${root}/status/${slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
+
 async function sendMail(
   context: Context,
   { id, subscriber, notice, items, page }: Delivery,
   cancelled: AbortSignal,
 ): Promise<Verdict> {
-  const { vault, clock } = context;
   const { language } = page;
-  const buildLink = (verb: LinkVerb) =>
-    `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
+  const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, page, buildLink("confirm"), items);
   const unsubscribe = buildLink("unsubscribe");
@@ -208,12 +213,16 @@ async function sendToChat(
   const { secrets } = subscriber;
   const { webhookUrl = "" } = openAll(context.vault, secretLocationOf(subscriber), secrets);
   const type = chats.find((one) => one === subscriber.type) ?? "slack";
-  const message = buildNoticeMessage(id, notice, page, "");
-  const linkLabel = page.language.say("openStatusPage");
+  const { language } = page;
+  const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
+  const isQuestion = notice.type === "subscription.question";
+  const message = buildNoticeMessage(id, notice, { ...page, isChat: true }, buildLink("confirm"));
+  const linkLabel = language.say(isQuestion ? "confirm" : "openStatusPage");
+  const further = isQuestion ? null : { label: language.say("manage"), url: buildLink("manage") };
   const outside = createDeliveryContext(context, cancelled, null);
   return providers[type].deliver(
     { webhookUrl, template: null },
-    { ...message, linkLabel },
+    { ...message, linkLabel, ...(further && { further }) },
     outside,
   );
 }

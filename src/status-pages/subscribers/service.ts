@@ -19,6 +19,7 @@ import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
 import { secretLocationOf } from "./receivers.ts";
+import type { ChatType } from "./chat-webhooks.ts";
 import { addressKeyOf, canAskAgain, countQuestions, isListening } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } from "./schema.ts";
 import {
@@ -143,8 +144,30 @@ const createUnconfirmed = ({ email, language }: AskedMailbox, now: number): Adde
   language,
 });
 
+function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: AskedChat) {
+  const { type, webhookUrl, language } = chat;
+  const id = createId(clock());
+  return {
+    id,
+    type,
+    address: new URL(webhookUrl).origin,
+    addressKey: sha256(webhookUrl),
+    secrets: sealAll(vault, secretLocationOf({ organizationId, id }), { webhookUrl }),
+    confirmedAt: null,
+    ...everything,
+    language,
+  } satisfies AddedSubscriber;
+}
+
 /** A mailbox that a visitor entered. `language` is null for the default language of the page. */
 type AskedMailbox = { email: string; language: PageLanguage | null };
+
+/** A chat that a visitor entered. */
+type AskedChat = {
+  type: ChatType;
+  webhookUrl: string;
+  language: PageLanguage | null;
+};
 
 /** Statements that send a confirmation link to a subscriber's address. */
 function askForConfirmation({ clock }: Scope, row: SubscriberRow): Statement[] {
@@ -391,22 +414,49 @@ export async function askMailbox(
   mailbox: AskedMailbox,
   mayAsk: (email: string) => boolean,
 ): Promise<void> {
+  await askAddress(scope, pageId, createUnconfirmed(mailbox, scope.clock()), () =>
+    mayAsk(mailbox.email),
+  );
+}
+
+/**
+ * Posts a confirmation link to a chat that a visitor entered, if `mayAsk` allows it. Throws VALIDATION_ERROR for a
+ * blocked address.
+ */
+export async function askChat(
+  scope: Scope,
+  pageId: string,
+  chat: AskedChat,
+  mayAsk: (key: string) => boolean,
+): Promise<void> {
+  const url = new URL(chat.webhookUrl);
+  const target = { path: "webhookUrl", host: url.hostname, port: portOf(url) };
+  await assertTargetsAllowed(scope.targets, [target]);
+  const added = createUnconfirmedChat(scope, chat);
+  await askAddress(scope, pageId, added, () => mayAsk(added.addressKey));
+}
+
+async function askAddress(
+  scope: Scope,
+  pageId: string,
+  added: AddedSubscriber,
+  mayAsk: () => boolean,
+): Promise<void> {
   const { organizationId } = scope;
-  const { email, language } = mailbox;
-  const key = addressKeyOf("email", email);
+  const { type, addressKey: key, language } = added;
   let isAllowed: boolean | null = null;
   await retryOnStaleRead(async () => {
     const now = scope.clock();
-    const known = await findByAddress(scope, pageId, "email", key);
+    const known = await findByAddress(scope, pageId, type, key);
     const questions = countQuestions(known ?? { asked: 0, askedAt: null }, now);
     if (known !== null && (isListening(known) || !canAskAgain(questions, now))) return;
-    isAllowed ??= mayAsk(email);
+    isAllowed ??= mayAsk();
     if (!isAllowed) return;
     const questionCount = { asked: questions.asked + 1, askedAt: now };
     // A stranger must not change the language of a subscriber.
     const knownLanguage = known?.confirmedAt == null ? language : known.language;
     const row = (known && { ...known, language: knownLanguage }) ?? {
-      ...buildSubscriberRow(scope, pageId, createUnconfirmed(mailbox, now)),
+      ...buildSubscriberRow(scope, pageId, added),
       byVisitor: true,
       ...questionCount,
     };
@@ -414,7 +464,7 @@ export async function askMailbox(
       known === null
         ? [
             ...guardPageExists(row),
-            // A parallel sign-up inserted the same mailbox: reads it again.
+            // A parallel sign-up inserted the same address: reads it again.
             guardNewAddress(row, () => new StaleRead()),
             dropOldestUnconfirmed(row),
             insertSubscriber(row),

@@ -1,6 +1,7 @@
 /** Handles sign-ups on public pages, and the links to confirm and unsubscribe in e-mails. */
 import { type Scope, buildScope, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Subscriptions } from "../site/public-pages.ts";
@@ -8,11 +9,13 @@ import { respondQuestion, respondStatement } from "../../http/responses/small-pa
 import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
+import { takesChats } from "../rules.ts";
 import { findPlainPage } from "../store.ts";
 import { openToken, sealToken } from "./links.ts";
 import type { LinkVerb } from "../site/public-paths.ts";
 import type { Visit } from "./choice-visits.ts";
-import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
+import { type ChatType, findChatType } from "./chat-webhooks.ts";
+import { askChat, askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { createSignUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
@@ -35,34 +38,34 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
   });
 
   return {
-    async signUp(request, page, chosen, person) {
+    async signUp(request, page, chosen, { person, takesMail }) {
       const language = getLanguage(chosen);
-      const refuse = (email: string, why: "tooManySignUps" | "tooManyPeopleSignUp", wait: number) =>
-        createSignUpRefusal(language, email, why, wait);
-      const { email = "" } = await readFormFields(request);
-      const sentAddress = email.trim().slice(0, 320);
+      const sent = await readSubmission(request);
+      const { medium, email } = sent;
+      if (!(medium === "chat" ? takesChats(page) : takesMail)) return null;
+      const respond = (trouble: string | null, status: number) => ({
+        email,
+        medium,
+        trouble,
+        status,
+      });
+      const refuse = (why: "tooManySignUps" | "tooManyPeopleSignUp", seconds: number) => ({
+        ...respond(`${language.say(why)} ${sayTryAgain(language, seconds)}`, 429),
+        retryAfter: seconds,
+      });
       const address = addressOf(request);
       const pause = signUps.take(address);
-      if (pause > 0) return refuse(sentAddress, "tooManySignUps", pause);
-      const trouble = findMailboxIssue(language, sentAddress, person);
-      if (trouble !== null) return { email: sentAddress, trouble, status: 422 };
-      // Checked before the lookup, so that responses don't reveal whether a mailbox is known.
+      if (pause > 0) return refuse("tooManySignUps", pause);
+      const trouble = findIssue(language, sent, person);
+      if (trouble !== null) return respond(trouble, 422);
+      // Checked before the lookup, so that responses don't reveal whether an address is known.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0)
-        return refuse(
-          sentAddress,
-          by === "network" ? "tooManySignUps" : "tooManyPeopleSignUp",
-          wait,
-        );
+        return refuse(by === "network" ? "tooManySignUps" : "tooManyPeopleSignUp", wait);
       const scope = createVisitorScope(page.organizationId);
-      const mailLanguage = page.languages.length === 0 ? null : chosen;
-      await askMailbox(
-        scope,
-        page.id,
-        { email: sentAddress, language: mailLanguage },
-        budget.canAsk,
-      );
-      return { email: sentAddress, trouble: null, status: 200 };
+      const asked = { ...sent, language: page.languages.length === 0 ? null : chosen };
+      const isAsked = await ask(scope, page.id, asked, budget.canAsk);
+      return isAsked ? respond(null, 200) : respond(language.say("invalidWebhook"), 422);
     },
 
     async respondToLink(request, verb, token) {
@@ -102,6 +105,51 @@ async function respondToSubscriber(visit: Visit, verb: LinkVerb): Promise<Respon
     language.say(verb),
     language,
   );
+}
+
+/** A submitted form. The address of a chat is a secret, which no response contains. */
+type Submission =
+  | { medium: "email"; email: string }
+  | { medium: "chat"; email: ""; type: ChatType | null; webhookUrl: string };
+
+async function readSubmission(request: Request): Promise<Submission> {
+  const { email = "", webhookUrl } = await readFormFields(request);
+  if (webhookUrl === undefined) return { medium: "email", email: email.trim().slice(0, 320) };
+  const address = webhookUrl.trim();
+  return { medium: "chat", email: "", type: findChatType(address), webhookUrl: address };
+}
+
+/** Sends a confirmation link to the submitted address. Returns false if it is no chat, or a blocked one. */
+async function ask(
+  scope: Scope,
+  pageId: string,
+  sent: Submission & { language: PageLanguage | null },
+  canAsk: (address: string) => boolean,
+): Promise<boolean> {
+  const { language } = sent;
+  if (sent.medium === "email") {
+    await askMailbox(scope, pageId, { email: sent.email, language }, canAsk);
+    return true;
+  }
+  const { type, webhookUrl } = sent;
+  if (type === null) return false;
+  try {
+    await askChat(scope, pageId, { type, webhookUrl, language }, canAsk);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "VALIDATION_ERROR") return false;
+    throw error;
+  }
+}
+
+/** Returns why the submitted address can't be subscribed, as a sentence; null if it can. */
+function findIssue(
+  language: Language,
+  sent: Submission,
+  person: { email: string | null } | null,
+): string | null {
+  if (sent.medium === "email") return findMailboxIssue(language, sent.email, person);
+  return sent.type === null ? language.say("invalidWebhook") : null;
 }
 
 /** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
@@ -155,16 +203,6 @@ async function changeSubscription(
 function mapConflictToFull(error: unknown): "full" {
   if (error instanceof AppError && error.code === "CONFLICT") return "full";
   throw error;
-}
-
-function createSignUpRefusal(
-  language: Language,
-  email: string,
-  why: "tooManySignUps" | "tooManyPeopleSignUp",
-  seconds: number,
-) {
-  const trouble = `${language.say(why)} ${sayTryAgain(language, seconds)}`;
-  return { email, trouble, status: 429, retryAfter: seconds };
 }
 
 /** Response to a link of a deleted subscriber. */

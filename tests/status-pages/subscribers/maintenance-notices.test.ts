@@ -130,7 +130,7 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     await changeWindow(made, weekly.id, { progressNotices: true });
     await made.send();
     await cancel(weekly);
-    expect(labelsOf(made).slice(4).toSorted()).toEqual([
+    expect(labelsOf(made).slice(4).map(String).toSorted()).toEqual([
       "Geplante Wartung",
       "Maintenance cancelled",
       "Scheduled maintenance",

@@ -85,7 +85,7 @@ async function addSubscribers(
       text: `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
           incidents, minimum_severity, maintenance, components, confirmed_at, heard_from, by_visitor,
           asked, version, created_at, language, quarantined_at)
-        select ?, value ->> 'id', ?, iif(key % 3 = 0, 'webhook', 'email'), 'a' || key || '@b.example',
+        select ?, value ->> 'id', ?, iif(key % 3, 'email', iif(key % 2, 'webhook', 'slack')), 'a' || key || '@b.example',
           'a' || key || '@b.example', '{}', iif(value ->> 'incidents', 1, 0), value ->> 'minimumSeverity',
           iif(value ->> 'maintenance', 1, 0), value -> 'components', '2026-11-20T10:00:00.000Z',
           (select max(seq) from events), 0, 0, 1, '2026-11-20T10:00:00.000Z', iif(key % 2, 'de', null),

@@ -47,6 +47,10 @@ const labels: Partial<Record<Name, FieldLabels>> = {
     label: "Count impacts of incidents in the uptime",
     hint: "Otherwise only checks count.",
   },
+  chatSubscriptions: {
+    label: "Visitors can subscribe chats",
+    hint: "With a webhook of Slack, Teams or Discord. The channel gets updates once someone follows the link posted there.",
+  },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   allowedAddresses: {
     label: "Addresses",
@@ -147,6 +151,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
       <Field form={form} name="showLatency" />
       <Field form={form} name="showPaused" />
       <Field form={form} name="countImpacts" />
+      <Field form={form} name="chatSubscriptions" />
     </>
   );
 }

@@ -1,0 +1,1 @@
+ALTER TABLE `status_pages` ADD `chat_subscriptions` integer DEFAULT false NOT NULL;
