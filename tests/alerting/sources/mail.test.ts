@@ -375,6 +375,9 @@ describe("the SMTP listener", () => {
     ]);
     const open = await dialPort(listener.number);
     await open.waitForText(/^220 /);
+    const size = mailBounds.size.value + 1;
+    open.send(`EHLO nas\r\nMAIL FROM:<nas@lan.example> SIZE=${size}\r\n`);
+    await open.waitForText(/^552 /m);
     await converse(listener.number, [...mailTo(address), "DATA"]);
     const rejected = await dialPort(listener.number);
     await rejected.waitUntilClosed();
@@ -385,7 +388,7 @@ describe("the SMTP listener", () => {
       `mail_connections_total{outcome="rejected"} 1`,
       `mails_accepted_total 1`,
       `mails_rejected_total{reason="unknown_address"} 1`,
-      `mails_rejected_total{reason="too_large"} 1`,
+      `mails_rejected_total{reason="too_large"} 2`,
       `mails_rejected_total{reason="invalid"} 1`,
       `mails_rejected_total{reason="interrupted"} 1`,
       `mails_rejected_total{reason="too_many"} 0`,

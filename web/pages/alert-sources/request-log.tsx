@@ -72,7 +72,7 @@ function RequestLine({ sourceId, request }: LineProps) {
               {lastAt !== null && (
                 <>
                   {dot}
-                  {count} equal requests since <Time at={at} />
+                  {count} equal requests, the first <Time at={at} />
                 </>
               )}
             </p>

@@ -56,6 +56,9 @@ const createReply = (
 ) => Object.assign(new Error(`${status} ${message}`), { responseCode, reason });
 type Reply = ReturnType<typeof createReply>;
 
+/** Rejections that are counted when they are sent, because the library sends them for reasons of its own. */
+const repliesOfLibrary: Record<number, RejectionReason> = { 452: "too_many", 552: "too_large" };
+
 export class MailListener {
   readonly #dependencies: Dependencies;
   readonly #sessions = new Map<string, Session>();
@@ -133,6 +136,7 @@ export class MailListener {
       onConnect: (session, done) => {
         const rejection = this.#admit(session);
         this.#dependencies.metrics.countConnection(rejection === null);
+        this.#countReplies(session.id);
         done(rejection);
       },
       onClose: ({ id }) => this.#sessions.delete(id),
@@ -142,17 +146,33 @@ export class MailListener {
       },
       onRcptTo: ({ address }, session, done) =>
         void this.#acceptRecipient(address, session).then((rejection) => {
-          if (rejection !== null) this.#dependencies.metrics.countRejected(rejection.reason);
+          this.#countRejected(rejection);
           done(rejection);
         }),
       onData: (stream, session, done) =>
         void this.#acceptMail(stream, session).then((rejection) => {
-          const { metrics } = this.#dependencies;
-          if (rejection === null) metrics.countAccepted();
-          else metrics.countRejected(rejection.reason);
-          if (rejection === null) done(null, "2.0.0 Stored");
-          else done(rejection);
+          this.#countRejected(rejection);
+          if (rejection !== null) return done(rejection);
+          this.#dependencies.metrics.countAccepted();
+          done(null, "2.0.0 Stored");
         }),
+    };
+  }
+
+  #countRejected(rejection: Reply | null) {
+    if (rejection !== null && !Object.hasOwn(repliesOfLibrary, rejection.responseCode))
+      this.#dependencies.metrics.countRejected(rejection.reason);
+  }
+
+  /** Counts the replies that the library sends, too: for an announced size, and for further recipients. */
+  #countReplies(id: string) {
+    const connection = [...(this.#server?.connections ?? [])].find((one) => one.id === id);
+    if (connection === undefined) return;
+    const send = connection.send.bind(connection);
+    connection.send = (code, ...rest) => {
+      const reason = repliesOfLibrary[code];
+      if (reason !== undefined) this.#dependencies.metrics.countRejected(reason);
+      return send(code, ...rest);
     };
   }
 
