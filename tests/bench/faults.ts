@@ -34,7 +34,7 @@ export async function faultsSuite() {
 const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 /** Latencies of responses from `url` during `work`. */
-async function latenciesDuring(work: () => Promise<unknown>, url: string, key?: string) {
+export async function latenciesDuring(work: () => Promise<unknown>, url: string, key?: string) {
   const script = join(import.meta.dir, "ask-in-turn.ts");
   const child = Bun.spawn([process.execPath, script, url, ...(key ? [key] : [])], {
     stdin: "pipe",

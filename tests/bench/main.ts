@@ -6,6 +6,7 @@ import { clusterSuite } from "./cluster.ts";
 import { expressionsSuite } from "./expressions.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
+import { intakeSuite } from "./intake.ts";
 import { journeysSuite } from "./journeys.ts";
 import { loopSuite } from "./loop.ts";
 import { pagesSuite } from "./pages.ts";
@@ -28,6 +29,7 @@ const suites: Record<string, () => Promise<void>> = {
   faults: faultsSuite,
   config: configSuite,
   import: importSuite,
+  intake: intakeSuite,
   loop: loopSuite,
   cluster: clusterSuite,
 };
