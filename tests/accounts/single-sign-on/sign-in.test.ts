@@ -15,6 +15,7 @@ import { startRealIdentityProvider, visitProvider } from "../../support/real-ide
 import { adoptMetadata, providerShapes } from "./provider-shapes.ts";
 import {
   addToOrganization,
+  createBrowserClient,
   createPerson,
   password,
   signInMember,
@@ -206,6 +207,48 @@ describe("signing in", () => {
     const present = await Promise.all(browsers.map(presenceOf));
     const ids = new Set(present.map(({ person }) => person?.id));
     expect([ids.size, [...ids]]).toEqual([1, [expect.any(String)]]);
+  });
+
+  test("works behind a proxy, with the address in the browser and Secure cookies", async () => {
+    const appliance = await testAppliance({
+      trustProxy: ["10.0.0.7"],
+      addressOf: () => "10.0.0.7",
+    });
+    await using provider = await startIdentityProvider(() => appliance.time.now);
+    const admin = await signInMember(appliance, "owner", { administrator: true });
+    const organizations = [{ organizationId: appliance.ours.id, defaultRole: "viewer" }];
+    const settings = { name: "Keycloak", issuer: provider.issuer, clientId: "signalbox" };
+    const made = await admin.page("POST", providers, { body: { ...settings, organizations } });
+    const headers = {
+      Host: "10.0.0.2:3210",
+      "X-Forwarded-For": "192.0.2.7",
+      "X-Forwarded-Proto": "https",
+      "X-Forwarded-Host": "status.example",
+      Origin: "https://status.example",
+    };
+    const body = { providerId: made.json.data.id };
+    const start = await createBrowserClient(appliance, null, headers)(
+      "POST",
+      "/dashboard/sign-in/provider",
+      { body },
+    );
+    expect([start.status, start.text]).toEqual([200, start.text]);
+    const address = new URL(start.json.data.url);
+    expect(address.searchParams.get("redirect_uri")).toBe(
+      "https://status.example/sign-in/callback",
+    );
+    const [attempt = ""] = start.headers.getSetCookie();
+    expect(attempt).toMatch(/; Secure/);
+    // From another site, browsers send only cookies that are not strict. The page then opens the path itself.
+    expect(attempt).toContain("SameSite=Lax");
+    const Cookie = attempt.split(";")[0] ?? "";
+    const end = await appliance.client(null)("GET", provider.authorize(address.href), {
+      headers: { ...headers, Cookie, "Sec-Fetch-Site": "cross-site" },
+    });
+    expect([end.status, end.text]).toEqual([200, expect.stringContaining("Signed in")]);
+    const session = end.headers.getSetCookie().find((line) => line.includes("SameSite=Strict"));
+    expect(session).toMatch(/; Secure/);
+    expect(end.text).toContain('content="0;url=/"');
   });
 
   test("returns only to a path of this appliance", async () => {
