@@ -75,14 +75,20 @@ test("a start finds secrets and maintenance without reading every monitor", asyn
 test("a decision reads the dependencies of its monitors alone, not those of all", async () => {
   const { database, store, ours } = await testAppliance();
   const texts: string[] = [];
-  const spied = { ...store, query: (text: string) => (texts.push(text), Promise.resolve([])) };
+  const spied = {
+    ...store,
+    query: (text: string) => {
+      texts.push(text);
+      return Promise.resolve(text.startsWith("with own") ? [{ id: "a", parentId: "b" }] : []);
+    },
+  };
   const tenant = { store: spied as unknown as typeof store, organizationId: ours.id };
   await loadSnapshot(tenant.store, ours.id, { monitorIds: ["a"], incidentIds: [], joins: true });
   await listFailingDependentIds(tenant, ["a"]);
   await listCompositeIds(tenant, ["a"]);
   await listAncestorIds(tenant, ["a"]);
   const wholes = texts
-    .filter((text) => text.includes("dependencies"))
+    .filter((text) => /dependencies|alert_memory/.test(text))
     .flatMap((text) => database.query(`EXPLAIN QUERY PLAN ${text}`).all())
     .map((row) => (row as { detail: string }).detail)
     .filter((step) => /^(SCAN|SEARCH) [adms] .*(INDEX|KEY)/.test(step))

@@ -330,12 +330,18 @@ function applyStep(
   const problem = audienceOf(snapshot, monitor).muted ? null : problemOf(memory, state);
   const type = alert?.type ?? problem;
   const message = type && createAlert(type, at, data, now);
+  const escalates = held === null && problem !== null && problem !== "monitor.degraded";
   const record =
     problem === null || message === null
       ? findRecord(snapshot, id, "state")
-      : openRecord(decision, { ...message, type: problem, subjectId: id, since: about.since });
-  if (record !== null && held === null && problem !== null && problem !== "monitor.degraded")
-    startEscalation(decision, record, Date.parse(at));
+      : openRecord(decision, {
+          ...message,
+          type: problem,
+          subjectId: id,
+          since: about.since,
+          ...(escalates && { escalatesFrom: Date.parse(at) }),
+        });
+  if (record !== null && escalates) startEscalation(decision, record, Date.parse(at));
   if (alert !== null && message !== null) {
     const to = out.notify(message, alert.to, isOver, record);
     if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);

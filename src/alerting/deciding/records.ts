@@ -35,6 +35,8 @@ export type NewProblem = {
   since: string;
   /** Whether a monitor opened the incident. Then the policy of the monitor counts. */
   isAutomatic?: boolean;
+  /** Unix milliseconds. From when a new alert escalates; absent if it does not yet. */
+  escalatesFrom?: number;
 };
 
 export function createAlert(type: AlertType, at: string, data: object, now: number): Alert {
@@ -73,15 +75,20 @@ const untouched = {
 } satisfies Partial<OpenRecord>;
 
 function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProblem): OpenRecord {
-  const { id, type, at, data, subjectId, since } = problem;
+  const { id, type, at, data, subjectId, since, escalatesFrom } = problem;
+  const ownership = findOwnership(snapshot, family, problem);
+  const policy = snapshot.policies.find((one) => one.id === ownership.policyId);
+  const start =
+    policy === undefined || escalatesFrom === undefined ? {} : planStart(policy, escalatesFrom);
   const record: OpenRecord = {
     id,
     family,
     subjectId,
     type,
     since,
-    ...findOwnership(snapshot, family, problem),
+    ...ownership,
     ...untouched,
+    ...start,
     data: JSON.stringify(data),
     isReached: false,
     version: 1,
@@ -147,11 +154,16 @@ export function startEscalation(decision: Deciding, record: OpenRecord, from: nu
   const isOfPerson = record.family === "drill" && record.policyId === null;
   if (policy === undefined && !isOfPerson) return;
   if (record.escalatedFrom !== null || isQuiet(record)) return;
-  const first = { step: 0, round: 0 };
-  const dueAt =
-    policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from);
-  advance(decision, record, { ...first, dueAt, escalatedFrom: from, runs: [] });
+  advance(decision, record, { ...first, ...planStart(policy, from), runs: [] });
 }
+
+const first = { step: 0, round: 0 };
+
+/** Returns when the first step of a policy runs, or of the drill of a person, which has none. */
+const planStart = (policy: PolicyRecord | undefined, from: number) => ({
+  dueAt: policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from),
+  escalatedFrom: from,
+});
 
 type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom" | "runs">;
 

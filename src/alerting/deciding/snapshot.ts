@@ -208,19 +208,18 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** The monitors on which these depend. A composite monitor stands for those on which it depends. */
-const ancestorsText = `with recursive up (start, id) as (
-    select m.id, m.id from json_each(?1) w cross join monitors m on m.organization_id = ?2
-      and m.id = w.value and m.type <> 'composite'
-      where exists (select 1 from monitor_dependencies where organization_id = ?2)
-        or exists (select 1 from monitor_group_dependencies where organization_id = ?2)
-    union select up.start, d.parent_id from up
-      cross join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
-      cross join monitor_dependencies d on d.organization_id = ?2 and d.monitor_id = m.id
-    union select up.start, d.parent_id from up
-      cross join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
-      cross join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id)
-  select up.start, m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
+/** The monitors on which these depend directly. A composite monitor stands for those on which it depends. */
+const parentIdsText = `with own as (select m.id, m.group_id from json_each(?1) w
+    cross join monitors m on m.organization_id = ?2 and m.id = w.value and m.type <> 'composite'
+    where exists (select 1 from monitor_dependencies where organization_id = ?2)
+      or exists (select 1 from monitor_group_dependencies where organization_id = ?2))
+  select m.id, d.parent_id as parentId from own m
+    cross join monitor_dependencies d on d.organization_id = ?2 and d.monitor_id = m.id
+  union all select m.id, d.parent_id from own m
+    cross join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id`;
+
+/** The states of monitors on which others depend. Many depend on the same. */
+const parentText = `select m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
     ${patienceSql} as patienceMs,
     not s.paused and not m.muted and not coalesce(g.muted, 0) and (
       exists (select 1 from monitor_channels c join alert_channels h
@@ -230,10 +229,9 @@ const ancestorsText = `with recursive up (start, id) as (
         on t.organization_id = p.organization_id and t.policy_id = p.id
         where p.organization_id = ?2 and iif(m.escalation_policy_id is null, p.is_default,
           p.id = m.escalation_policy_id))) as notifies
-  from up cross join monitors m on m.organization_id = ?2 and m.id = up.id
+  from json_each(?1) w cross join monitors m on m.organization_id = ?2 and m.id = w.value
     cross join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
-  where up.id <> up.start`;
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** Number of monitors behind each of these that is down. */
 const dependentsText = `with recursive down (start, id) as (
@@ -250,12 +248,12 @@ const dependentsText = `with recursive down (start, id) as (
         and m.type <> 'composite')
   select start as id, count(*) as number from down where id <> start group by start`;
 
-const holdingText = `select distinct a.held_behind as id from json_each(?) w cross join alert_memory a
-  on a.organization_id = ? and a.held_behind = w.value`;
+const holdingText = `select distinct a.held_behind as id from json_each(?) w
+  cross join alert_memory a indexed by alert_memory_held on a.organization_id = ? and a.held_behind = w.value`;
 
 const joinedText = `select a.held_behind as leaderId, a.held_cause as cause, m.id, m.name
-  from json_each(?) w cross join alert_memory a on a.organization_id = ? and a.held_behind = w.value
-    and a.held_cause is not null
+  from json_each(?) w cross join alert_memory a indexed by alert_memory_held
+    on a.organization_id = ? and a.held_behind = w.value and a.held_cause is not null
   cross join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
   order by a.held_since, m.id`;
 
@@ -496,8 +494,7 @@ export async function loadEscalation(
   });
 }
 
-type AncestorRow = Omit<Ancestor, "since" | "lastCheckedAt" | "notifies"> & {
-  start: string;
+type ParentRow = Omit<Ancestor, "since" | "lastCheckedAt" | "notifies"> & {
   since: string;
   lastCheckedAt: string | null;
   notifies: number;
@@ -507,20 +504,13 @@ type JoinedRow = { leaderId: string; id: string; name: string; cause: string };
 
 async function readDependencies(read: QueryRows, monitorIds: readonly string[]) {
   const [ancestors, dependents, holding, joined] = await Promise.all([
-    read<AncestorRow>(ancestorsText, monitorIds),
+    readAncestors(read, monitorIds),
     read<{ id: string; number: number }>(dependentsText, monitorIds),
     read<{ id: string }>(holdingText, monitorIds),
     read<JoinedRow>(joinedText, monitorIds),
   ]);
-  const parsed = ancestors.map(({ start, since, lastCheckedAt, notifies, ...row }) => ({
-    start,
-    ...row,
-    since: Date.parse(since),
-    lastCheckedAt: lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt),
-    notifies: notifies === 1,
-  }));
   return {
-    ancestors: Map.groupBy(parsed, ({ start }) => start),
+    ancestors,
     dependents: new Map(dependents.map(({ id, number }) => [id, number])),
     holding: new Set(holding.map(({ id }) => id)),
     joined: new Map(
@@ -532,6 +522,46 @@ async function readDependencies(read: QueryRows, monitorIds: readonly string[]) 
       ]),
     ),
   };
+}
+
+/** Reads the monitors on which each of these depends, directly or over others. */
+async function readAncestors(read: QueryRows, monitorIds: readonly string[]) {
+  const parentIds = await readParentIds(read, monitorIds);
+  if (parentIds.size === 0) return new Map<string, Ancestor[]>();
+  const rows = await read<ParentRow>(parentText, [...parentIds.values()].flat());
+  const parents = indexById(
+    rows.map(({ since, lastCheckedAt, notifies, ...row }): Ancestor => ({
+      ...row,
+      since: Date.parse(since),
+      lastCheckedAt: lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt),
+      notifies: notifies === 1,
+    })),
+  );
+  const found = new Map<string, Ancestor[]>();
+  for (const id of monitorIds) {
+    const ids = new Set(parentIds.get(id));
+    // Those that are added meanwhile, too.
+    for (const one of ids) for (const next of parentIds.get(one) ?? []) ids.add(next);
+    if (ids.size > 0)
+      found.set(
+        id,
+        [...ids].flatMap((one) => parents.get(one) ?? []),
+      );
+  }
+  return found;
+}
+
+/** Reads on which monitors these depend directly, then the same of those. */
+async function readParentIds(read: QueryRows, monitorIds: readonly string[]) {
+  const parentIds = new Map<string, string[]>();
+  const visited = new Set<string>();
+  for (let next = [...new Set(monitorIds)]; next.length > 0;) {
+    for (const id of next) visited.add(id);
+    const pairs = await read<{ id: string; parentId: string }>(parentIdsText, next);
+    for (const { id, parentId } of pairs) parentIds.getOrInsert(id, []).push(parentId);
+    next = [...new Set(pairs.map(({ parentId }) => parentId))].filter((id) => !visited.has(id));
+  }
+  return parentIds;
 }
 
 const indexById = <Row extends { id: string }>(rows: readonly Row[]) =>

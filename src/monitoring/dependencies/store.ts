@@ -83,7 +83,7 @@ export async function listFailingDependentIds(
   const rows = await store.query<{ id: string }>(
     `select d.id from (${dependentsText}
       union select a.monitor_id from json_each(?1) w cross join alert_memory a
-        on a.organization_id = ?2 and a.held_behind = w.value) d cross join monitor_states s
+        indexed by alert_memory_held on a.organization_id = ?2 and a.held_behind = w.value) d cross join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = d.id
     where s.status in ('down', 'degraded') and not s.paused`,
     [JSON.stringify(ids), organizationId],
