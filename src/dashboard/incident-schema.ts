@@ -1,7 +1,8 @@
 /** Wire format of an incident's preview, audience and traces on the admin page. */
 import { z } from "zod";
 import { Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
-import { IncidentImpact, IncidentStatus } from "../incidents/schema.ts";
+import { pageLanguages } from "../core/languages.ts";
+import { IncidentImpact, IncidentStatus, IncidentTranslations } from "../incidents/schema.ts";
 
 /** A draft: an update of this incident, or a new incident. */
 export const IncidentDraft = z.strictObject({
@@ -12,9 +13,12 @@ export const IncidentDraft = z.strictObject({
   severity: Severity.optional(),
   status: IncidentStatus.optional(),
   message: paragraphs(5000).optional(),
+  translations: IncidentTranslations.optional(),
   public: z.boolean().optional(),
   /** Default: the default status page. */
   statusPageId: Id.optional(),
+  /** Default: the default language of the status page. */
+  language: z.enum(pageLanguages).optional(),
 });
 export type IncidentDraft = z.output<typeof IncidentDraft>;
 
@@ -43,7 +47,16 @@ export const IncidentAudience = z.object({
   updates: z.array(Channel),
   resolution: z.array(Channel),
   /** Visible status pages that show the incident if it is public. */
-  pages: z.array(z.object({ id: Id, slug: z.string(), title: z.string(), subscribers: z.int() })),
+  pages: z.array(
+    z.object({
+      id: Id,
+      slug: z.string(),
+      title: z.string(),
+      subscribers: z.int(),
+      /** Languages that the page offers, the default first. */
+      languages: z.array(z.enum(pageLanguages)),
+    }),
+  ),
 });
 export type IncidentAudience = z.infer<typeof IncidentAudience>;
 

@@ -30,7 +30,7 @@ import { findStateEventsBetween } from "./timeline-store.ts";
 /** Previews the public page with this draft; stores nothing. Throws NOT_FOUND. */
 export async function previewIncident(
   scope: Scope,
-  { incidentId, statusPageId, ...draft }: IncidentDraft,
+  { incidentId, statusPageId, language, ...draft }: IncidentDraft,
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
   // Limited callers can't see status pages.
@@ -43,7 +43,10 @@ export async function previewIncident(
       : patchIncident(organizationId, before, draft, now);
   const updates = before === null ? [] : await readLatestUpdates(before.updates);
   if (posted !== null) updates.push(posted);
-  const page = await previewIncidentPage(scope, { ...after, updates }, now, statusPageId);
+  const page = await previewIncidentPage(scope, { ...after, updates }, now, {
+    statusPageId,
+    language,
+  });
   return page ?? { html: null, style: {} };
 }
 
@@ -60,10 +63,20 @@ async function readLatestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecor
 }
 
 /** Fills missing fields of a draft with defaults. */
-function completeDraft(draft: Omit<IncidentDraft, "incidentId" | "status" | "statusPageId">) {
+function completeDraft(
+  draft: Omit<IncidentDraft, "incidentId" | "status" | "statusPageId" | "language">,
+) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
-  const { monitorIds = [], impacts = [] } = draft;
-  return { title, severity, message, public: draft.public ?? true, monitorIds, impacts };
+  const { monitorIds = [], impacts = [], translations = {} } = draft;
+  return {
+    translations,
+    title,
+    severity,
+    message,
+    public: draft.public ?? true,
+    monitorIds,
+    impacts,
+  };
 }
 
 /** Returns the recipients of an update and of the resolution, and the pages that show it. Throws NOT_FOUND. */

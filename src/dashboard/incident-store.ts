@@ -1,4 +1,5 @@
 /** Reads the authors, changes, alerts and recipients of an incident for the admin page. */
+import type { PageLanguage } from "../core/languages.ts";
 import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
@@ -20,7 +21,7 @@ const buildAffectedText = (...shownTo: Parameters<typeof buildShownText>) => `(e
       on m.organization_id = p.organization_id and m.group_id = its.value
         and ${buildShownText(...shownTo)}))`;
 
-const pagesText = `select p.id, p.slug, p.title, case when p.visibility = 'signed-in'
+const pagesText = `select p.id, p.slug, p.title, p.language, p.languages, case when p.visibility = 'signed-in'
       or ${buildAffectedText("everyone")}
       or (?2 = 'manual' and (?3 or (p.is_default and not ${buildAffectedText("signed-in")})))
     then (select count(*) from subscribers s
@@ -34,18 +35,27 @@ const pagesText = `select p.id, p.slug, p.title, case when p.visibility = 'signe
  * Reads the status pages that would show an incident or maintenance window, with their numbers of confirmed
  * subscribers. Sections for signed-in people notify no one.
  */
-export function findPagesShowing(
+export async function findPagesShowing(
   { store, organizationId }: Tenant,
   { monitorIds, groupIds = [], origin }: PublicSubject,
 ): Promise<IncidentAudience["pages"]> {
-  return store.query(pagesText, [
+  const pages = await store.query<PageShowing>(pagesText, [
     organizationId,
     origin,
     monitorIds.length + groupIds.length === 0 ? 1 : 0,
     JSON.stringify(monitorIds),
     JSON.stringify(groupIds),
   ]);
+  return pages.map(({ language, languages, ...page }) => ({
+    ...page,
+    languages: [...new Set([language, ...(JSON.parse(languages) as PageLanguage[])])],
+  }));
 }
+
+type PageShowing = Omit<IncidentAudience["pages"][number], "languages"> & {
+  language: PageLanguage;
+  languages: string;
+};
 
 type Author = Omit<IncidentTraces["authors"][number], "updateId">;
 

@@ -26,20 +26,20 @@ const translation = z.strictObject({ message: paragraphs(maxMessage) }).optional
 const translationFields = Object.fromEntries(
   pageLanguages.map((language) => [language, translation]),
 ) as Record<PageLanguage, typeof translation>;
-const translations = z.strictObject(translationFields).meta({
+export const IncidentTranslations = z.strictObject(translationFields).meta({
   id: "IncidentTranslations",
   description:
     "Texts in other languages of status pages, by language. Readers of a language without one get `message`.",
   example: { de: { message: "Wir haben die Ursache gefunden." } },
 });
-export type Translations = z.infer<typeof translations>;
+export type Translations = z.infer<typeof IncidentTranslations>;
 
 export const IncidentUpdate = z
   .object({
     id: Id,
     status: IncidentStatus,
     message: z.string().meta({ example: "The upstream provider confirmed an outage." }),
-    translations: translations.nullable().meta({ description: "Null without any." }),
+    translations: IncidentTranslations.nullable().meta({ description: "Null without any." }),
     createdAt: Timestamp,
     editedAt: Timestamp.nullable().meta({ description: "Time of the last change of its text." }),
   })
@@ -243,7 +243,7 @@ export const NewIncident = bodySchema(
       impacts: impacts.optional(),
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
-      translations: translations.optional(),
+      translations: IncidentTranslations.optional(),
       public: z.boolean().default(true),
       notify,
     })
@@ -281,7 +281,7 @@ export const IncidentPatch = bodySchema(
     .strictObject({
       status: IncidentStatus.optional(),
       message: message.optional(),
-      translations: translations.optional(),
+      translations: IncidentTranslations.optional(),
       title: title.optional(),
       severity: Severity.optional(),
       public: z.boolean().optional(),
@@ -331,7 +331,7 @@ export type PostmortemPatch = z.infer<typeof PostmortemPatch>;
 
 export const IncidentUpdatePatch = bodySchema(
   ["id", "status", "createdAt", "editedAt"],
-  z.strictObject({ message, translations: translations.optional() }).meta({
+  z.strictObject({ message, translations: IncidentTranslations.optional() }).meta({
     id: "IncidentUpdatePatch",
     example: { message: "We found the cause and are rolling back." },
   }),

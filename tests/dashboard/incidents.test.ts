@@ -79,6 +79,24 @@ describe("the public preview", () => {
     expect([other?.includes("Orders"), other?.includes("Web shop")]).toEqual([true, false]);
   });
 
+  test("is in each language that the page offers, with its translation or else the original", async () => {
+    const { preview, api, pageId, audience } = await setUp();
+    await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { languages: ["de", "fr"] } });
+    const draft = { message: "We look.", translations: { de: { message: "Wir sehen nach." } } };
+    const read = async (language: string) => {
+      const html = (await preview({ ...draft, title: "Slow", language })) ?? "";
+      return ["We look.", "Wir sehen nach.", "Wird untersucht"].filter((text) =>
+        html.includes(text),
+      );
+    };
+    expect(await read("en")).toEqual(["We look."]);
+    expect(await read("de")).toEqual(["Wir sehen nach.", "Wird untersucht"]);
+    expect(await read("fr")).toEqual(["We look."]);
+    // A language that the page does not offer.
+    expect(await read("ja")).toEqual(["We look."]);
+    expect((await audience("")).pages).toMatchObject([{ languages: ["en", "de", "fr"] }]);
+  });
+
   test("has its accent as data, because a frame of the admin page allows no style attributes", async () => {
     const { page, api, pageId } = await setUp();
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { accentColor: "#aa3355" } });

@@ -1,5 +1,6 @@
 /** Renders previews for the admin page: a status page with unsaved changes, or with a draft incident. */
 import { mapYielding } from "../../core/time/event-loop.ts";
+import type { PageLanguage } from "../../core/languages.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
@@ -7,7 +8,7 @@ import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { buildLookStyle } from "../rendering/look.ts";
 import { translatePage } from "../languages/page-translation.ts";
-import { getLanguage } from "../languages/catalogue.ts";
+import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import type { PageDocument } from "../layout.tsx";
 import { createLinks } from "../links.ts";
 import { loaderOf } from "../load.ts";
@@ -73,14 +74,16 @@ export async function previewIncidentPage(
   scope: Scope,
   draft: ShownIncident,
   now: number,
-  pageId?: string,
+  wanted: { statusPageId?: string | undefined; language?: PageLanguage | undefined } = {},
 ) {
-  const [own] = await findPages(scope, pageId);
-  if (own === undefined && pageId !== undefined)
+  const { statusPageId } = wanted;
+  const [own] = await findPages(scope, statusPageId);
+  if (own === undefined && statusPageId !== undefined)
     throw unknownReferenceError("statusPageId", "status page");
   const page = own && (await findPublicPageById(scope, own.id, "signed-in"));
   if (!page) return null;
-  const language = getLanguage(page.language);
+  const offered = listOffered(page).find((tag) => tag === wanted.language);
+  const language = getLanguage(offered ?? page.language);
   const loaded = translatePage(await loaderOf(scope.store)(page, now), language);
   const publishedIncident = loaded.publishDraft(draft);
   if (publishedIncident === null) return null;

@@ -2,6 +2,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { withIdempotencyKey, v1 } from "../../data/client.ts";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
@@ -18,6 +19,14 @@ import { InternalNamesLine } from "./internal-names-line.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { describePosting, RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
+import { pageLanguages } from "../../../src/core/languages.ts";
+import {
+  buildTranslations,
+  type EnteredTranslations,
+  listTargetLanguages,
+  nameLanguages,
+} from "./translations.ts";
+import { TranslationsField } from "./translations-field.tsx";
 
 type Values = {
   title: string;
@@ -26,6 +35,8 @@ type Values = {
   monitorIds: string[];
   impacts: Incident["impacts"];
   public: boolean;
+  /** Absent in drafts of older versions. */
+  translations?: EnteredTranslations;
 };
 
 /** Maximum number of monitors of an incident. */
@@ -39,7 +50,15 @@ function useNewIncident(selected: readonly string[] | undefined) {
   );
   const monitorIds = [...(selected ?? down)].slice(0, maxMonitors);
   return useForm<Values>(
-    { title: "", severity: "minor", message: "", monitorIds, impacts: [], public: true },
+    {
+      title: "",
+      severity: "minor",
+      message: "",
+      monitorIds,
+      impacts: [],
+      public: true,
+      translations: {},
+    },
     async (values, _, once) => {
       await hold((query) =>
         v1.incidents.post(buildIncidentBody(values), { query, ...withIdempotencyKey(once) }),
@@ -80,45 +99,81 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
   const { data: audience } = useAudience({
     ...(values.monitorIds.length > 0 && { monitorIds: values.monitorIds.join(",") }),
   });
+  const texts = readTexts(values, audience);
+  const { translations, hasText } = texts;
+  const isUntold = !hasText && Object.keys(translations).length > 0;
   return (
     <>
       <FormFrame
         form={form}
         onCancel={closeDialog}
-        submit={describePosting(audience, values.public)}
+        disabled={isUntold}
+        submit={nameLanguages(describePosting(audience, values.public), translations)}
         question={askAbout(values)}
         extra={<Button onClick={() => setPreviewing(true)}>Preview page</Button>}
         curl={() => ({ method: "POST", route: v1.incidents, body: buildIncidentBody(values) })}
       >
-        <TextInput
-          label="Title"
-          placeholder="Checkout fails for some customers"
-          autoComplete="off"
-          data-autofocus
-          {...form.input("title")}
-        />
-        <MonitorsField form={form} />
-        <ImpactsField monitorIds={values.monitorIds} {...form.field("impacts")} />
-        <SeverityField {...form.field("severity")} />
-        <MessageField form={form} />
-        <InternalNamesLine
-          text={`${values.title}\n${values.message}`}
-          isPublic={values.public}
-          audience={audience}
-        />
-        <VisibilityField
-          value={values.public}
-          onChange={(isPublic) => form.set("public", isPublic)}
-        />
-        <RecipientsLine audience={audience} isPublic={values.public} />
+        <IncidentFields form={form} audience={audience} texts={texts} />
       </FormFrame>
       {previewing && (
         <PreviewDialog
-          draft={dropUnaffected(values)}
+          draft={{ ...dropUnaffected(values), translations: hasText ? translations : {} }}
           audience={audience}
           onClose={() => setPreviewing(false)}
         />
       )}
+    </>
+  );
+}
+
+type Texts = ReturnType<typeof readTexts>;
+
+/** The translations of a message that would be sent. */
+function readTexts(values: Values, audience: IncidentAudience | undefined) {
+  const languages = values.public ? listTargetLanguages(audience?.pages ?? []) : [];
+  const translations = buildTranslations(values.translations ?? {}, languages);
+  return { languages, translations, hasText: values.message.trim() !== "" };
+}
+
+function IncidentFields({
+  form,
+  audience,
+  texts,
+}: {
+  form: Form<Values>;
+  audience: IncidentAudience | undefined;
+  texts: Texts;
+}) {
+  const { values } = form;
+  return (
+    <>
+      <TextInput
+        label="Title"
+        placeholder="Checkout fails for some customers"
+        autoComplete="off"
+        data-autofocus
+        {...form.input("title")}
+      />
+      <MonitorsField form={form} />
+      <ImpactsField monitorIds={values.monitorIds} {...form.field("impacts")} />
+      <SeverityField {...form.field("severity")} />
+      <MessageField form={form} />
+      <TranslationsField
+        languages={texts.languages}
+        hasOriginal={texts.hasText}
+        {...form.field("translations")}
+        errorOf={form.errorOf}
+      />
+      <InternalNamesLine
+        text={`${values.title}\n${values.message}`}
+        isPublic={values.public}
+        audience={audience}
+      />
+      <VisibilityField
+        value={values.public}
+        onChange={(isPublic) => form.set("public", isPublic)}
+      />
+      <RecipientsLine audience={audience} isPublic={values.public} />
     </>
   );
 }
@@ -159,6 +214,8 @@ function askAbout({ title, message, monitorIds, public: isPublic }: Values) {
 
 /** Without a message, the API uses its default text. */
 function buildIncidentBody(all: Values) {
-  const { message, ...values } = dropUnaffected(all);
-  return message.trim() === "" ? values : { ...values, message };
+  const { message, translations = {}, ...values } = dropUnaffected(all);
+  if (message.trim() === "") return values;
+  const texts = buildTranslations(translations, pageLanguages);
+  return { ...values, message, ...(Object.keys(texts).length > 0 && { translations: texts }) };
 }

@@ -1,5 +1,5 @@
 /** Shows how an incident with a draft looks on its public pages, one page at a time. */
-import { Alert, SegmentedControl } from "@mantine/core";
+import { Alert, NativeSelect, SegmentedControl } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
@@ -7,20 +7,26 @@ import type { z } from "zod";
 import type { IncidentAudience, IncidentDraft } from "../../../src/dashboard/incident-schema.ts";
 import { dashboard, unwrapData } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
+import { nameLanguage } from "./translations.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
 
-export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId">;
+export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId" | "language">;
 
 /** Pages that show the incident. Without any, the preview is of the default page. */
 type Pages = IncidentAudience["pages"];
 
 /** The preview of a draft, a moment after its last change. Blank texts are omitted, as if not entered. */
-function usePreview(draft: Draft, statusPageId: string | undefined) {
+function usePreview(draft: Draft, page: Pages[number] | undefined, language: string | undefined) {
   const fields = Object.entries(draft).filter(
     ([, value]) => typeof value !== "string" || value.trim() !== "",
   );
   const [text] = useDebouncedValue(JSON.stringify(Object.fromEntries(fields)), 300);
-  const body = { ...(JSON.parse(text) as Draft), ...(statusPageId && { statusPageId }) };
+  const shown = page?.languages.find((tag) => tag === language);
+  const body = {
+    ...(JSON.parse(text) as Draft),
+    ...(page && { statusPageId: page.id }),
+    ...(shown && { language: shown }),
+  };
   return useQuery({
     // Events of incidents fetch it again.
     queryKey: [...listKey("incident"), "preview", body],
@@ -30,6 +36,24 @@ function usePreview(draft: Draft, statusPageId: string | undefined) {
     gcTime: 0,
   });
 }
+
+const LanguageChoice = ({
+  offered,
+  value,
+  onChange,
+}: {
+  offered: Pages[number]["languages"];
+  value: string | undefined;
+  onChange: (language: string) => void;
+}) => (
+  <NativeSelect
+    size="xs"
+    aria-label="Language of the preview"
+    value={value}
+    onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    data={offered.map((tag) => ({ value: tag, label: nameLanguage(tag) }))}
+  />
+);
 
 export function CustomerView({
   draft,
@@ -43,8 +67,17 @@ export function CustomerView({
 }) {
   const [chosen, setChosen] = useState<string>();
   const page = pages.find(({ id }) => id === chosen) ?? pages[0];
-  const { data, error } = usePreview(draft, page?.id);
-  const choice = pages.length > 1 && (
+  const [language, setLanguage] = useState<string>();
+  const { data, error } = usePreview(draft, page, language);
+  const offered = page?.languages ?? [];
+  const languageChoice = offered.length > 1 && (
+    <LanguageChoice
+      offered={offered}
+      value={offered.find((tag) => tag === language) ?? offered[0]}
+      onChange={setLanguage}
+    />
+  );
+  const pageChoice = pages.length > 1 && (
     <SegmentedControl
       size="xs"
       className="customer-pages"
@@ -53,6 +86,12 @@ export function CustomerView({
       onChange={setChosen}
       data={pages.map(({ id, title }) => ({ value: id, label: title }))}
     />
+  );
+  const choice = (pageChoice !== false || languageChoice !== false) && (
+    <>
+      {pageChoice}
+      {languageChoice}
+    </>
   );
   return (
     <>

@@ -17,15 +17,24 @@ import { InternalNamesLine } from "../internal-names-line.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { countRecipients, RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
+import {
+  buildTranslations,
+  type EnteredTranslations,
+  listTargetLanguages,
+  nameLanguages,
+} from "../translations.ts";
+import { TranslationsField } from "../translations-field.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 
 type Values = {
   /** Null follows the incident until the person writes something. */
   status: IncidentStatus | null;
   message: string;
+  /** Absent in drafts of older versions. */
+  translations?: EnteredTranslations;
 };
 
-const emptyDraft: Values = { status: null, message: "" };
+const emptyDraft: Values = { status: null, message: "", translations: {} };
 
 export type ComposerMode = "update" | "note";
 
@@ -71,13 +80,22 @@ export type UpdateDraft = ReturnType<typeof useUpdateDraft>;
 /** The draft of an update. Editing starts from the incident as the person last saw it. */
 export function useUpdateDraft(incident: Incident) {
   const { id, status: current } = incident;
+  const { data: audience } = useAudience({ incidentId: id });
+  const languages = incident.public ? listTargetLanguages(audience?.pages ?? []) : [];
   const seen = useRef(incident);
   /** Status of the next submission, if another button than that of the form sends it. */
   const next = useRef<IncidentStatus | null>(null);
   const form = useForm<Values>(
     emptyDraft,
     async (values, force, once) => {
-      const text = values.message.trim() === "" ? {} : { message: values.message };
+      const texts = buildTranslations(values.translations ?? {}, languages);
+      const text =
+        values.message.trim() === ""
+          ? {}
+          : {
+              message: values.message,
+              ...(Object.keys(texts).length > 0 && { translations: texts }),
+            };
       const known = force ? undefined : seen.current;
       const status = next.current ?? values.status ?? current;
       await holdUpdate(incident, { status, ...text }, known, `${once}-${status}`);
@@ -93,14 +111,24 @@ export function useUpdateDraft(incident: Incident) {
   const status = form.values.status ?? current;
   const { message } = form.values;
   const hasText = message.trim() !== "";
-  const isEmpty = !hasText && status === current;
+  const translations = buildTranslations(form.values.translations ?? {}, languages);
+  const isTranslated = Object.keys(translations).length > 0;
+  const isEmpty = !hasText && (status === current || isTranslated);
   return {
     form,
     status,
     hasText,
     isEmpty,
+    languages,
+    translations,
     /** The incident with this draft, for previews. */
-    preview: { incidentId: id, message, public: incident.public, ...(!isEmpty && { status }) },
+    preview: {
+      incidentId: id,
+      message,
+      public: incident.public,
+      ...(!isEmpty && { status }),
+      ...(hasText && isTranslated && { translations }),
+    },
     /** Posts the draft, with another status than the chosen one. */
     postAs: (other: IncidentStatus | null) => {
       next.current = other;
@@ -138,7 +166,10 @@ function UpdateForm({
     <>
       <FormFrame
         form={{ ...form, submit: (event) => (event?.preventDefault(), draft.postAs(null)) }}
-        submit={nameSubmit(status, current, hasText, countRecipients(audience, to))}
+        submit={nameLanguages(
+          nameSubmit(status, current, hasText, countRecipients(audience, to)),
+          draft.translations,
+        )}
         disabled={isEmpty}
         extra={<RecipientsLine audience={audience} {...to} />}
       >
@@ -149,6 +180,7 @@ function UpdateForm({
           onPreview={() => setPreviewing(true)}
         />
         <MessageField draft={draft} box={box} />
+        <DraftTranslations draft={draft} />
         <InternalNamesLine text={values.message} isPublic={incident.public} audience={audience} />
       </FormFrame>
       {previewing && (
@@ -159,6 +191,25 @@ function UpdateForm({
         />
       )}
     </>
+  );
+}
+
+function DraftTranslations({
+  draft: { form, status, hasText, languages },
+}: {
+  draft: UpdateDraft;
+}) {
+  return (
+    <TranslationsField
+      languages={languages}
+      value={form.values.translations}
+      onChange={(translations) => {
+        form.set("status", status);
+        form.set("translations", translations);
+      }}
+      hasOriginal={hasText}
+      errorOf={form.errorOf}
+    />
   );
 }
 

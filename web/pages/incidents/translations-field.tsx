@@ -1,0 +1,47 @@
+import type { PageLanguage } from "../../../src/core/languages.ts";
+import { Fold } from "../../components/forms/form.tsx";
+import { MarkdownField } from "../../components/forms/markdown-field.tsx";
+import { buildTranslations, type EnteredTranslations, nameLanguage } from "./translations.ts";
+
+/** Folded fields for the translations of a message. Without a language, renders nothing. */
+export function TranslationsField({
+  languages,
+  value = {},
+  onChange,
+  hasOriginal,
+  errorOf,
+}: {
+  languages: readonly PageLanguage[];
+  value: EnteredTranslations | undefined;
+  onChange: (value: EnteredTranslations) => void;
+  /** Whether the message itself has a text. */
+  hasOriginal: boolean;
+  errorOf: (path: string) => string | undefined;
+}) {
+  if (languages.length === 0) return null;
+  const count = Object.keys(buildTranslations(value, languages)).length;
+  return (
+    <Fold
+      title="Translations"
+      summary={`${count} of ${languages.length}`}
+      open={count > 0}
+      invalid={languages.some((tag) => errorOf(`translations.${tag}.message`) !== undefined)}
+    >
+      {count > 0 && !hasOriginal && (
+        <p className="quiet" role="alert">
+          Write the message first. Readers of other languages get it.
+        </p>
+      )}
+      {languages.map((tag) => (
+        <MarkdownField
+          key={tag}
+          lang={tag}
+          label={nameLanguage(tag)}
+          value={value[tag] ?? ""}
+          onChange={({ currentTarget }) => onChange({ ...value, [tag]: currentTarget.value })}
+          error={errorOf(`translations.${tag}.message`)}
+        />
+      ))}
+    </Fold>
+  );
+}
