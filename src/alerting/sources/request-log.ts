@@ -53,7 +53,7 @@ export function planRequestLog(
 ): { statements: Statement[]; newest: NewestEntry | undefined } {
   const rows: Row[] = [];
   let last = newest;
-  let added = 0;
+  let again: Row | null = null;
   for (const one of handled) {
     const row = createRow(source, one, at);
     if (row === null) continue;
@@ -65,16 +65,15 @@ export function planRequestLog(
       rows.push(row);
       // A replay stays an entry of its own.
       last = row.replayOf === null ? { id: row.id, startedAt: now, digest } : undefined;
-    } else if (entry === undefined) added += 1;
-    else {
+    } else if (entry !== undefined) {
       entry.count += 1;
       entry.lastAt = at;
-    }
+    } else if (again === null) again = { ...row, id: last?.id ?? row.id };
+    else again.count += 1;
   }
-  const known = newest === undefined || added === 0 ? [] : [{ id: newest.id, added, lastAt: at }];
   return {
     statements: [
-      ...known.map((more) => countEqualRequests(source, more)),
+      ...(again === null ? [] : [countEqualRequests(again)]),
       ...rows.map(insertSourceRequest),
     ],
     newest: last,

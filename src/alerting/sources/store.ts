@@ -277,15 +277,15 @@ export const listSilentAlerts = (store: Store, now: number, limit: number): Prom
 
 export const insertSourceRequest = createInsert(alertSourceRequests);
 
-/** Counts further requests that are equal to a logged one. */
-export const countEqualRequests = (
-  { organizationId, id: sourceId }: Pick<SourceRow, "organizationId" | "id">,
-  { id, added, lastAt }: { id: string; added: number; lastAt: string },
-): Prepared => ({
-  text: `update alert_source_requests set count = count + ?1, last_at = ?2
-    where organization_id = ?3 and source_id = ?4 and id = ?5`,
-  parameters: [added, lastAt, organizationId, sourceId, id],
-});
+/** Counts further requests that are equal to the logged one with this ID. Logs them if another node removed it. */
+export function countEqualRequests(row: typeof alertSourceRequests.$inferInsert): Prepared {
+  const { text, parameters } = insertSourceRequest(row);
+  return {
+    text: `${text} on conflict (organization_id, source_id, id)
+      do update set count = count + excluded.count, last_at = excluded.at`,
+    parameters,
+  };
+}
 
 /** Removes what exceeds the bounds of a source: old requests in its log, and problems that ended long ago. */
 export const pruneSource = ({

@@ -429,7 +429,7 @@ describe("requests", () => {
   }, 30_000);
 
   test("that are equal and in a row are one entry of the log for an hour", async () => {
-    const { createSource, listLog, api, time } = await createWorld();
+    const { createSource, listLog, api, time, database } = await createWorld();
     const { send, id } = await createSource();
     const firingGroup = group(firing("a"));
     await Promise.all(Array.from({ length: 20 }, () => send(firingGroup)));
@@ -455,6 +455,10 @@ describe("requests", () => {
     expect(await shown()).toEqual([single, single, single, ...entries]);
     const { json } = await api("GET", `${path}/${id}`);
     expect(json.data.lastRequestAt).toBe(new Date(time.now).toISOString());
+    // Another node has removed the entry.
+    database.run("delete from alert_source_requests");
+    await send(firingGroup);
+    expect(await shown()).toEqual([single]);
   });
 
   test("the log of a source is bounded", async () => {
