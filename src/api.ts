@@ -52,7 +52,7 @@ import { createSingleSignOnRoutes } from "./accounts/single-sign-on/routes.ts";
 import { findSignOutUrl } from "./accounts/single-sign-on/service.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
 import { heldChangeRoutes } from "./http/held-changes/routes.ts";
-import { reportRoutes } from "./reports/routes.ts";
+import { createReportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { createPublishingRoutes } from "./status-pages/publishing/routes.ts";
@@ -75,6 +75,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Pick<Parameters<typeof createSignInRoutes>[0], "setUp"> &
   Parameters<typeof createSingleSignOnRoutes>[0] &
   Parameters<typeof createBackupRoutes>[0] &
+  Parameters<typeof createReportRoutes>[0] &
   Parameters<typeof createImportRoutes>[0] &
   Parameters<typeof createApplianceRoutes>[0];
 
@@ -131,7 +132,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(createContactMethodRoutes(dependencies))
     .use(peopleApiRoutes)
     .use(createAllStatusPageRoutes(dependencies))
-    .use(reportRoutes)
+    .use(createReportRoutes(dependencies))
     .use(deletedRecordRoutes)
     .use(settingsRoutes)
     .use(configRoutes);

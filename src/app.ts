@@ -84,6 +84,7 @@ import { PagePublisher } from "./status-pages/publishing/publisher.ts";
 import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { addReportMailboxes, ReportMailer } from "./reports/mailer.ts";
+import { ReportPrinter } from "./reports/printer.ts";
 import { createSubscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { createSubscriptions } from "./status-pages/subscribers/visits.ts";
 import { createSessionCache } from "./accounts/sessions/cache.ts";
@@ -273,13 +274,15 @@ function createEngines(core: Core) {
     lackedSince: checks.lackedSince,
     runningSince: checks.runningSince,
   };
+  const printer = new ReportPrinter(browser);
   return {
     maintenance,
     checks,
     sending,
+    printer,
     alerts: createAlertEngine({
       ...sending,
-      subscribers: addReportMailboxes(createSubscriberReceivers(sending), sending),
+      subscribers: addReportMailboxes(createSubscriberReceivers(sending), { ...sending, printer }),
     }),
     alarm: new StorageAlarm(sending),
     sourceWriter: new SourceWriter(core),

@@ -999,6 +999,31 @@ export const escalationBounds = {
 export const reportBounds = {
   mails: { value: 20, unit: "entries", per: "organization", beyond: validationText },
   recipients: { value: 50, unit: "entries", per: "report by mail", beyond: validationText },
+  printing: {
+    value: 30,
+    unit: "seconds",
+    per: "PDF",
+    beyond: "Chromium is stopped. A download is rejected: 503. A mail is sent without the PDF.",
+  },
+  printedRows: {
+    value: 500,
+    unit: "rows",
+    per: "PDF",
+    beyond: "The monitors with the most down time are listed, and the number of the others.",
+  },
+  waitingPrints: {
+    value: 20,
+    unit: "requests",
+    per: "organization",
+    beyond:
+      "One PDF is printed at a time. Further downloads are rejected: 429. A mail is sent without the PDF.",
+  },
+  cachedPrints: {
+    value: 4,
+    unit: "entries",
+    per: "machine",
+    beyond: "The oldest PDFs are printed again for the next recipient.",
+  },
 } satisfies Section;
 
 export const statusPageBounds = {

@@ -80,7 +80,7 @@ type Declared<
   /** Media type of a stream, for which `handle` returns a Response. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
   /** Media type of a response that `handle` returns as bytes, instead of JSON. Browsers save a `File`. */
-  bytes?: "image/jpeg" | "text/csv";
+  bytes?: "application/pdf" | "image/jpeg" | "text/csv";
   /** Whether the response can be long. It is then compressed, and rendered in slices of the event loop. */
   long?: boolean;
   /** Status of the response. 201 adds a Location header. */

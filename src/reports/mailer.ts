@@ -28,14 +28,17 @@ import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";
 import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
-import type { ReportQuery } from "./schema.ts";
-import { getReportOfPeriod } from "./service.ts";
+import type { composePdfDocument } from "./pdf-document.ts";
+import type { ReportPrinter } from "./printer.ts";
+import type { Report, ReportQuery } from "./schema.ts";
+import { getReportOfPeriod, nameReportFile } from "./service.ts";
 
 const tickMs = 60_000;
 /** Wait after the end of a period, so that its last results are stored. */
 const settleMs = 15 * 60_000;
 
 type Services = ScopeServices & SendingContext;
+type MailServices = Services & { printer: ReportPrinter };
 type StoredMail = ReportMail & { since: number };
 type Period = CompletedPeriod & { timeZone: string };
 
@@ -169,7 +172,7 @@ async function listMailboxes(
 /** Adds the addresses of reports to the mailboxes of the delivery queue. */
 export function addReportMailboxes<T extends { mailbox: Receivers }>(
   receivers: T,
-  services: Services,
+  services: MailServices,
 ): T {
   const { mailbox } = receivers;
   const find: Receivers["find"] = async (key) =>
@@ -178,7 +181,7 @@ export function addReportMailboxes<T extends { mailbox: Receivers }>(
 }
 
 async function findReportMailbox(
-  services: Services,
+  services: MailServices,
   { organizationId, receiverId }: Parameters<Receivers["find"]>[0],
 ): ReturnType<Receivers["find"]> {
   const { reportMails } = await findSettings(services.store, organizationId);
@@ -205,7 +208,7 @@ type ReportDelivery = { organizationId: string; mailbox: Mailbox; deliveryId: st
 type FoundReport = { mail: ReportMail; period: Period; language: PageLanguage };
 
 async function prepareReport(
-  services: Services,
+  services: MailServices,
   delivery: ReportDelivery,
 ): ReturnType<NonNullable<Awaited<ReturnType<Receivers["find"]>>>["prepare"]> {
   const found = await findReportOfDelivery(services, delivery);
@@ -221,7 +224,7 @@ async function prepareReport(
 
 /** Finds the report and the period of a delivery, which are only in its ID. */
 async function findReportOfDelivery(
-  services: Services,
+  services: MailServices,
   { organizationId, mailbox, deliveryId }: ReportDelivery,
 ): Promise<FoundReport | null> {
   const { reportMails } = await findSettings(services.store, organizationId);
@@ -243,7 +246,7 @@ async function findReportOfDelivery(
 }
 
 async function sendReport(
-  services: Services,
+  services: MailServices,
   { organizationId, mailbox, deliveryId }: ReportDelivery,
   { mail, period, language: tag }: FoundReport,
   cancelled: AbortSignal,
@@ -278,5 +281,36 @@ async function sendReport(
     link: language.say("openReport"),
     headers: {},
     footer: { text: language.say("whyReported", { organization }), links: [] },
+    attachments: await printAttachments(services, organizationId, report, {
+      interval,
+      organization,
+      language,
+    }),
   });
+}
+
+/** Waits at most this long for the PDF of a mail: other reports can be printed before it. */
+const maxWaitMs = 45_000;
+
+/** Returns the report as PDF to attach. Without Chromium, or if it fails, the mail has none. */
+async function printAttachments(
+  { printer, log }: MailServices,
+  organizationId: string,
+  report: Report,
+  frame: Parameters<typeof composePdfDocument>[1],
+) {
+  const program = await printer.findProgram();
+  if (program === null) return [];
+  try {
+    const { composePdfDocument: compose } = await import("./pdf-document.ts");
+    const printing = printer.print(organizationId, program, compose(report, frame));
+    const pdf = await Promise.race([printing, Bun.sleep(maxWaitMs).then(() => null)]);
+    if (pdf === null) throw new Error("it took too long");
+    const content = Buffer.from(pdf);
+    const filename = nameReportFile(report, "pdf");
+    return [{ filename, content, contentType: "application/pdf" }];
+  } catch (error) {
+    log.warn("a report is sent without its PDF", { organizationId, cause: String(error) });
+    return [];
+  }
 }

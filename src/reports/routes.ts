@@ -1,36 +1,54 @@
 import { z } from "zod";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
-import { Report, ReportQuery } from "./schema.ts";
-import { downloadReport, getReport } from "./service.ts";
+import type { ReportPrinter } from "./printer.ts";
+import { Report, ReportPdfQuery, ReportQuery } from "./schema.ts";
+import { downloadReport, downloadReportAsPdf, getReport } from "./service.ts";
 
-export const reportRoutes = createRouter("/api/v1/reports")
-  .get(
-    ...defineEndpoint("/", {
-      name: "getReport",
-      access: "read",
-      limited: "filtered",
-      long: true,
-      summary: "Get the report of a month",
-      description:
-        "Covers the organization, or only the given monitor, monitor group or status page. A UTC hour belongs to the month in which it starts. Figures of groups, pages and the organization are sums of their monitors' figures, or are computed from such sums.",
-      query: ReportQuery,
-      data: Report,
-      handle: ({ scope, query }) => getReport(scope, query),
-    }),
-  )
-  .get(
-    ...defineEndpoint("/csv", {
-      name: "getReportAsCsv",
-      access: "read",
-      limited: "filtered",
-      bytes: "text/csv",
-      long: true,
-      summary: "Get the report of a month as CSV",
-      description:
-        "RFC 4180, in UTF-8: a line for the whole report, for each group and for each monitor. Cells that a spreadsheet could run as formulas start with an apostrophe.",
-      query: ReportQuery,
-      response: z.instanceof(File),
-      handle: ({ scope, query }) => downloadReport(scope, query),
-    }),
-  );
+export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
+  createRouter("/api/v1/reports")
+    .get(
+      ...defineEndpoint("/", {
+        name: "getReport",
+        access: "read",
+        limited: "filtered",
+        long: true,
+        summary: "Get the report of a month",
+        description:
+          "Covers the organization, or only the given monitor, monitor group or status page. A UTC hour belongs to the month in which it starts. Figures of groups, pages and the organization are sums of their monitors' figures, or are computed from such sums.",
+        query: ReportQuery,
+        data: Report,
+        handle: ({ scope, query }) => getReport(scope, query),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/csv", {
+        name: "getReportAsCsv",
+        access: "read",
+        limited: "filtered",
+        bytes: "text/csv",
+        long: true,
+        summary: "Get the report of a month as CSV",
+        description:
+          "RFC 4180, in UTF-8: a line for the whole report, for each group and for each monitor. Cells that a spreadsheet could run as formulas start with an apostrophe.",
+        query: ReportQuery,
+        response: z.instanceof(File),
+        handle: ({ scope, query }) => downloadReport(scope, query),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/pdf", {
+        name: "getReportAsPdf",
+        access: "read",
+        limited: "filtered",
+        bytes: "application/pdf",
+        timeoutSeconds: 120,
+        errors: ["CONFLICT"],
+        summary: "Get the report of a month as PDF",
+        description:
+          "Printed by the Chromium of this machine, one at a time. Without one, the response is 409. Lists at most 500 monitors, those with the most down time.",
+        query: ReportPdfQuery,
+        response: z.instanceof(File),
+        handle: ({ scope, query }) => downloadReportAsPdf(scope, query, printer),
+      }),
+    );

@@ -1,10 +1,20 @@
 /** Wire format of monthly reports. */
 import { z } from "zod";
 import { Id, Timestamp, TimeZone } from "../core/fields.ts";
+import { pageLanguages } from "../core/languages.ts";
 import { MaintenanceTime } from "../accounts/settings/schema.ts";
 import { monthPattern } from "../core/time/clock.ts";
 
 const Month = z.string().regex(monthPattern, "must be a month such as 2026-11");
+
+const hasOneSubject = (query: {
+  [K in "monitorId" | "groupId" | "statusPageId"]?: string | undefined;
+}) =>
+  [query.monitorId, query.groupId, query.statusPageId].filter((id) => id !== undefined).length <= 1;
+const severalSubjects = {
+  path: ["monitorId"],
+  message: "cannot be combined with groupId or statusPageId",
+};
 
 /** Query of a report about a monitor, a group or a status page, by default about the whole organization. */
 export const ReportQuery = z
@@ -32,12 +42,16 @@ export const ReportQuery = z
       }),
     maintenance: MaintenanceTime.default("excluded"),
   })
-  .refine(
-    ({ monitorId, groupId, statusPageId }) =>
-      [monitorId, groupId, statusPageId].filter((id) => id !== undefined).length <= 1,
-    { path: ["monitorId"], message: "cannot be combined with groupId or statusPageId" },
-  );
+  .refine(hasOneSubject, severalSubjects);
 export type ReportQuery = z.output<typeof ReportQuery>;
+
+export const ReportPdfQuery = z
+  .strictObject({
+    ...ReportQuery.shape,
+    language: z.enum(pageLanguages).default("en").meta({ description: "Language of the words." }),
+  })
+  .refine(hasOneSubject, severalSubjects);
+export type ReportPdfQuery = z.output<typeof ReportPdfQuery>;
 
 const seconds = z.int().min(0);
 const mean = z.number().min(0).nullable();

@@ -1,5 +1,6 @@
 /** Builds the monthly report of an organization, as JSON or CSV. */
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
+import { AppError } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { unknownReferenceError } from "../database/references.ts";
@@ -7,6 +8,7 @@ import type { Scope } from "../events/scope.ts";
 import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
+import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import { getStatusPage } from "../status-pages/service.ts";
 import {
   formatCsv,
@@ -24,7 +26,16 @@ import {
   zeroSeconds,
   type Terms,
 } from "./rules.ts";
-import type { DayTone, Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
+import type { ReportPrinter } from "./printer.ts";
+import type {
+  DayTone,
+  Outage,
+  Report,
+  ReportGroup,
+  ReportPdfQuery,
+  ReportQuery,
+  ReportRow,
+} from "./schema.ts";
 import { computeSpanStart } from "../monitoring/uptime/rules.ts";
 import {
   findGroupNames,
@@ -286,6 +297,32 @@ function pickLongestOutages(outages: readonly Outage[]): Outage[] {
 /** Returns the report as a CSV file with all monitors. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function downloadReport(scope: Scope, query: ReportQuery): Promise<File> {
   const report = await getWholeReport(scope, query);
-  const name = report.subject.type === "organization" ? "" : `-${report.subject.type}`;
-  return new File([formatCsv(report)], `report${name}-${report.month}.csv`);
+  return new File([formatCsv(report)], nameReportFile(report, "csv"));
+}
+
+export const nameReportFile = ({ subject, month }: Report, ending: string) =>
+  `report${subject.type === "organization" ? "" : `-${subject.type}`}-${month}.${ending}`;
+
+/** Returns the report as a PDF file. Throws NOT_FOUND, VALIDATION_ERROR, CONFLICT without Chromium. */
+export async function downloadReportAsPdf(
+  scope: Scope,
+  { language: tag, ...query }: ReportPdfQuery,
+  printer: ReportPrinter,
+): Promise<File> {
+  const program = await printer.findProgram();
+  if (program === null)
+    throw new AppError(
+      "CONFLICT",
+      "There is no Chromium on this machine to write a PDF. Install it, or name it with serve --browser.",
+    );
+  const report = await getWholeReport(scope, query);
+  const { name: organization } = await getOwnOrganization(scope);
+  const frame = { interval: "monthly", organization, language: getLanguage(tag) } as const;
+  const { composePdfDocument } = await import("./pdf-document.ts");
+  const html = composePdfDocument(report, frame);
+  const pdf = await printer.print(scope.organizationId, program, html).catch((error: unknown) => {
+    if (error instanceof AppError) throw error;
+    throw new AppError("UNAVAILABLE", "Chromium could not write the PDF. Try again.");
+  });
+  return new File([pdf], nameReportFile(report, "pdf"));
 }

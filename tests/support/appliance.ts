@@ -24,6 +24,7 @@ import { createSnsVerifier } from "../../src/alerting/sources/aws-sns.ts";
 import { SourceWriter } from "../../src/alerting/sources/source-writer.ts";
 import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
 import { addReportMailboxes } from "../../src/reports/mailer.ts";
+import { ReportPrinter } from "../../src/reports/printer.ts";
 import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
@@ -239,6 +240,7 @@ export function createAppliance(
     log,
     targets,
     ownHosts,
+    printer: new ReportPrinter(browser ?? null),
     databaseNodes: async () => [],
     smtpPort: 2525,
     readRuntime: () => ({

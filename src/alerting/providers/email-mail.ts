@@ -36,6 +36,7 @@ export async function buildMail(
       ...mailStyle.headers,
     },
     ...renderMail(message, mailStyle),
+    attachments: [...(mailStyle.attachments ?? [])],
     textEncoding: "quoted-printable",
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -18,6 +18,7 @@ export type MailStyle = {
   footer: { text: string; links: readonly { label: string; url: string }[] } | null;
   /** Language of the mail, with its direction of writing; English by default. */
   language?: { readonly tag: string; readonly dir: "ltr" | "rtl" };
+  attachments?: readonly { filename: string; content: Buffer; contentType: string }[];
 };
 
 const english: NonNullable<MailStyle["language"]> = { tag: "en", dir: "ltr" };

@@ -315,6 +315,8 @@ export const ar: Dictionary = {
   maintenanceExcluded: "{duration}، غير محتسبة",
   maintenanceCounted: "{duration}، محتسبة ضمن مدة التوقف",
   ungrouped: "بدون مجموعة",
+  reportGroups: "المجموعات",
+  reportMonitors: "المراقبات",
   openReport: "افتح التقرير",
   whyReported: "ترسل إليك {organization} هذا التقرير.",
 

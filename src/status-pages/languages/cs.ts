@@ -294,6 +294,8 @@ export const cs: Dictionary = {
   maintenanceExcluded: "{duration}, nezapočítává se",
   maintenanceCounted: "{duration}, započítává se jako výpadek",
   ungrouped: "Bez skupiny",
+  reportGroups: "Skupiny",
+  reportMonitors: "Monitory",
   openReport: "Otevřít zprávu",
   whyReported: "Tuto zprávu vám zasílá {organization}.",
 

@@ -252,6 +252,8 @@ export const de: Dictionary = {
   maintenanceExcluded: "{duration}, nicht eingerechnet",
   maintenanceCounted: "{duration}, als Ausfallzeit gerechnet",
   ungrouped: "Ohne Gruppe",
+  reportGroups: "Gruppen",
+  reportMonitors: "Monitore",
   openReport: "Bericht öffnen",
   whyReported: "{organization} lässt Ihnen diesen Bericht senden.",
 

@@ -262,6 +262,8 @@ export const en = {
   maintenanceExcluded: "{duration}, not counted",
   maintenanceCounted: "{duration}, counted as down time",
   ungrouped: "Ungrouped",
+  reportGroups: "Groups",
+  reportMonitors: "Monitors",
   openReport: "Open the report",
   whyReported: "{organization} has this report sent to you.",
 

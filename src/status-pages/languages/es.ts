@@ -256,6 +256,8 @@ export const es: Dictionary = {
   maintenanceExcluded: "{duration}, no se cuenta",
   maintenanceCounted: "{duration}, se cuenta como inactividad",
   ungrouped: "Sin grupo",
+  reportGroups: "Grupos",
+  reportMonitors: "Monitores",
   openReport: "Abrir el informe",
   whyReported: "{organization} te envía este informe.",
 

@@ -252,6 +252,8 @@ export const fr: Dictionary = {
   maintenanceExcluded: "{duration}, non pris en compte",
   maintenanceCounted: "{duration}, compté comme indisponibilité",
   ungrouped: "Sans groupe",
+  reportGroups: "Groupes",
+  reportMonitors: "Moniteurs",
   openReport: "Ouvrir le rapport",
   whyReported: "{organization} vous fait envoyer ce rapport.",
 

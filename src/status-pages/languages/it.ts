@@ -260,6 +260,8 @@ export const it: Dictionary = {
   maintenanceExcluded: "{duration}, non conteggiata",
   maintenanceCounted: "{duration}, conteggiata come inattività",
   ungrouped: "Senza gruppo",
+  reportGroups: "Gruppi",
+  reportMonitors: "Monitor",
   openReport: "Apri il rapporto",
   whyReported: "{organization} ti fa inviare questo rapporto.",
 

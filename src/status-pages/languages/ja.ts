@@ -234,6 +234,8 @@ export const ja: Dictionary = {
   maintenanceExcluded: "{duration}（計算に含めません）",
   maintenanceCounted: "{duration}（停止時間として計算）",
   ungrouped: "グループなし",
+  reportGroups: "グループ",
+  reportMonitors: "モニター",
   openReport: "レポートを開く",
   whyReported: "このレポートは {organization} からお送りしています。",
 

@@ -233,6 +233,8 @@ export const ko: Dictionary = {
   maintenanceExcluded: "{duration}, 계산에서 제외",
   maintenanceCounted: "{duration}, 중단 시간으로 계산",
   ungrouped: "그룹 없음",
+  reportGroups: "그룹",
+  reportMonitors: "모니터",
   openReport: "보고서 열기",
   whyReported: "{organization}에서 이 보고서를 보내 드립니다.",
 

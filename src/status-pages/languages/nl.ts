@@ -252,6 +252,8 @@ export const nl: Dictionary = {
   maintenanceExcluded: "{duration}, niet meegeteld",
   maintenanceCounted: "{duration}, meegeteld als uitvaltijd",
   ungrouped: "Zonder groep",
+  reportGroups: "Groepen",
+  reportMonitors: "Monitoren",
   openReport: "Rapport openen",
   whyReported: "{organization} laat je dit rapport sturen.",
 

@@ -293,6 +293,8 @@ export const pl: Dictionary = {
   maintenanceExcluded: "{duration}, nie wliczono",
   maintenanceCounted: "{duration}, wliczono jako niedostępność",
   ungrouped: "Bez grupy",
+  reportGroups: "Grupy",
+  reportMonitors: "Monitory",
   openReport: "Otwórz raport",
   whyReported: "Ten raport wysyła {organization}.",
 

@@ -254,6 +254,8 @@ export const ptBr: Dictionary = {
   maintenanceExcluded: "{duration}, não contada",
   maintenanceCounted: "{duration}, contada como tempo fora do ar",
   ungrouped: "Sem grupo",
+  reportGroups: "Grupos",
+  reportMonitors: "Monitores",
   openReport: "Abrir o relatório",
   whyReported: "{organization} envia este relatório para você.",
 

@@ -293,6 +293,8 @@ export const ru: Dictionary = {
   maintenanceExcluded: "{duration}, не учитывается",
   maintenanceCounted: "{duration}, учитывается как простой",
   ungrouped: "Без группы",
+  reportGroups: "Группы",
+  reportMonitors: "Мониторы",
   openReport: "Открыть отчёт",
   whyReported: "Этот отчёт вам отправляет {organization}.",
 

@@ -250,6 +250,8 @@ export const sv: Dictionary = {
   maintenanceExcluded: "{duration}, räknas inte",
   maintenanceCounted: "{duration}, räknas som avbrottstid",
   ungrouped: "Utan grupp",
+  reportGroups: "Grupper",
+  reportMonitors: "Monitorer",
   openReport: "Öppna rapporten",
   whyReported: "{organization} skickar den här rapporten till dig.",
 

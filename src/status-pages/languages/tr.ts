@@ -239,6 +239,8 @@ export const tr: Dictionary = {
   maintenanceExcluded: "{duration}, hesaba katılmadı",
   maintenanceCounted: "{duration}, kesinti sayıldı",
   ungrouped: "Gruplanmamış",
+  reportGroups: "Gruplar",
+  reportMonitors: "Monitörler",
   openReport: "Raporu aç",
   whyReported: "Bu raporu size {organization} gönderiyor.",
 

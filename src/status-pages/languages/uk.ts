@@ -293,6 +293,8 @@ export const uk: Dictionary = {
   maintenanceExcluded: "{duration}, не враховується",
   maintenanceCounted: "{duration}, враховується як простій",
   ungrouped: "Без групи",
+  reportGroups: "Групи",
+  reportMonitors: "Монітори",
   openReport: "Відкрити звіт",
   whyReported: "Цей звіт вам надсилає {organization}.",
 

@@ -231,6 +231,8 @@ export const zhCn: Dictionary = {
   maintenanceExcluded: "{duration}，不计入",
   maintenanceCounted: "{duration}，计为中断",
   ungrouped: "未分组",
+  reportGroups: "分组",
+  reportMonitors: "监控项",
   openReport: "打开报告",
   whyReported: "{organization} 向您发送此报告。",
 

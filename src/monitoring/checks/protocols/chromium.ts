@@ -75,12 +75,12 @@ async function trustAuthorities(authorities: string, home: string, signal: Abort
 }
 
 /**
- * Starts Chromium behind the proxy, runs `use` with a page, and removes all processes and files of the browser. Ends
- * early when `signal` aborts. Throws OwnTrouble if Chromium can't be started.
+ * Starts Chromium behind the proxy, runs `use` with a page, and removes all processes and files of the browser. Without
+ * a proxy, the page has no network. Ends early when `signal` aborts. Throws OwnTrouble if Chromium can't be started.
  */
 export async function usePage<T>(
   program: string,
-  proxyPort: number,
+  proxyPort: number | null,
   { signal, authorities }: Pick<OutgoingContext, "signal" | "authorities">,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
@@ -97,13 +97,15 @@ export async function usePage<T>(
 async function runPage<T>(
   folder: string,
   program: string,
-  proxyPort: number,
+  proxyPort: number | null,
   signal: AbortSignal,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
   const ending = Promise.withResolvers<never>();
   ending.promise.catch(() => {});
-  const own = [`--proxy-server=socks5://127.0.0.1:${proxyPort}`, `--user-data-dir=${folder}`];
+  // The name of the proxy is resolved by nothing, so neither is any other.
+  const proxy = proxyPort === null ? "http://offline.invalid" : `socks5://127.0.0.1:${proxyPort}`;
+  const own = [`--proxy-server=${proxy}`, `--user-data-dir=${folder}`];
   // As root, Chromium does not start with its sandbox.
   if (process.getuid?.() === 0) own.push("--no-sandbox");
   const browser = spawnBrowser([program, ...flags, ...own, "about:blank"], folder);
