@@ -80,14 +80,17 @@ function Exports({ query }: { query: Query }) {
       <span className="not-phone">
         <CurlButton action={() => ({ method: "GET", route: v1.reports, query })} />
       </span>
-      <Button
-        component="a"
-        href={`${v1.reports.csv["~path"]}?${exported}`}
-        download
-        leftSection={<Icon name="download" size={14} />}
-      >
-        CSV
-      </Button>
+      {([v1.reports.csv, v1.reports.pdf] as const).map((route, index) => (
+        <Button
+          key={route["~path"]}
+          component="a"
+          href={`${route["~path"]}?${exported}`}
+          download
+          leftSection={<Icon name="download" size={14} />}
+        >
+          {index === 0 ? "CSV" : "PDF"}
+        </Button>
+      ))}
     </>
   );
 }
