@@ -76,6 +76,7 @@ async function measureRound(world: World, round: number) {
   inbox.asked.length = 0;
   time.now += 60_000;
   changeState(world, first, "down");
+  Bun.gc(true);
   const started = process.cpuUsage();
   await later(20);
   const { user, system } = process.cpuUsage(started);
