@@ -32,16 +32,18 @@ export function TranslationsField({
           Write the message first. Readers of other languages get it.
         </p>
       )}
-      {languages.map((tag) => (
-        <MarkdownField
-          key={tag}
-          lang={tag}
-          label={nameLanguage(tag)}
-          value={value[tag] ?? ""}
-          onChange={({ currentTarget }) => onChange({ ...value, [tag]: currentTarget.value })}
-          error={errorOf(`translations.${tag}.message`)}
-        />
-      ))}
+      <div className="flex flex-col gap-10">
+        {languages.map((tag) => (
+          <MarkdownField
+            key={tag}
+            lang={tag}
+            label={nameLanguage(tag)}
+            value={value[tag] ?? ""}
+            onChange={({ currentTarget }) => onChange({ ...value, [tag]: currentTarget.value })}
+            error={errorOf(`translations.${tag}.message`)}
+          />
+        ))}
+      </div>
     </Fold>
   );
 }
