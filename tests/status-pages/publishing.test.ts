@@ -1,6 +1,6 @@
 /** Status pages as static files: their content, their links, where they go, and what is never in them. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
@@ -207,6 +207,31 @@ test("nothing that only signed-in people see is published, and a page that is no
   await changePage(page.id, { visibility: "password", password: "correct horse" });
   await runAfter(6);
   expect(listFiles(folder)).toEqual([]);
+});
+
+test("a new slug moves the files, leaves those of others, and does not touch a page that took the old slug", async () => {
+  await using made = await createWorld();
+  const { update, folder, runAfter, page, api } = made;
+  await update({ enabled: true });
+  await runAfter(0);
+  writeFileSync(join(folder, "note.txt"), "not ours");
+  const renameTo = async (slug: string) => {
+    const body = { slug };
+    expect((await api("PATCH", `/api/v1/status-pages/${page.id}`, { body })).status).toBe(200);
+  };
+  await renameTo("second");
+  await runAfter(10);
+  const second = join(folder, "..", "second");
+  expect(listFiles(folder)).toEqual(["note.txt"]);
+  expect(listFiles(second)).toContain("de/index.html");
+  await renameTo("third");
+  expect(
+    (await api("POST", "/api/v1/status-pages", { body: { title: "New", slug: "second" } })).status,
+  ).toBe(201);
+  await runAfter(10);
+  expect(listFiles(second)).toContain("de/index.html");
+  await runAfter(10);
+  expect(listFiles(join(folder, "..", "third"))).toContain("de/index.html");
 });
 
 test("a change is in the files within ten seconds, together with others of the same moment", async () => {

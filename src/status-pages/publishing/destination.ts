@@ -1,5 +1,5 @@
 /** Writes published files to a folder or a bucket. */
-import { chmod, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { PublishedFile } from "./files.ts";
@@ -39,6 +39,25 @@ export async function createPublishDestination(
       }),
     remove: (path) => bucket.remove(`${prefix}${path}`),
   };
+}
+
+/** Returns the slug of the page whose folder a place is; null for a bucket. */
+export const slugOfPlace = (place: string | null) => /^folder (.+)$/.exec(place ?? "")?.[1] ?? null;
+
+/** Removes published files from the folder of a slug, and the folders that are empty then. */
+export async function removePublishedFiles(
+  publishDir: string,
+  slug: string,
+  paths: readonly string[],
+): Promise<void> {
+  const folder = resolvePublishFolder(publishDir, slug);
+  for (const path of paths) await rm(join(folder, path), { force: true });
+  const parents = new Set([folder]);
+  for (const path of paths)
+    for (let parent = dirname(path); parent !== "."; parent = dirname(parent))
+      parents.add(join(folder, parent));
+  const deepestFirst = [...parents].sort((a, b) => b.length - a.length);
+  for (const parent of deepestFirst) await rmdir(parent).catch(() => {});
 }
 
 /** Other programs serve the folder, so they can read it regardless of the umask. */

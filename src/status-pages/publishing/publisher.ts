@@ -7,11 +7,23 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
-import { createPublishDestination, type PublishDestination } from "./destination.ts";
+import {
+  createPublishDestination,
+  type PublishDestination,
+  removePublishedFiles,
+  slugOfPlace,
+} from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
 import { isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
 import { openPublishing } from "./service.ts";
-import { findPublishing, listPublishedPages, recordPublication } from "./store.ts";
+import type { PublishingPlan } from "./schema.ts";
+import {
+  findPublishing,
+  isSlugUsed,
+  listPublishedPages,
+  type PublishingRow,
+  recordPublication,
+} from "./store.ts";
 import { findSlug } from "../store.ts";
 
 const tickMs = 500;
@@ -164,6 +176,7 @@ export class PagePublisher {
     if (!plan.enabled) return;
     const destination = await createPublishDestination(plan, { publishDir, slug, targets });
     const known = row.place === destination.place ? row.files : {};
+    await this.#removeRenamed(row, slug, plan.to);
     const all = await listPublishedFiles(this.#on, { organizationId, pageId, url: plan.url });
     const files = all.filter((file) => isRenderedAt(file.occasion, occasion));
     const record = (result: Parameters<typeof recordPublication>[2]) =>
@@ -185,6 +198,15 @@ export class PagePublisher {
       failingSince: null,
       lastError: null,
     });
+  }
+
+  /** Removes the files under the previous slug of a renamed page, unless another page has that slug now. */
+  async #removeRenamed({ place, files }: PublishingRow, slug: string, to: PublishingPlan["to"]) {
+    const { store, publishDir } = this.#on;
+    const before = slugOfPlace(place);
+    if (to !== "folder" || publishDir === null || before === null || before === slug) return;
+    if (await isSlugUsed(store, before)) return;
+    await removePublishedFiles(publishDir, before, Object.keys(files));
   }
 
   async #recordFailure({ organizationId, pageId }: Target, error: unknown) {

@@ -19,6 +19,11 @@ export async function findPublishing(
   return row ?? null;
 }
 
+/** Whether a page of any organization has this slug. */
+export async function isSlugUsed(store: Store, slug: string): Promise<boolean> {
+  return (await store.query("select 1 from status_pages where slug = ?", [slug])).length > 0;
+}
+
 /** Lists the pages of all organizations that are set up to be published. */
 export const listPublishedPages = (store: Store) =>
   store.query<Key>(
