@@ -29,7 +29,9 @@ thead th { font-weight: 600; border-bottom-color: #667085 }
 thead { display: table-header-group }
 tr { break-inside: avoid }
 .facts th { width: 34%; color: #475467 }
-.rows th { width: 52%; overflow-wrap: anywhere }
+.rows th:first-child { width: 52%; overflow-wrap: anywhere }
+.rows td, .rows th { white-space: nowrap }
+.rows th:first-child { white-space: normal }
 .days { display: flex; gap: 0.6mm; height: 9mm; margin: 0 0 6mm; print-color-adjust: exact }
 .days i { flex: 1; border-radius: 0.5mm }`;
 
