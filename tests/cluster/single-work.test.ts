@@ -8,6 +8,7 @@ import { Housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
 import { type Sharing, createSharing } from "../support/shared-database.ts";
 import { createPerson } from "../support/people.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 const GB = 1_000_000_000;
 
@@ -43,6 +44,33 @@ describe("one of several nodes does", () => {
       "maintenance.started",
       "maintenance.ended",
     ]);
+  });
+
+  test("each step of an escalation, and another one continues after its death", async () => {
+    const made = await createSharing();
+    const { both, ours, pass } = made;
+    await using phone = await startTarget(replyWith());
+    const create = async (path: string, body: object) =>
+      (await ours.api("POST", `/api/v1/${path}`, { body })).json.data;
+    const { id } = await create("alert-channels", {
+      type: "webhook",
+      name: "Phone",
+      url: phone.at("/"),
+      incidents: false,
+    });
+    const targets = [{ type: "channel", id }];
+    await create("escalation-policies", {
+      name: "Shop",
+      incidentSeverities: ["critical"],
+      steps: [0, 1].map((afterMinutes) => ({ afterMinutes, targets })),
+    });
+    await create("incidents", { title: "Slow", severity: "critical" });
+    await pass(20, both);
+    expect(phone.asked).toHaveLength(1);
+    const [, other] = holding(made, "alerting");
+    await pass(70, [other!]);
+    await pass(20, both);
+    expect(phone.asked).toHaveLength(2);
   });
 
   test("the housekeeping", async () => {
