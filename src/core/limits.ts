@@ -1110,6 +1110,12 @@ export const statusPageBounds = {
     per: "network and minute",
     beyond: "Further incidents, months, badges and forms that are not cached are rejected: 429.",
   },
+  pastRenders: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further pages as of a past time, which are never cached, are rejected: 429.",
+  },
   previews: { value: 240, unit: "requests", per: "person and minute", beyond: rateLimitText },
   hostChecks: {
     value: 30,

@@ -1,19 +1,8 @@
 /** Compacts the rows of the Monitors page, and seals positions in the event log. */
 import type { Vault } from "../core/security/secrets.ts";
-import {
-  findEffect,
-  type EventEffects,
-  type EventType,
-  type StateType,
-} from "../events/catalogue.ts";
+import { findEffect, type EventEffects, type EventType } from "../events/catalogue.ts";
 import { formatWatched } from "../monitoring/monitors/target-rules.ts";
-import type {
-  CompactMonitor,
-  CompactOverview,
-  Overview,
-  OverviewMonitor,
-  PastState,
-} from "./schema.ts";
+import type { CompactMonitor, CompactOverview, Overview, OverviewMonitor } from "./schema.ts";
 
 /** Default values of a row of the Monitors page. The default group is the folder of the row. */
 const defaultRow = {
@@ -92,7 +81,8 @@ export function renderSpark(figures: readonly (number | null)[]): string {
 }
 
 /** Compacts the overview for a response. */
-export function compactOverview({ groups, monitors, position, totals }: Overview): CompactOverview {
+export function compactOverview(overview: Overview): CompactOverview {
+  const { groups, monitors, position, totals, openIncidents } = overview;
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
   const compact = groups.map((group) => {
     const members = folders.get(group.id) ?? [];
@@ -105,6 +95,7 @@ export function compactOverview({ groups, monitors, position, totals }: Overview
     groups: compact,
     ungrouped,
     position,
+    ...(openIncidents && { openIncidents }),
     ...(totals && {
       totals: { ...totals, troubled: totals.troubled.map((row) => compactMonitor(row)) },
     }),
@@ -117,6 +108,7 @@ export function expandOverview({
   ungrouped,
   position,
   totals,
+  openIncidents,
 }: CompactOverview): Overview {
   const groups: Overview["groups"] = [];
   const rows: OverviewMonitor[] = [];
@@ -129,6 +121,7 @@ export function expandOverview({
     groups,
     monitors: rows,
     position,
+    ...(openIncidents && { openIncidents }),
     ...(totals && {
       totals: { ...totals, troubled: totals.troubled.map((row) => expandMonitor(row)) },
     }),
@@ -155,17 +148,6 @@ export function hasMessage(status: OverviewMonitor["status"]): boolean {
 
 /** Maximum missed events that are sent to a reconnected page. With more, it reloads everything. */
 export const replayable = 500;
-
-/** State that starts with an event of a monitor. */
-export const statusBegun = {
-  "monitor.pending": "pending",
-  "monitor.up": "up",
-  "monitor.degraded": "degraded",
-  "monitor.down": "down",
-  "monitor.maintenance": "maintenance",
-  "monitor.paused": "paused",
-  "monitor.resumed": "pending",
-} as const satisfies Record<StateType, PastState["status"]>;
 
 /** A reader of the live stream: the organization, and the monitor groups to which the reader is limited. */
 type StreamReader = { organizationId: string; groupIds: readonly string[] | null };

@@ -3,6 +3,7 @@ import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { Id, instant, line, searchText, Timestamp } from "../core/fields.ts";
 import { cappedCount, WholeNumber } from "../core/paging.ts";
+import { IncidentSummary } from "../incidents/schema.ts";
 
 const Status = z.enum(monitorStatuses);
 /** `unknown` replaces up, degraded and pending if the last check could not be judged. */
@@ -73,6 +74,7 @@ export type Overview = {
   monitors: OverviewMonitor[];
   position: string;
   totals?: Totals<OverviewMonitor>;
+  openIncidents?: IncidentSummary[];
 };
 
 /** A row of a response, without the default values in `rules.ts`. */
@@ -111,6 +113,8 @@ export const CompactOverview = z.object({
       tags: z.array(z.string()),
     })
     .exactOptional(),
+  /** Open incidents of a past time, newest first. At present, the list of incidents has them. */
+  openIncidents: z.array(IncidentSummary).exactOptional(),
   /** Position from which the live stream continues. */
   position: z.string(),
 });

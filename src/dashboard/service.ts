@@ -8,9 +8,10 @@ import { AppError } from "../core/errors.ts";
 import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import type { Monitor } from "../monitoring/monitors/schema.ts";
+import { statusBegun } from "../monitoring/monitors/past-service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { readRecent } from "./recent-sums.ts";
-import { sealPosition, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
+import { sealPosition, compactMonitor, compactOverview } from "./rules.ts";
 import type {
   CompactMonitor,
   CompactOverview,

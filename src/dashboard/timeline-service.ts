@@ -8,7 +8,7 @@ import {
   type Point,
   findReasons,
 } from "../monitoring/uptime/store.ts";
-import { statusBegun } from "./rules.ts";
+import { statusBegun } from "../monitoring/monitors/past-service.ts";
 import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { findIncidentsBetween, findStateEventsBetween } from "./timeline-store.ts";
 

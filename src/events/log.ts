@@ -56,10 +56,16 @@ export async function findSeqAt(store: Store, at: string): Promise<number> {
   return before;
 }
 
+/** Returns the time of the oldest event; null for an empty log. */
+export async function findLogStart(store: Store): Promise<string | null> {
+  const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
+  return row?.at ?? null;
+}
+
 /** Whether the log still contains all events since a time. */
 export async function isLogCompleteSince(store: Store, at: string): Promise<boolean> {
-  const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
-  return row !== undefined && row.at <= at;
+  const start = await findLogStart(store);
+  return start !== null && start <= at;
 }
 
 /** Returns the position of an organization's newest event, or a later one up to which events were removed. */

@@ -64,7 +64,7 @@ export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 /** A tenant, and a signal that aborts the search when the client disconnects. */
 type Searching = Tenant & { signal?: AbortSignal | null };
 
-type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
+export type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
 type HeadRow = SummaryRow &
   Pick<IncidentHead, "version" | "entries" | "textBytes"> & {
@@ -83,7 +83,8 @@ export function parseMonitorIds({ monitorId, monitorIds }: MonitorColumns): stri
   return monitorId === null ? [] : [monitorId];
 }
 
-const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
+/** Columns of a `SummaryRow`. */
+export const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
@@ -151,7 +152,7 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
 }
 
 /** Removes the monitors that a limited caller can't see. Without any left, the incident does not exist for them. */
-async function hideMonitors<T extends IncidentSummary>(
+export async function hideMonitors<T extends IncidentSummary>(
   tenant: Tenant,
   all: readonly T[],
 ): Promise<T[]> {

@@ -73,6 +73,7 @@ export function Incident({
           </>
         )}
         {language.say(isOpen ? "openFor" : "lasted", { duration: length })}
+        {isWhole && <PageThen incident={incident} document={document} />}
       </p>
       {isWhole && postmortem !== null && (
         <section id="postmortem">
@@ -110,6 +111,24 @@ export function Incident({
         />
       )}
     </article>
+  );
+}
+
+/** Link to the status page at the start of the incident. */
+function PageThen({
+  incident: { pastTime, isOpen },
+  document: { view, language, to, isPreview = false, copy },
+}: {
+  incident: IncidentView;
+  document: PageDocument;
+}) {
+  const isShown = !isOpen && !isPreview && copy === undefined;
+  if (!isShown || pastTime === null || pastTime < view.page.createdAt) return null;
+  return (
+    <>
+      {" "}
+      · <a href={to(`/?at=${pastTime}`)}>{language.say("pageThen")}</a>
+    </>
   );
 }
 

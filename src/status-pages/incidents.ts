@@ -2,6 +2,7 @@
 import { formatTimestamp, dayMs } from "../core/time/clock.ts";
 import { buildFirstId } from "../core/ids.ts";
 import { statusPageBounds } from "../core/limits.ts";
+import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import {
   type AutomaticTitle,
@@ -12,6 +13,7 @@ import {
   parseImpacts,
   parseTranslations,
 } from "../incidents/rules.ts";
+import { rewindIncidents } from "../incidents/past-store.ts";
 import {
   type IncidentHead,
   type MonitorColumns,
@@ -33,13 +35,14 @@ type ShownMonitors = ReadonlyMap<string, { name: string }>;
 
 /**
  * Creates a reader of the incidents that a page publishes. Omits incidents of only `concealed` monitors, and of these
- * and monitors elsewhere.
+ * and monitors elsewhere. With `at`, they are as they were at that time, if the page still publishes them.
  */
 export function createIncidentReader(
   store: Store,
   page: Page,
   shownMonitors: ShownMonitors,
   concealed: ReadonlySet<string>,
+  at: number | null = null,
 ) {
   const { organizationId, isDefault } = page;
   const published = [
@@ -47,23 +50,25 @@ export function createIncidentReader(
     isDefault ? 1 : 0,
     JSON.stringify([...concealed]),
   ];
-  const queryIncidents = (text: string, ...parameters: (string | number)[]) =>
-    store.query<StoredIncident>(text, [organizationId, ...parameters]);
-  const queryOpened = (from: number, to: number) => {
-    const ids = [buildFirstId(from), buildFirstId(to)];
-    return queryIncidents(betweenText, ...ids, ...published, maxIncidents);
+  const rules = { isDefault, shownMonitors, concealed };
+  const endId = at === null ? lastId : buildFirstId(at + 1);
+  const queryIncidents = async (text: string, ...parameters: (string | number)[]) => {
+    const rows = await store.query<StoredIncident>(text, [organizationId, ...parameters]);
+    return at === null ? rows : selectPublishedThen({ store, organizationId }, rows, rules, at);
   };
+  const queryOpened = (from: number, to: number) =>
+    queryIncidents(betweenText, buildFirstId(from), buildFirstId(to), ...published, maxIncidents);
   return {
     /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
     currentIncidents: async (now: number) => {
       const since = formatTimestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
-        queryIncidents(openText, ...published, maxIncidents),
-        queryIncidents(recentText, since, since, ...published, maxIncidents),
+        queryIncidents(openText, endId, ...published, maxIncidents),
+        queryIncidents(recentText, endId, since, since, ...published, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
-      return loadWithinBudget(store, page, shownMonitors, rows);
+      return loadWithinBudget(store, page, shownMonitors, rows, at);
     },
     /**
      * An incident of any age with its latest updates, the updates before `before`, or the update `only`. Null if the
@@ -72,14 +77,14 @@ export function createIncidentReader(
     async findIncident(id: string, { before, only }: { before?: string; only?: string } = {}) {
       const rows = await queryIncidents(oneText, id, ...published);
       const limit = updatesPerIncidentPage;
-      const wanted = { limit, ...(before && { before }), ...(only && { only }) };
+      const wanted = { at, limit, ...(before && { before }), ...(only && { only }) };
       const found = await loadIncidents(store, page, shownMonitors, rows, wanted);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
       return limitUpdates(found, bytesOfText, createTextBudget(maxTextOfOne))[0] ?? null;
     },
     /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
-      loadWithinBudget(store, page, shownMonitors, await queryOpened(from, to)),
+      loadWithinBudget(store, page, shownMonitors, await queryOpened(from, to), at),
     /** Incidents opened in this period, without their timelines. */
     async marksBetween(from: number, to: number): Promise<IncidentMark[]> {
       const withoutTimeline = { updates: [], earlier: 0, postmortem: null };
@@ -94,7 +99,7 @@ export function createIncidentReader(
     lastChange: async () => (await queryIncidents(lastText, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
     publishDraft(draft: ShownIncident): PublicIncident | null {
-      if (!isDraftPublished(draft, { isDefault, shownMonitors, concealed })) return null;
+      if (!isPublishedIncident(draft, rules)) return null;
       const postmortem = toPublicPostmortem(draft);
       const timeline = { updates: draft.updates.toReversed(), earlier: 0, postmortem };
       return toPublicIncident(draft, timeline, shownMonitors);
@@ -102,13 +107,32 @@ export function createIncidentReader(
   };
 }
 
-/** Whether the page would show a draft, by the same rule as `isPublished`. */
-function isDraftPublished(
-  draft: ShownIncident,
-  page: { isDefault: boolean; shownMonitors: ShownMonitors; concealed: ReadonlySet<string> },
+/** What decides whether a page shows an incident. */
+type PublishingRules = {
+  isDefault: boolean;
+  shownMonitors: ShownMonitors;
+  concealed: ReadonlySet<string>;
+};
+
+/** Returns incidents of a page as they were at a time, without those that it did not show then. */
+async function selectPublishedThen(
+  tenant: Tenant,
+  rows: readonly StoredIncident[],
+  rules: PublishingRules,
+  at: number,
+): Promise<StoredIncident[]> {
+  const then = await rewindIncidents(tenant, rows, at);
+  return then.filter((row) =>
+    isPublishedIncident({ ...row, monitorIds: parseMonitorIds(row) }, rules),
+  );
+}
+
+/** Whether the page shows an incident, by the same rule as `isPublished`. */
+function isPublishedIncident(
+  { monitorIds, origin, ...incident }: Pick<ShownIncident, "public" | "origin" | "monitorIds">,
+  page: PublishingRules,
 ): boolean {
-  const { monitorIds, origin } = draft;
-  if (!draft.public) return false;
+  if (!incident.public) return false;
   if (monitorIds.some((id) => page.shownMonitors.has(id))) return true;
   if (origin !== "manual") return false;
   const isConcealed = monitorIds.some((id) => page.concealed.has(id));
@@ -121,6 +145,7 @@ async function loadWithinBudget(
   page: Page,
   shownMonitors: ShownMonitors,
   rows: readonly StoredIncident[],
+  at: number | null,
 ): Promise<PublicIncident[]> {
   const budget = createTextBudget();
   const all: PublicIncident[] = [];
@@ -128,7 +153,7 @@ async function loadWithinBudget(
   for (let from = 0; from < rows.length; from += incidentsPerPortion) {
     if (from > 0) await yieldToEventLoop();
     const some = rows.slice(from, from + incidentsPerPortion);
-    const read = await loadIncidents(store, page, shownMonitors, some, { limit });
+    const read = await loadIncidents(store, page, shownMonitors, some, { at, limit });
     all.push(...limitUpdates(read, bytesOfText, budget));
   }
   return all;
@@ -154,7 +179,7 @@ type UpdateRow = Omit<
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
 
 const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
-  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, impacts, impact_changes as impactChanges, created_at as createdAt, updated_at as updatedAt,
+  status, severity, origin, monitor_id as monitorId, monitor_ids as monitorIds, impacts, impact_changes as impactChanges, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
 const isAffected = `exists (select 1 from incident_monitors its
@@ -164,13 +189,18 @@ const isAffected = `exists (select 1 from incident_monitors its
 const isPublished = `public and (${isAffected}
   or (origin = 'manual' and (monitor_id is null or (? and not ${isAffected}))))`;
 
+/** Greater than any ID. */
+const lastId = "~";
+
+// The plus keeps the primary key out of the plan: at present, all incidents are before `lastId`.
 const openText = `select ${incidentColumns} from incidents
-  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isPublished}
+  where organization_id = ? and +id < ? and status in ('investigating', 'identified', 'monitoring')
+    and ${isPublished}
   order by id desc limit ?`;
 
 // A correction alone does not bring an old incident back to the page.
 const recentText = `select ${incidentColumns} from incidents
-  where organization_id = ? and updated_at >= ? and ? <= max(
+  where organization_id = ? and +id < ? and updated_at >= ? and ? <= max(
     coalesce((select max(created_at) from incident_updates u
       where u.organization_id = incidents.organization_id and u.incident_id = incidents.id), ''),
     coalesce((select published_at from incident_postmortems p
@@ -186,16 +216,17 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
     u.edited_at as editedAt
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
-  where u.seq < ?3 and u.seq >= coalesce((select seq from incident_updates later
+  where u.seq < ?3 and u.created_at <= ?6
+    and u.seq >= coalesce((select seq from incident_updates later
       where later.organization_id = u.organization_id and later.incident_id = u.incident_id
-        and later.seq < ?3 order by seq desc limit 1 offset ?4), 0)
+        and later.seq < ?3 and later.created_at <= ?6 order by seq desc limit 1 offset ?4), 0)
     and (?5 is null or u.id = ?5)
   order by u.seq desc`;
 
 /** Counts the updates of each incident before a position in its timeline. */
 const countsText = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
-  where u.seq < ? group by u.incident_id`;
+  where u.seq < ? and u.created_at <= ? group by u.incident_id`;
 
 const seqText = `select seq from incident_updates
   where organization_id = ? and incident_id = ? and id = ?`;
@@ -203,7 +234,7 @@ const seqText = `select seq from incident_updates
 const postmortemsText = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
   from json_each(?) wanted
     cross join incident_postmortems p on p.organization_id = ? and p.incident_id = wanted.value
-  where p.published_at is not null`;
+  where p.published_at <= ?`;
 
 const oneText = `select ${incidentColumns} from incidents
   where organization_id = ? and id = ? and ${isPublished}`;
@@ -227,16 +258,23 @@ const maxTextOfOne = statusPageBounds.texts.value;
 /** Incidents per query. Other work can run between two queries. */
 const incidentsPerPortion = 20;
 
+/** The updates to read: the last ones, those before an update, or only one. None are later than `at`. */
+type Wanted = { at: number | null; limit: number; before?: string; only?: string };
+
+/** Greater than any time in RFC 3339. */
+const endOfTime = "~";
+
 /** Reads the timelines of these incidents, and shows monitors under their public names. */
 async function loadIncidents(
   store: Store,
   { organizationId }: Page,
   shown: ShownMonitors,
   rows: readonly StoredIncident[],
-  { limit, before, only }: { limit: number; before?: string; only?: string },
+  { at, limit, before, only }: Wanted,
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const over = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
+  const latest = at === null ? endOfTime : formatTimestamp(at);
   const until =
     before === undefined
       ? Number.MAX_SAFE_INTEGER
@@ -250,13 +288,20 @@ async function loadIncidents(
       until,
       only === undefined ? limit - 1 : Number.MAX_SAFE_INTEGER,
       only ?? null,
+      latest,
     ]),
-    store.query<{ incidentId: string; count: number }>(countsText, [ids, organizationId, until]),
+    store.query<{ incidentId: string; count: number }>(countsText, [
+      ids,
+      organizationId,
+      until,
+      latest,
+    ]),
     over.length === 0
       ? []
       : store.query<PublicPostmortem & { incidentId: string }>(postmortemsText, [
           JSON.stringify(over),
           organizationId,
+          latest,
         ]),
   ]);
   const postmortemOf = new Map(postmortems.map(({ incidentId, ...one }) => [incidentId, one]));
@@ -280,7 +325,11 @@ type StoredFacts<T> = Omit<T, "automatic" | "monitorIds" | "impacts" | "impactCh
 };
 type StoredUpdate = Omit<StoredFacts<UpdateRow>, "translations"> & { translations: string | null };
 type StoredIncident = StoredFacts<IncidentRow> &
-  MonitorColumns & { impacts: string | null; impactChanges: string | null };
+  MonitorColumns & {
+    impacts: string | null;
+    impactChanges: string | null;
+    origin: ShownIncident["origin"];
+  };
 
 const parseIncidentRow = (row: StoredIncident): IncidentRow => ({
   ...row,

@@ -11,7 +11,7 @@ import type { Language, Part, TextKey } from "./languages/language.ts";
 import type { LinkTo } from "./links.ts";
 import type { Look } from "./look-schema.ts";
 import { listOffered, nameLanguage } from "./languages/catalogue.ts";
-import type { Moment } from "./languages/times.ts";
+import { createTimeFormats, type Moment } from "./languages/times.ts";
 import type { StatusView, Tone } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
 
@@ -34,6 +34,8 @@ export type PageDocument = {
   /** Query of the current address without its language, such as `month=2026-10`. */
   query?: string;
   isPreview?: boolean;
+  /** The past time (RFC 3339) that the page shows instead of now. */
+  past?: string;
   /** Present in a static copy of the page. */
   copy?: StaticCopy | undefined;
 };
@@ -129,6 +131,7 @@ export function renderDocument(
             <Links links={page.look.headerLinks} />
           </header>
           {copy && <AsOf copy={copy} document={document} />}
+          {document.past !== undefined && <PastTime at={document.past} document={document} />}
           <main id="status">
             {banner !== null && (
               <aside className={`banner ${bannerTones[banner.tone]}-soft`}>
@@ -244,8 +247,25 @@ function AsOf({ copy, document }: { copy: StaticCopy; document: PageDocument }) 
   );
 }
 
+/** The past time that the page shows, and the way back to now. */
+function PastTime({ at, document }: { at: string; document: PageDocument }) {
+  const { language, view, to } = document;
+  const { full } = createTimeFormats(language, view.page.timeZone, Date.parse(at));
+  return (
+    <p id="past">
+      <b>
+        <Sentence parts={language.split("pageAsOf", { time: <Time moment={full(at)} /> })} />
+      </b>{" "}
+      <a href={to("")}>{language.say("backToNow")}</a>
+    </p>
+  );
+}
+
 /** Returns the languages of the page, each with the address of this page in it; none if there is no choice. */
-function listChoices({ view: { page }, query = "", isPreview = false, copy }: PageDocument) {
+function listChoices(document: PageDocument) {
+  const { view, isPreview = false, copy, past } = document;
+  const { page } = view;
+  const { query = past === undefined ? "" : `at=${past}` } = document;
   const offered = listOffered(page);
   if (offered.length === 1 || isPreview) return [];
   if (copy) return offered.map((tag) => ({ tag, href: copy.inLanguage(tag) }));

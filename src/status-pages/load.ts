@@ -6,7 +6,7 @@ import { cachePerStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 
 import { badgeDays } from "./rendering/badges.ts";
-import { createDayReader } from "./rendering/days.ts";
+import { createDayReader, readDaysUntil } from "./rendering/days.ts";
 import { createIncidentReader } from "./incidents.ts";
 import type {
   IncidentMark,
@@ -26,6 +26,7 @@ import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
 import { type Concealed, createWindowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
+import { findPastStates } from "../monitoring/monitors/past-service.ts";
 import {
   adjustToPresent,
   determineShownStatus,
@@ -79,8 +80,16 @@ async function readGroupMembers(store: Store, organizationId: string, groupIds: 
 const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
 
-/** Reads the sections of a page with their monitors, in order and under public names. */
-async function readSections(store: Store, { organizationId, id: pageId, sections }: PublicPage) {
+/** Reads the sections of a page with their monitors, in order and under public names, with their states `at` a time. */
+async function readSections(store: Store, page: PublicPage, at: number | null) {
+  const parts = await readCurrentSections(store, page);
+  return at === null ? parts : rewindSections(store, page, parts, at);
+}
+
+async function readCurrentSections(
+  store: Store,
+  { organizationId, id: pageId, sections }: PublicPage,
+) {
   const queryRows = <Row>(text: string, ids: readonly string[]) =>
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
   const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
@@ -166,7 +175,7 @@ function deriveSectionIds(pageId: string, sections: PublicPage["sections"]): str
 const takesMail = async (store: Store, page: PublicPage) =>
   takesVisitors(page) && (await findSettings(store, page.organizationId)).smtp !== null;
 
-type Parts = Awaited<ReturnType<typeof readSections>>;
+type Parts = Awaited<ReturnType<typeof readCurrentSections>>;
 
 /** Creates the list of components of which subscribers can choose, and the lookup of what an update affects. */
 function createComponents(
@@ -255,42 +264,89 @@ function createSectionBuilder(
   };
 }
 
-/** Creates the loader of a page's published data, which reads nothing that the page does not show. */
+/** Gives monitors the states of a time, and leaves out later ones. */
+async function rewindSections(
+  store: Store,
+  { organizationId }: PublicPage,
+  parts: Parts,
+  at: number,
+): Promise<Parts> {
+  const ids = parts.flatMap(({ monitors }) => monitors.map(({ id }) => id));
+  const states = await findPastStates({ store, organizationId }, ids, at);
+  return parts.map((part) => ({
+    ...part,
+    monitors: part.monitors.flatMap((monitor) => {
+      const then = states.get(monitor.id);
+      if (then === undefined) return [];
+      const { status, since } = then;
+      const unknowns = { lastMessage: null, notJudgedSince: null, latencyMs: null };
+      return [
+        {
+          ...monitor,
+          ...unknowns,
+          status: status === "unknown" ? ("pending" as const) : status,
+          since,
+          lastCheckedAt: null,
+        },
+      ];
+    }),
+  }));
+}
+
+/** Whether the page lists a monitor in this state. */
+const isListed = ({ showPaused }: PublicPage, { status }: Pick<MonitorRow, "status">) =>
+  showPaused || status !== "paused";
+
+/** Keeps the listed monitors of each section, with their days and impacts. */
+const buildSections = (
+  page: PublicPage,
+  parts: Parts,
+  days: ReadonlyMap<number, PublicMonitor["days"]>,
+  counting: Omit<Counting, "days">,
+) =>
+  parts.map(({ monitors, ...part }) => ({
+    ...part,
+    monitors: monitors
+      .filter((monitor) => isListed(page, monitor))
+      .map((monitor) =>
+        buildPublicMonitor(monitor, { ...counting, days: days.get(monitor.key) ?? noDays }),
+      ),
+  }));
+
+/**
+ * Creates the loader of a page's published data, which reads nothing that the page does not show. With `at`, it reads
+ * the states, incidents and maintenance of that past time, on the page as it is today.
+ */
 function createPageLoader(store: Store) {
   const daysOf = createDayReader(store);
 
-  return async (page: PublicPage, now: number) => {
-    const parts = await readSections(store, page);
+  return async (page: PublicPage, present: number, at: number | null = null) => {
+    const now = at ?? present;
+    const parts = await readSections(store, page, at);
     const monitors = parts.flatMap(({ monitors }) => monitors);
     const shownMonitors = new Map(monitors.map((monitor) => [monitor.id, monitor]));
     const today = Math.floor(now / dayMs);
-    const isListed = ({ status }: Pick<MonitorRow, "status">) =>
-      page.showPaused || status !== "paused";
-    const keys = monitors.filter(isListed).map(({ key }) => key);
+    const keys = monitors.filter((monitor) => isListed(page, monitor)).map(({ key }) => key);
     const historyDays = limitShownDays(page.historyDays, monitors.length);
-    const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
+    const dayCount = Math.max(historyDays, badgeDays);
+    const days = await (at === null
+      ? daysOf(keys, today, dayCount)
+      : readDaysUntil(store, keys, at, dayCount));
     const concealed = await readConcealed(store, page, shownMonitors);
-    const incidentReader = createIncidentReader(store, page, shownMonitors, concealed.monitorIds);
+    const { monitorIds } = concealed;
+    const incidentReader = createIncidentReader(store, page, shownMonitors, monitorIds, at);
     const { currentIncidents, ...incidentReads } = incidentReader;
     const incidents = await currentIncidents(now);
     const marks = await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1);
     const counted = page.countImpacts ? joinById(marks, incidents) : [];
     const spans = listImpactSpans(counted, now);
+    const failingSince = at === null ? store.writes.getFailingSince() : null;
     const showImpacts = createSectionBuilder(
-      parts.map(({ monitors, ...part }) => ({
-        ...part,
-        monitors: monitors.filter(isListed).map((monitor) =>
-          buildPublicMonitor(monitor, {
-            days: days.get(monitor.key) ?? noDays,
-            spans,
-            failingSince: store.writes.getFailingSince(),
-          }),
-        ),
-      })),
+      buildSections(page, parts, days, { spans, failingSince }),
       page,
     );
     const sections = showImpacts(incidents);
-    const windowReader = createWindowReader(store, page, monitors, concealed, now);
+    const windowReader = createWindowReader(store, page, monitors, concealed, present, at);
     const { currentWindows, ...windowReads } = windowReader;
     return {
       page: { ...page, historyDays },

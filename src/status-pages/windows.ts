@@ -3,10 +3,15 @@ import { formatTimestamp, dayMs } from "../core/time/clock.ts";
 import { deriveId } from "../core/ids.ts";
 import { toLocal } from "../core/time/time-zones.ts";
 import { mapYielding } from "../core/time/event-loop.ts";
+import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
 import { listOccurrences, searchedMs } from "../monitoring/maintenance/rules.ts";
-import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
+import {
+  listPublicWindows,
+  rewindWindows,
+  type StoredWindow,
+} from "../monitoring/maintenance/store.ts";
 
 /** Time before its start from which maintenance is announced. */
 const announcedMs = 30 * dayMs;
@@ -29,39 +34,40 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type ShownMonitorList = readonly { id: string; name: string; groupId: string | null }[];
 
-/** Creates a reader of a page's maintenance at `now`. The default page shows all windows, except of `concealed` ones. */
+/**
+ * Creates a reader of a page's maintenance. The default page shows all windows, except of `concealed` ones.
+ * With `at`, they are as they were at that past time.
+ */
 export function createWindowReader(
   store: Store,
   { organizationId, isDefault }: Page,
   shownMonitors: ShownMonitorList,
   concealed: Concealed,
-  now: number,
+  present: number,
+  at: number | null = null,
 ) {
+  const now = at ?? present;
   const open = shownMonitors.map(({ id, name }) => ({ id, name }));
   const byId = new Map(shownMonitors.map(({ id }, index) => [id, [index]]));
   const byGroup = Map.groupBy(shownMonitors.keys(), (index) => shownMonitors[index]?.groupId ?? "");
 
-  const affectsConcealed = ({ monitorIds, groupIds }: StoredWindow) =>
-    monitorIds.some((id) => concealed.monitorIds.has(id)) ||
-    groupIds.some((id) => concealed.groupIds.has(id));
-
-  type AnnouncedWindow = readonly [StoredWindow, Monitors];
-
-  async function readAnnounced(endedBefore: number): Promise<AnnouncedWindow[]> {
-    const windows = await listPublicWindows(store, organizationId, formatTimestamp(endedBefore));
-    const found = await mapYielding(windows, (window): AnnouncedWindow[] => {
-      const { monitorIds, groupIds } = window;
-      const affected = new Set([
-        ...monitorIds.flatMap((id) => byId.get(id) ?? []),
-        ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
-      ]);
-      const isElsewhere = !isDefault && monitorIds.length + groupIds.length > 0;
-      if (affected.size === 0 && (isElsewhere || affectsConcealed(window))) return [];
-      const inOrder = [...affected].sort((a, b) => a - b);
-      return [[window, inOrder.flatMap((index) => open[index] ?? [])]];
-    });
-    return found.flat();
+  /** Returns the affected monitors that the page shows; null if it does not show the window. */
+  function findAffected({ monitorIds, groupIds }: StoredWindow): Monitors | null {
+    const affected = new Set([
+      ...monitorIds.flatMap((id) => byId.get(id) ?? []),
+      ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
+    ]);
+    const isElsewhere = !isDefault && monitorIds.length + groupIds.length > 0;
+    const isConcealed =
+      monitorIds.some((id) => concealed.monitorIds.has(id)) ||
+      groupIds.some((id) => concealed.groupIds.has(id));
+    if (affected.size === 0 && (isElsewhere || isConcealed)) return null;
+    const inOrder = [...affected].sort((a, b) => a - b);
+    return inOrder.flatMap((index) => open[index] ?? []);
   }
+
+  const readAnnounced = (endedBefore: number) =>
+    readAnnouncedWindows({ store, organizationId }, endedBefore, findAffected, at);
 
   return {
     /** Running and announced occurrences, soonest first. */
@@ -98,6 +104,31 @@ export function createWindowReader(
       return { ...buildPublicWindow(window, shown, monitors, now), ...describeNotices(window) };
     },
   };
+}
+
+type AnnouncedWindow = readonly [StoredWindow, Monitors];
+
+/** Reads the windows that a page shows today, with `at` as they were at that time if it showed them then. */
+async function readAnnouncedWindows(
+  tenant: Tenant,
+  endedBefore: number,
+  findAffected: (window: StoredWindow) => Monitors | null,
+  at: number | null,
+): Promise<AnnouncedWindow[]> {
+  const { store, organizationId } = tenant;
+  const list = async (windows: readonly StoredWindow[]) => {
+    const found = await mapYielding(windows, (window): AnnouncedWindow[] => {
+      const monitors = findAffected(window);
+      return monitors === null ? [] : [[window, monitors]];
+    });
+    return found.flat();
+  };
+  const today = await list(
+    await listPublicWindows(store, organizationId, formatTimestamp(endedBefore)),
+  );
+  if (at === null) return today;
+  const windows = today.map(([window]) => window);
+  return list(await rewindWindows(tenant, windows, at));
 }
 
 /** What decides on further notices of a window. `times` changes if its plan does. */

@@ -176,7 +176,8 @@ document.addEventListener("keydown", (event) => {
 local();
 setInterval(showAge, 1_000);
 setInterval(async () => {
-  if (document.hidden || !pop.hidden) return;
+  // A past time does not change.
+  if (document.hidden || !pop.hidden || document.querySelector("#past")) return;
   const answer = await fetch(location.href, { cache: "no-cache" }).catch(() => null);
   // The visitor may no longer see the page.
   if (answer?.status === 403) location.reload();

@@ -1,6 +1,7 @@
 /** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
 import { computeOffset } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
+import { findPastFields } from "../../events/past-fields.ts";
 import { canSeeGroup, limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
@@ -175,6 +176,30 @@ export function listPublicWindows(store: Store, organizationId: string, endedBef
      order by w.starts_at, w.id`,
     [organizationId, endedBefore],
   );
+}
+
+const changingFields = [
+  "public",
+  "startsAt",
+  "endsAt",
+  "timeZone",
+  "rrule",
+  "monitorIds",
+  "groupIds",
+] as const satisfies (keyof StoredWindow)[];
+
+/** Returns public windows as they were at a time, with the texts of today. Leaves out those that were not public then. */
+export async function rewindWindows(
+  tenant: Tenant,
+  windows: readonly StoredWindow[],
+  at: number,
+): Promise<StoredWindow[]> {
+  const existing = windows.filter(({ createdAt }) => Date.parse(createdAt) <= at);
+  const ids = existing.map(({ id }) => id);
+  const fieldsOf = await findPastFields(tenant, ids, changingFields, at);
+  return existing
+    .map((window) => ({ ...window, ...fieldsOf.get(window.id) }))
+    .filter((window) => window.public);
 }
 
 export const insertWindow = createInsert(maintenanceWindows);

@@ -208,6 +208,11 @@ export const ar: Dictionary = {
 
   getUpdates: "تلقي التحديثات",
   currentStatus: "الحالة الحالية",
+  pageAsOf: "الصفحة كما كانت في {time}",
+  backToNow: "العودة إلى الآن",
+  pageThen: "الصفحة في ذلك الوقت",
+  timeNotShown: "لا يمكن عرض هذا الوقت",
+  timesShown: "يمكن عرض الصفحة كما كانت في أي وقت من {time} حتى الآن.",
   timesIn: "الأوقات بتوقيت {zone}",
   calendar: "التقويم",
   languages: "اللغة",

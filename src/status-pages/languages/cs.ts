@@ -185,6 +185,11 @@ export const cs: Dictionary = {
 
   getUpdates: "Odebírat novinky",
   currentStatus: "Aktuální stav",
+  pageAsOf: "Stránka k {time}",
+  backToNow: "Zpět na současnost",
+  pageThen: "Stránka v té době",
+  timeNotShown: "Tento čas nelze zobrazit",
+  timesShown: "Stránku lze zobrazit k libovolnému času od {time} do teď.",
   timesIn: "Časy v pásmu {zone}",
   calendar: "Kalendář",
   languages: "Jazyk",

@@ -141,6 +141,11 @@ export const de: Dictionary = {
 
   getUpdates: "Benachrichtigen lassen",
   currentStatus: "Aktueller Status",
+  pageAsOf: "Die Seite mit Stand vom {time}",
+  backToNow: "Zurück zu jetzt",
+  pageThen: "Die Seite zu dieser Zeit",
+  timeNotShown: "Diese Zeit kann nicht gezeigt werden",
+  timesShown: "Die Seite lässt sich für jede Zeit seit {time} zeigen.",
   timesIn: "Zeiten in {zone}",
   calendar: "Kalender",
   languages: "Sprache",

@@ -147,6 +147,11 @@ export const en = {
   // The frame of all pages.
   getUpdates: "Get updates",
   currentStatus: "Current status",
+  pageAsOf: "The page as of {time}",
+  backToNow: "Back to now",
+  pageThen: "The page at that time",
+  timeNotShown: "This time can’t be shown",
+  timesShown: "The page can be shown as of any time from {time} until now.",
   timesIn: "Times in {zone}",
   calendar: "Calendar",
   languages: "Language",

@@ -146,6 +146,12 @@ export const es: Dictionary = {
 
   getUpdates: "Recibir actualizaciones",
   currentStatus: "Estado actual",
+  pageAsOf: "La página tal como estaba: {time}",
+  backToNow: "Volver al presente",
+  pageThen: "La página en ese momento",
+  timeNotShown: "No se puede mostrar ese momento",
+  timesShown:
+    "La página se puede mostrar tal como estaba en cualquier momento desde {time} hasta ahora.",
   timesIn: "Horas en {zone}",
   calendar: "Calendario",
   languages: "Idioma",

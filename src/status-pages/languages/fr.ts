@@ -141,6 +141,12 @@ export const fr: Dictionary = {
 
   getUpdates: "Recevoir les mises à jour",
   currentStatus: "État actuel",
+  pageAsOf: "La page telle qu’elle était : {time}",
+  backToNow: "Revenir à maintenant",
+  pageThen: "La page à ce moment-là",
+  timeNotShown: "Ce moment ne peut pas être affiché",
+  timesShown:
+    "La page peut être affichée telle qu’elle était à tout moment entre {time} et maintenant.",
   timesIn: "Heures en {zone}",
   calendar: "Calendrier",
   languages: "Langue",

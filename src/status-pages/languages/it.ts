@@ -149,6 +149,11 @@ export const it: Dictionary = {
 
   getUpdates: "Ricevi aggiornamenti",
   currentStatus: "Stato attuale",
+  pageAsOf: "La pagina com’era: {time}",
+  backToNow: "Torna a ora",
+  pageThen: "La pagina in quel momento",
+  timeNotShown: "Questo momento non può essere mostrato",
+  timesShown: "La pagina può essere mostrata com’era in qualsiasi momento da {time} a ora.",
   timesIn: "Orari in {zone}",
   calendar: "Calendario",
   languages: "Lingua",

@@ -124,6 +124,11 @@ export const ja: Dictionary = {
 
   getUpdates: "最新情報を受け取る",
   currentStatus: "現在の状況",
+  pageAsOf: "{time} 時点のページ",
+  backToNow: "現在に戻る",
+  pageThen: "当時のページ",
+  timeNotShown: "この時刻は表示できません",
+  timesShown: "{time} から現在までの任意の時点のページを表示できます。",
   timesIn: "時刻は {zone} で表示",
   calendar: "カレンダー",
   languages: "言語",

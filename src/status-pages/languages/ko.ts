@@ -124,6 +124,11 @@ export const ko: Dictionary = {
 
   getUpdates: "업데이트 받기",
   currentStatus: "현재 상태",
+  pageAsOf: "{time} 시점의 페이지",
+  backToNow: "현재로 돌아가기",
+  pageThen: "당시의 페이지",
+  timeNotShown: "이 시각은 표시할 수 없습니다",
+  timesShown: "{time}부터 지금까지의 모든 시점을 표시할 수 있습니다.",
   timesIn: "시간대: {zone}",
   calendar: "캘린더",
   languages: "언어",

@@ -141,6 +141,11 @@ export const nl: Dictionary = {
 
   getUpdates: "Updates ontvangen",
   currentStatus: "Huidige status",
+  pageAsOf: "De pagina zoals op {time}",
+  backToNow: "Terug naar nu",
+  pageThen: "De pagina op dat moment",
+  timeNotShown: "Dit tijdstip kan niet worden getoond",
+  timesShown: "De pagina kan worden getoond voor elk tijdstip van {time} tot nu.",
   timesIn: "Tijden in {zone}",
   calendar: "Kalender",
   languages: "Taal",

@@ -183,6 +183,11 @@ export const pl: Dictionary = {
 
   getUpdates: "Otrzymuj powiadomienia",
   currentStatus: "Bieżący stan",
+  pageAsOf: "Strona według stanu na {time}",
+  backToNow: "Wróć do teraz",
+  pageThen: "Strona w tamtym czasie",
+  timeNotShown: "Nie można pokazać tego czasu",
+  timesShown: "Stronę można pokazać według stanu na dowolny czas od {time} do teraz.",
   timesIn: "Czas: {zone}",
   calendar: "Kalendarz",
   languages: "Język",

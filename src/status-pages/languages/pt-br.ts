@@ -143,6 +143,11 @@ export const ptBr: Dictionary = {
 
   getUpdates: "Receber atualizações",
   currentStatus: "Status atual",
+  pageAsOf: "A página como estava: {time}",
+  backToNow: "Voltar para agora",
+  pageThen: "A página naquele momento",
+  timeNotShown: "Não é possível mostrar esse momento",
+  timesShown: "A página pode ser mostrada como estava em qualquer momento desde {time} até agora.",
   timesIn: "Horários em {zone}",
   calendar: "Calendário",
   languages: "Idioma",

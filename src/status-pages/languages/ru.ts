@@ -184,6 +184,11 @@ export const ru: Dictionary = {
 
   getUpdates: "Получать обновления",
   currentStatus: "Текущее состояние",
+  pageAsOf: "Страница по состоянию на {time}",
+  backToNow: "Вернуться к текущему моменту",
+  pageThen: "Страница в то время",
+  timeNotShown: "Этот момент нельзя показать",
+  timesShown: "Страницу можно показать по состоянию на любой момент начиная с {time}.",
   timesIn: "Время: {zone}",
   calendar: "Календарь",
   languages: "Язык",

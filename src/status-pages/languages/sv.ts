@@ -140,6 +140,11 @@ export const sv: Dictionary = {
 
   getUpdates: "Få uppdateringar",
   currentStatus: "Aktuell status",
+  pageAsOf: "Sidan som den såg ut {time}",
+  backToNow: "Tillbaka till nu",
+  pageThen: "Sidan vid den tiden",
+  timeNotShown: "Den här tiden kan inte visas",
+  timesShown: "Sidan kan visas som den såg ut när som helst från {time} fram till nu.",
   timesIn: "Tider i {zone}",
   calendar: "Kalender",
   languages: "Språk",

@@ -39,6 +39,8 @@ export function createTimeFormats(language: Language, timeZone: string, now: num
       at,
       text: `${formatShortDay(at)} ${clock(at)}`,
     }),
+    /** Includes the year. */
+    full: (at: string): Moment => ({ at, text: `${day(at)} ${clock(at)}` }),
     /** A start such as `since 05:09` today, or `since 12 Sept` on another day. */
     since(at: number) {
       const timestamp = new Date(at).toISOString();

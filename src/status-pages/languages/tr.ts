@@ -130,6 +130,11 @@ export const tr: Dictionary = {
 
   getUpdates: "Güncellemeleri al",
   currentStatus: "Güncel durum",
+  pageAsOf: "Sayfanın {time} itibarıyla hali",
+  backToNow: "Şimdiye dön",
+  pageThen: "Sayfanın o zamanki hali",
+  timeNotShown: "Bu zaman gösterilemiyor",
+  timesShown: "Sayfa, {time} ile şimdi arasındaki herhangi bir an için gösterilebilir.",
   timesIn: "Saat dilimi: {zone}",
   calendar: "Takvim",
   languages: "Dil",

@@ -184,6 +184,11 @@ export const uk: Dictionary = {
 
   getUpdates: "Отримувати оновлення",
   currentStatus: "Поточний стан",
+  pageAsOf: "Сторінка станом на {time}",
+  backToNow: "Повернутися до поточного моменту",
+  pageThen: "Сторінка в той час",
+  timeNotShown: "Цей момент не можна показати",
+  timesShown: "Сторінку можна показати станом на будь-який момент, починаючи з {time}.",
   timesIn: "Час: {zone}",
   calendar: "Календар",
   languages: "Мова",

@@ -124,6 +124,11 @@ export const zhCn: Dictionary = {
 
   getUpdates: "订阅动态",
   currentStatus: "当前状态",
+  pageAsOf: "{time} 时的页面",
+  backToNow: "返回当前",
+  pageThen: "当时的页面",
+  timeNotShown: "无法显示此时间",
+  timesShown: "可以显示从 {time} 到现在任意时间的页面。",
   timesIn: "时间按 {zone} 显示",
   calendar: "日历",
   languages: "语言",

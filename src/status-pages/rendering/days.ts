@@ -1,4 +1,5 @@
 /** Reads the daily uptime sums of monitors for status pages, and caches past days. */
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { isMeasured } from "../../monitoring/uptime/rules.ts";
 import type { Store } from "../../database/store.ts";
 import type { Totals } from "../formats/public-data.ts";
@@ -15,6 +16,7 @@ export const totalsText = (
     on u.${period} = ? and u.monitor_key = wanted.value`;
 
 const dayText = totalsText("uptime_days", "day");
+const hourText = totalsText("uptime_hours", "hour");
 
 /** Spare days at the end of a cache entry. When they are used up, the whole entry is read again. */
 const roomDays = 31;
@@ -109,3 +111,34 @@ export function createDayReader(store: Store) {
     return result;
   };
 }
+
+/** Reads daily sums up to the last complete hour before a past time, without the cache. */
+export async function readDaysUntil(
+  store: Store,
+  keys: readonly number[],
+  at: number,
+  count: number,
+) {
+  const today = Math.floor(at / dayMs);
+  const earlier = await createDayReader(store)(keys, today - 1, count - 1);
+  const sums = new Map<number, Totals>();
+  const wanted = JSON.stringify(keys);
+  for (let hour = today * 24; hour < Math.floor(at / hourMs); hour++)
+    for (const { key, ...totals } of await store.query<Totals & { key: number }>(hourText, [
+      wanted,
+      hour,
+    ]))
+      sums.set(key, addTotals(sums.get(key), totals));
+  for (const [key, totals] of sums) earlier.get(key)?.set(today, totals);
+  return earlier;
+}
+
+const addTotals = (sum: Totals | undefined, totals: Totals): Totals =>
+  sum === undefined
+    ? totals
+    : {
+        upSeconds: sum.upSeconds + totals.upSeconds,
+        degradedSeconds: sum.degradedSeconds + totals.degradedSeconds,
+        downSeconds: sum.downSeconds + totals.downSeconds,
+        maintenanceSeconds: sum.maintenanceSeconds + totals.maintenanceSeconds,
+      };

@@ -9,6 +9,10 @@ import { toPathTemplate } from "../../http/openapi.ts";
 import { publicPaths } from "../site/public-paths.ts";
 
 const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
+const pastTime = z.iso.datetime({ offset: true }).meta({
+  description: "Returns the page as of the minute of this time, from its creation until now.",
+  example: "2026-11-20T15:05:00Z",
+});
 const onPage = z.object({ slug });
 const ratio = z.number().nullable().meta({ description: "0…1, never rounded; null is no data." });
 
@@ -99,6 +103,7 @@ type Operation = {
   summary: string;
   description?: string;
   path?: z.ZodObject;
+  query?: z.ZodObject;
   /** Description of the response. */
   result: string;
   /** Media type of the response. */
@@ -108,6 +113,7 @@ type Operation = {
 
 function describeOperation({
   path = onPage,
+  query,
   result,
   type,
   schema = z.string(),
@@ -118,9 +124,10 @@ function describeOperation({
       ...words,
       tags: ["Status pages"],
       security: [],
-      requestParams: { path },
+      requestParams: { path, ...(query && { query }) },
       responses: {
         "200": { description: result, content: { [type]: { schema } } },
+        ...(query && { "422": { description: "A parameter of the query is invalid." } }),
         "404": notFoundResponse,
         "429": rateLimitedResponse,
       },
@@ -134,6 +141,7 @@ export const publicOperations: ZodOpenApiPathsObject = {
     operationId: "readStatus",
     summary: "Read a public status page",
     description: "Needs no key, and any web page can read it. Rendered at most once a second.",
+    query: z.object({ at: pastTime.optional() }),
     result: "The page.",
     type: "application/json",
     schema: PublicStatus,

@@ -34,6 +34,8 @@ export type PageLocation = {
   /** Full address of the page. */
   url: string;
   now: number;
+  /** Whether `now` is a past time. */
+  isPast?: boolean;
   language: Language;
   /** Present in a static copy of the page, with its links. */
   copy?: { to: LinkTo; document: StaticCopy };
@@ -63,11 +65,13 @@ export async function renderPart(
   const to = linksOf(loaded, target);
   const copy = target.copy?.document;
   switch (name) {
-    case "page":
+    case "page": {
+      const past = target.isPast ? { past: new Date(now).toISOString() } : {};
       return toPageHtml(
         loaded,
-        (await loadPages()).renderStatusPage({ view, to, words, language, copy }),
+        (await loadPages()).renderStatusPage({ view, to, words, language, copy, ...past }),
       );
+    }
     case "embed":
       return toPageHtml(
         loaded,

@@ -1,5 +1,6 @@
 /** Turns the data of a status page into its displayed words: headline, states, uptime, incidents, maintenance. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
+import { eventDays } from "../../events/retention.ts";
 import { computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
   type IncidentMark,
@@ -480,6 +481,7 @@ function buildIncidentView(
     tone: severityTones[severity],
     affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
+    pastTime: findPastTime(Date.parse(createdAt), end, now),
     day: times.shortDay(createdAt),
     /** Start and end time; only the start of an open incident. */
     hours:
@@ -505,6 +507,13 @@ function buildIncidentView(
       edited: update.editedAt === null ? null : times.moment(update.editedAt),
     })),
   };
+}
+
+/** Returns the first whole minute of an incident, in RFC 3339; null if it has none, or if the page can't show it. */
+function findPastTime(start: number, end: number, now: number): string | null {
+  const minute = Math.ceil(start / minuteMs) * minuteMs;
+  const isStored = start > now - eventDays * dayMs;
+  return isStored && minute < end ? `${new Date(minute).toISOString().slice(0, 16)}Z` : null;
 }
 
 /** Returns the id of the page element that shows an occurrence of maintenance. */

@@ -5,6 +5,7 @@ import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { getOriginalRequest } from "../../http/original-request.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { pathOf } from "../../http/request.ts";
+import { findLogStart } from "../../events/log.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
 import { translatePage } from "../languages/page-translation.ts";
@@ -12,7 +13,7 @@ import type { Language } from "../languages/language.ts";
 import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import { type createPageReadings, type Reading } from "../page-readings.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
-import { renderPart, renderSignUp } from "../rendering/parts.ts";
+import { type PageLocation, renderPart, renderSignUp } from "../rendering/parts.ts";
 import type { Audience } from "../access-rules.ts";
 import {
   buildAddresses,
@@ -21,15 +22,18 @@ import {
   selectEffectiveHosts,
   takesVisitors,
 } from "../rules.ts";
+import { loaderOf } from "../load.ts";
 import {
   findHead,
   findHeadByHost,
+  findPublicPageById,
   hasIncidentsBefore,
   findFile,
   findStylesheet,
   canShowIncident,
   type PageCandidate,
   type PageHead,
+  type PublicPage,
 } from "../store.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
@@ -46,6 +50,8 @@ import {
   type PartName,
 } from "./public-paths.ts";
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
+import { findFirstMinute, parseMinute } from "./past-rules.ts";
+import { respondOnce, respondTimeNotShown } from "./past-responses.ts";
 import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
@@ -72,6 +78,8 @@ export type PublicPagesDependencies = PageSignInDependencies & {
   monotonic: Clock;
   /** Uncached renders per client network and minute. */
   makingLimit: NetworkLimit;
+  /** Pages of past times per client network and minute. */
+  pastLimit: NetworkLimit;
   addressOf: (request: Request) => string;
   lock: PageLock;
   access: PageAccess;
@@ -157,6 +165,35 @@ export class PublicPages {
       this.#render(head, address, part, { audience, ...chosen }),
     );
     return response === null ? respondNotFound(request) : adaptToReader(response, admission, head);
+  }
+
+  /**
+   * Serves the page or its JSON as of a past time, in whole minutes. Never cached, because each minute is another
+   * document.
+   */
+  async serveAt(request: Request, address: PageAddress, part: Part, at: string): Promise<Response> {
+    const { store, clock, access, pageQueue, pastLimit, addressOf } = this.#on;
+    const head = await this.#find(address);
+    if (head === null) return respondNotFound(request);
+    const admission = await access.admit(request, head);
+    if (admission === null) return this.#refuse(request, head, address);
+    consume(pastLimit, addressOf(request));
+    const { audience } = admission;
+    const chosen = this.#chooseLanguage(request, head, part.name);
+    return pageQueue.run(laneOf(head, true), async () => {
+      const page = await findPublicPageById({ store, ...head }, head.id, audience);
+      if (page === null || page.visibility !== head.visibility) return respondNotFound(request);
+      const first = findFirstMinute(page, await findLogStart(store));
+      const time = parseMinute(at, first, clock());
+      const target = this.#locate(address, page, chosen.language);
+      if (time === null) return respondTimeNotShown(page, part, target, first);
+      const loaded = await loaderOf(store)({ ...page, indexing: false }, target.now, time);
+      const rendered = await renderPart(part, loaded, { ...target, now: time, isPast: true });
+      if (rendered === null) return respondNotFound(request);
+      const rendering = { organizationId: head.organizationId, readAt: 0, made: rendered };
+      const { made } = restrict(rendering, head, audience);
+      return adaptToReader(await respondOnce(made ?? rendered), admission, head);
+    });
   }
 
   /** Serves a document of the first of these pages that is open for the visitor, such as a badge. */
@@ -308,28 +345,25 @@ export class PublicPages {
     part: Part,
     { audience, language, isOnlyOne }: ChosenLanguage & { audience: Audience },
   ): Promise<Rendering | null> {
-    const { clock, origin, ownHosts } = this.#on;
-    const { host, base } = address;
     const rendering = isFilePart(part.name)
       ? await this.#renderFile(head, part.name, part.parameter)
-      : await this.#renderReading(head, audience, ({ page, loaded }) => {
-          const url =
-            host === null
-              ? `${origin()}${base}`
-              : buildAddresses(
-                  { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
-                  origin(),
-                ).page;
-          return renderPart(part, loaded, {
-            base,
-            url,
-            now: clock(),
-            language: getLanguage(language),
-          });
-        });
+      : await this.#renderReading(head, audience, ({ page, loaded }) =>
+          renderPart(part, loaded, this.#locate(address, page, language)),
+        );
     if (rendering === null) return null;
     const isOfMany = !isOnlyOne && isNegotiated(part.name);
     return restrict(isOfMany ? markNegotiated(rendering, language) : rendering, head, audience);
+  }
+
+  /** Returns where, when and in which language the page is rendered. */
+  #locate({ host, base }: PageAddress, page: PublicPage, language: PageLanguage): PageLocation {
+    const { clock, origin, ownHosts } = this.#on;
+    const url =
+      host === null
+        ? `${origin()}${base}`
+        : buildAddresses({ slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) }, origin())
+            .page;
+    return { base, url, now: clock(), language: getLanguage(language) };
   }
 
   async #renderReading(

@@ -9,7 +9,7 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
 import { setRoute } from "../../http/request-metrics.ts";
 import { createErrorResponse, unknownPathError } from "../../http/responses/error-response.ts";
-import { requestBounds } from "../../core/limits.ts";
+import { requestBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { createNetworkLimit } from "../../http/access/rate-limit.ts";
@@ -47,12 +47,16 @@ import {
   isParameter,
   isPublicPath,
   type Part,
+  type PartName,
   publicPaths,
   parseV2Name,
 } from "./public-paths.ts";
 import { respondStatusUnknown, respondNotFound, respondRateLimited } from "./small-page.ts";
 
-type Dependencies = Omit<PublicPagesDependencies, "access" | "cache" | "readings" | "monotonic"> & {
+type Dependencies = Omit<
+  PublicPagesDependencies,
+  "access" | "cache" | "readings" | "monotonic" | "pastLimit"
+> & {
   log: Log;
   sessions: Sessions;
   /** Monotonic clock in milliseconds, for the age of cached pages. */
@@ -68,7 +72,8 @@ export function createStatusSite(dependencies: Dependencies) {
   const readings = createPageReadings(store, clock, monotonic);
   const wrongTokens = createNetworkLimit(requestBounds.wrongPageTokens.value, clock);
   const access = new PageAccess({ ...dependencies, wrongTokens });
-  const pages = new PublicPages({ ...dependencies, access, monotonic, cache, readings });
+  const pastLimit = createNetworkLimit(statusPageBounds.pastRenders.value, clock);
+  const pages = new PublicPages({ ...dependencies, access, monotonic, cache, readings, pastLimit });
   const hosts = new PageHosts(store, ownHosts);
   const judgement = createJudgementWatch(store, log, cache);
   /** Requests at the public port, which has no admin page. */
@@ -193,9 +198,17 @@ function addOptions(app: Elysia) {
   }
 }
 
+/** Parts that can show a past time. */
+const partsOfPast: readonly PartName[] = ["page", "json"];
+
 function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDependencies) {
-  const serve = (request: Request, slug: string | undefined, part: Part) =>
-    pages.serve(request, parsePageAddress(request, slug), part);
+  const serve = (request: Request, slug: string | undefined, part: Part) => {
+    const address = parsePageAddress(request, slug);
+    const at = partsOfPast.includes(part.name) ? queryOf(request).get("at") : null;
+    return at === null
+      ? pages.serve(request, address, part)
+      : pages.serveAt(request, address, part, at);
+  };
 
   read(publicPaths.page, "/status/:slug", (request, { slug = "" }) => {
     if (!slug.endsWith(".json")) return serve(request, slug, { name: "page", parameter: "" });
@@ -353,9 +366,11 @@ function parsePageAddress(request: Request, slug = ""): PageAddress {
   return { slug, host, base: host === null ? `/status/${slug}` : "" };
 }
 
+const noQuery = new URLSearchParams();
+
 function queryOf({ url }: Request): URLSearchParams {
   const start = url.indexOf("?");
-  return new URLSearchParams(start === -1 ? "" : url.slice(start));
+  return start === -1 ? noQuery : new URLSearchParams(url.slice(start));
 }
 
 /** Creates the response to an error: a page for people, else JSON. */

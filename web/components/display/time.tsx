@@ -33,6 +33,11 @@ export function Times({
   );
 }
 
+const Present = createContext<number | null>(null);
+
+/** Shows all durations below as of a past time, in Unix milliseconds. Null is the present. */
+export const AsOf = Present.Provider;
+
 const clock = createStore(Date.now());
 setInterval(() => {
   if (!document.hidden) clock.set(Date.now());
@@ -82,8 +87,10 @@ export function Time({
 }) {
   const present = useNow();
   // Without updates it is unknown whether a state continues, so durations stop.
-  const stale = staleSince.use();
-  const now = stale ?? present;
+  const past = useContext(Present);
+  const lost = staleSince.use();
+  const stale = past === null ? lost : null;
+  const now = past ?? stale ?? present;
   const atLeast = stale === null ? "" : "at least ";
   const zone = useZone();
   const words = {

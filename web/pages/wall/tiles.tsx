@@ -69,9 +69,12 @@ const maxTiles = 60;
 export function Trouble({
   monitors,
   groups,
+  isPast,
 }: {
   monitors: readonly OverviewMonitor[];
   groups: Overview["groups"];
+  /** A past time does not show the channels that are alerted now. */
+  isPast: boolean;
 }) {
   const { shown, more } = splitFirst(monitors, maxTrouble);
   const { data: attention } = useAttention();
@@ -94,7 +97,7 @@ export function Trouble({
               {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
             <p className="wall-message">{formatReason(lastMessage ?? target ?? "")}</p>
-            {monitors.length <= maxWithNotified && (
+            {!isPast && monitors.length <= maxWithNotified && (
               <Told
                 attention={attention?.get(id)}
                 isMuted={muted || groups.some((group) => group.id === groupId && group.muted)}
@@ -130,7 +133,15 @@ function Told({ attention, isMuted }: { attention: Attention | undefined; isMute
 }
 
 /** Tiles of groups with their states. They are smaller while there are problems. */
-export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: boolean }) {
+export function Tiles({
+  tiles,
+  isBeside,
+  isPast,
+}: {
+  tiles: readonly Tile[];
+  isBeside: boolean;
+  isPast: boolean;
+}) {
   const { shown, more } = splitFirst(tiles, maxTiles);
   return (
     <Fitted
@@ -151,7 +162,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
               <span title={name}>{name}</span>
             </h2>
             <Counts words={words} />
-            <Segments name={name} monitors={monitors} />
+            <Segments name={name} monitors={monitors} isPast={isPast} />
           </div>
         </article>
       ))}
@@ -188,7 +199,11 @@ const tones: Record<Tile["state"], BarTone> = {
 };
 
 /** Monitors of a group, one bar per monitor, the worst state first. */
-function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
+function Segments({
+  name,
+  monitors,
+  isPast,
+}: Pick<Tile, "name" | "monitors"> & { isPast: boolean }) {
   const shownMonitors = monitors.slice(0, 60);
   const navigate = useNavigate();
   if (shownMonitors.length === 0) return null;
@@ -201,16 +216,16 @@ function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
         void navigate({ to: "/monitors/$id", params: { id: shownMonitors[index]?.id ?? "" } })
       }
     >
-      {(index) => <Segment monitor={shownMonitors[index]} />}
+      {(index) => <Segment monitor={shownMonitors[index]} isPast={isPast} />}
     </Bars>
   );
 }
 
-function Segment({ monitor }: { monitor: OverviewMonitor | undefined }) {
+function Segment({ monitor, isPast }: { monitor: OverviewMonitor | undefined; isPast: boolean }) {
   const { data: attention } = useAttention();
   if (monitor === undefined) return null;
   const { id, name, status, statusSince, lastMessage, uptime24h } = monitor;
-  const incident = attention?.get(id)?.incident ?? null;
+  const incident = isPast ? null : (attention?.get(id)?.incident ?? null);
   return (
     <BarDetails
       title={name}

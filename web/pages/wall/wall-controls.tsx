@@ -5,11 +5,13 @@ import { useEffect, useMemo, useState } from "react";
 import { Icon } from "../../components/display/icons.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { notifyError } from "../../components/toasts.tsx";
+import { chooseFirstPast } from "../monitors/list/filters.ts";
+import { PastBar } from "../monitors/list/past-bar.tsx";
 
 const shownMs = 3_000;
 
 /** Buttons for full screen, theme and leaving the wall. They hide when the pointer rests. */
-export function WallControls({ light }: { light: boolean }) {
+export function WallControls({ light, isPast }: { light: boolean; isPast: boolean }) {
   const navigate = useNavigate();
   const [isShown, setIsShown] = useState(false);
   useEffect(() => {
@@ -31,7 +33,10 @@ export function WallControls({ light }: { light: boolean }) {
       theme: () =>
         void navigate({
           to: ".",
-          search: (light ? {} : { theme: "light" }) as never,
+          search: ((search: object) => ({
+            ...search,
+            theme: light ? undefined : "light",
+          })) as never,
           replace: true,
         }),
       leave: () => void navigate({ to: "/monitors" }),
@@ -44,6 +49,15 @@ export function WallControls({ light }: { light: boolean }) {
       className={isShown ? "wall-controls wall-controls-shown" : "wall-controls"}
       aria-label="Wall"
     >
+      {!isPast && (
+        <ActionIcon
+          size={40}
+          aria-label="Show a past time"
+          onClick={() => showTime(navigate, chooseFirstPast())}
+        >
+          <Icon name="clock" size={20} />
+        </ActionIcon>
+      )}
       <ActionIcon size={40} aria-label="Full screen (F)" onClick={acts.full}>
         <Icon name="screen" size={20} />
       </ActionIcon>
@@ -54,6 +68,24 @@ export function WallControls({ light }: { light: boolean }) {
         <Icon name="exit" size={20} />
       </ActionIcon>
     </nav>
+  );
+}
+
+const showTime = (navigate: ReturnType<typeof useNavigate>, at: string | undefined) =>
+  void navigate({
+    to: ".",
+    search: ((search: object) => ({ ...search, at })) as never,
+    replace: true,
+  });
+
+/** The past time that the wall shows, or why it can't. */
+export function WallPast({ at, error }: { at: string; error: Error | null }) {
+  const navigate = useNavigate();
+  return (
+    <div className="wall-past">
+      <PastBar at={at} onChange={(next) => showTime(navigate, next)} />
+      {error !== null && <p role="alert">{error.message}</p>}
+    </div>
   );
 }
 

@@ -14,11 +14,12 @@ import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countStates, buildHeadline, findWorstIncident } from "./wall-rules.ts";
 
-/** The overall state in one line: logo, words, counts and the time. */
-export function WallHead({ overview }: { overview: Overview }) {
+/** The overall state in one line: logo, words, counts and the time, which is `at` if it is given. */
+export function WallHead({ overview, at }: { overview: Overview; at: string | undefined }) {
   const { organization } = useSignedInPerson();
   const { state, parts } = buildHeadline(overview);
-  const lostAt = useLost();
+  const lost = useLost();
+  const lostAt = at === undefined ? lost : null;
   return (
     <header className="wall-head">
       <Mark state={state} />
@@ -49,7 +50,7 @@ export function WallHead({ overview }: { overview: Overview }) {
           )}
         </p>
       </div>
-      <Clock />
+      <Clock at={at} />
     </header>
   );
 }
@@ -69,8 +70,9 @@ function useLost(): string | null {
   return at;
 }
 
-function Clock() {
-  const now = new Date(useNow());
+function Clock({ at }: { at: string | undefined }) {
+  const present = useNow();
+  const now = new Date(at ?? present);
   const timeZone = useZone();
   const formatNow = (options: Intl.DateTimeFormatOptions) =>
     getFormatter(timeZone, options).format(now);

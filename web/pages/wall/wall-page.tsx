@@ -7,16 +7,22 @@ import { useEffect, useLayoutEffect } from "react";
 import { v1 } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { followLive } from "../../data/live.ts";
-import { useOverallState, useOverview } from "../../data/overview.ts";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import {
+  createPastOverviewQuery,
+  type Overview,
+  useOverallState,
+  useOverview,
+} from "../../data/overview.ts";
 import { createPageQuery } from "../../data/query.ts";
 import { useSession, useSignedInPerson } from "../../data/session.ts";
 import { useFavicon } from "../../components/display/mark.tsx";
-import { Times } from "../../components/display/time.tsx";
+import { AsOf, Times } from "../../components/display/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
 import { useMaintenanceEnd } from "../maintenance/data.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
-import { WallControls } from "./wall-controls.tsx";
+import { WallControls, WallPast } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { buildTiles, listTroubled } from "./wall-rules.ts";
 
@@ -28,10 +34,12 @@ export default function WallPage() {
 
 function Wall() {
   const { organization, person } = useSignedInPerson();
-  const { theme } = useSearch({ strict: false }) as { theme?: string };
+  const { theme, at } = useSearch({ strict: false }) as { theme?: string; at?: string };
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
-  const { data: overview } = useOverview();
+  const { data: present } = useOverview();
+  const past = useQuery(createPastOverviewQuery(at, {}));
+  const overview = at === undefined ? present : past.data;
   const { data: open, isLoading } = useQuery(
     createPageQuery([...listKey("incident"), "wall"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
@@ -46,21 +54,59 @@ function Wall() {
   useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
   useDocumentTitle(`${organization.name} – Signalbox`);
-  if (overview === undefined || isLoading) return <main className="wall" />;
-  const trouble = listTroubled(overview);
+  const isReady = overview !== undefined && !isLoading;
+  const incidents = at === undefined ? open?.data : overview?.openIncidents;
+  const total = at === undefined ? open?.meta.total : incidents?.length;
   return (
     <Times zone={organization.timeZone} hourCycle={person.hourCycle}>
-      <main className="wall">
-        <WallHead overview={overview} />
-        {trouble.length > 0 && <Trouble monitors={trouble} groups={overview.groups} />}
-        {open !== undefined && open.data.length > 0 && (
-          <OpenIncidents incidents={open.data} total={open.meta.total} />
-        )}
-        <Tiles tiles={buildTiles(overview, maintenanceEnd)} isBeside={trouble.length > 0} />
-        <WallControls light={isLight} />
-      </main>
+      <AsOf value={at === undefined ? null : Date.parse(at)}>
+        <main className="wall">
+          {at !== undefined && <WallPast at={at} error={past.error} />}
+          {isReady && past.error === null && (
+            <Content
+              overview={overview}
+              incidents={incidents ?? []}
+              total={total ?? 0}
+              maintenanceEnd={at === undefined ? maintenanceEnd : ""}
+              at={at}
+            />
+          )}
+          <WallControls light={isLight} isPast={at !== undefined} />
+        </main>
+      </AsOf>
       <SignInDialog />
     </Times>
+  );
+}
+
+function Content({
+  overview,
+  incidents,
+  total,
+  maintenanceEnd,
+  at,
+}: {
+  overview: Overview;
+  incidents: readonly IncidentSummary[];
+  total: number;
+  maintenanceEnd: string;
+  at: string | undefined;
+}) {
+  const trouble = listTroubled(overview);
+  const isPast = at !== undefined;
+  return (
+    <>
+      <WallHead overview={overview} at={at} />
+      {trouble.length > 0 && (
+        <Trouble monitors={trouble} groups={overview.groups} isPast={isPast} />
+      )}
+      {incidents.length > 0 && <OpenIncidents incidents={incidents} total={total} />}
+      <Tiles
+        tiles={buildTiles(overview, maintenanceEnd)}
+        isBeside={trouble.length > 0}
+        isPast={isPast}
+      />
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from "../../../../src/core/time/clock.ts";
 import { maxSearchLength } from "../../../data/search-limit.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../../data/overview.ts";
 
@@ -9,6 +10,12 @@ export type Filters = {
   tag?: string;
   /** A past time (RFC 3339) that the page shows instead of now. */
   at?: string;
+};
+
+/** The first past time that a page shows: the last whole minute an hour ago. */
+export const chooseFirstPast = () => {
+  const hourAgo = Date.now() - hourMs;
+  return new Date(hourAgo - (hourAgo % minuteMs)).toISOString();
 };
 
 const names = ["q", "status", "type", "tag"] as const;

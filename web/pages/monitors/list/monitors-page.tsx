@@ -3,7 +3,6 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { hourMs } from "../../../../src/core/time/clock.ts";
 import { createChunk } from "../../../data/chunks.ts";
 import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
@@ -28,7 +27,13 @@ import { NeedsAttention } from "./attention.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
 import { GetStarted } from "./get-started.tsx";
-import { type Filters, parseFilters, isFiltered, toSentFilters } from "./filters.ts";
+import {
+  chooseFirstPast,
+  type Filters,
+  parseFilters,
+  isFiltered,
+  toSentFilters,
+} from "./filters.ts";
 import { foldedGroups, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
 import { ProblemBanners } from "./problem-banners.tsx";
@@ -38,7 +43,6 @@ import { buildItems } from "./rows.ts";
 const PastBar = lazy(
   createChunk(async () => ({ default: (await import("./past-bar.tsx")).PastBar })),
 );
-const minuteMs = 60_000;
 
 const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
@@ -73,12 +77,6 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const isStale = asksServer && (found === undefined || isPlaceholderData);
   return { found: asksServer ? found : data, error: null, isStale, readUntil };
 }
-
-/** Starts with the last whole minute an hour ago. */
-const chooseFirstPast = () => {
-  const hourAgo = Date.now() - hourMs;
-  return new Date(hourAgo - (hourAgo % minuteMs)).toISOString();
-};
 
 export function MonitorsPage() {
   const { data: overview, error } = useQuery(overviewQuery);

@@ -1,7 +1,7 @@
-import { yieldToEventLoop } from "../core/time/event-loop.ts";
-import type { Tenant } from "../database/rows.ts";
-import { stateTypeList, type StateType } from "../events/catalogue.ts";
-import type { StoredStatus } from "../core/statuses.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
+import type { Tenant } from "../../database/rows.ts";
+import { stateTypeList, type StateType } from "../../events/catalogue.ts";
+import type { StoredStatus } from "../../core/statuses.ts";
 
 /** What the log and the record say about a monitor's state at a position of the log. */
 export type Trace = {

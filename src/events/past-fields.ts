@@ -1,0 +1,35 @@
+import type { Fields } from "../core/collections/objects.ts";
+import type { FieldChange } from "../core/field-changes.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import type { Tenant } from "../database/rows.ts";
+
+const changesText = `select e.subject_id as subjectId, e.changes from json_each(?) wanted
+    cross join audit_entries e on e.organization_id = ? and e.subject_id = wanted.value
+  where e.at > ? and e.changes is not null order by e.seq limit ?`;
+
+/** Maximum changes to read. Records with more have some of their current fields. */
+const maxChanges = 5_000;
+
+/**
+ * Returns fields of records as they were at a time, by record: those of `names` that changed since, as far as the
+ * audit log has their old values.
+ */
+export async function findPastFields(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+  names: readonly string[],
+  at: number,
+): Promise<Map<string, Fields>> {
+  const parameters = [JSON.stringify(ids), organizationId, formatTimestamp(at), maxChanges];
+  const rows = await store.query<{ subjectId: string; changes: string }>(changesText, parameters);
+  const fields = new Map<string, Fields>();
+  for (const { subjectId, changes } of rows) {
+    const known = fields.get(subjectId) ?? {};
+    fields.set(subjectId, known);
+    for (const { field, before, truncated } of JSON.parse(changes) as FieldChange[]) {
+      const isWanted = names.includes(field) && !truncated.includes("before");
+      if (isWanted && !Object.hasOwn(known, field)) known[field] = before;
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,55 @@
+/** Finds the states of monitors at a past time in the event log. */
+import { formatTimestamp } from "../../core/time/clock.ts";
+import type { MonitorStatus } from "../../core/statuses.ts";
+import type { Tenant } from "../../database/rows.ts";
+import type { StateType } from "../../events/catalogue.ts";
+import { findSeqAt, isLogCompleteSince } from "../../events/log.ts";
+import { findTraces, type Trace } from "./past-store.ts";
+
+/** The state of a monitor at a past time. `unknown` if nothing stored tells it. */
+export type StateThen = {
+  status: MonitorStatus | "unknown";
+  since: string;
+  message: string | null;
+};
+
+/** State that starts with an event of a monitor. */
+export const statusBegun = {
+  "monitor.pending": "pending",
+  "monitor.up": "up",
+  "monitor.degraded": "degraded",
+  "monitor.down": "down",
+  "monitor.maintenance": "maintenance",
+  "monitor.paused": "paused",
+  "monitor.resumed": "pending",
+} as const satisfies Record<StateType, MonitorStatus>;
+
+/** Finds the states of monitors at a time. Monitors that did not exist yet have none. */
+export async function findPastStates(tenant: Tenant, ids: readonly string[], at: number) {
+  const { store } = tenant;
+  const traces = await findTraces(tenant, ids, await findSeqAt(store, formatTimestamp(at)));
+  const states = new Map<string, StateThen>();
+  for (const trace of traces) {
+    if (Date.parse(trace.createdAt) > at) continue;
+    states.set(trace.id, findState(trace, at) ?? (await findFirstState(tenant, trace)));
+  }
+  return states;
+}
+
+function findState(trace: Trace, at: number): StateThen | null {
+  const { type, message, before, since, hasEnded, status, statusSince } = trace;
+  if (type !== null && trace.at !== null)
+    return { status: statusBegun[type], since: trace.at, message };
+  // The start was removed from the log. The event that ended the state, or the record, still tells it.
+  const [known, start] = hasEnded ? [before, since] : [status, statusSince];
+  if (known === null || start === null || Date.parse(start) > at) return null;
+  return { status: known, since: start, message: null };
+}
+
+async function findFirstState(
+  { store }: Tenant,
+  { createdAt }: Pick<Trace, "createdAt">,
+): Promise<StateThen> {
+  const isNew = await isLogCompleteSince(store, createdAt);
+  return { status: isNew ? "pending" : "unknown", since: createdAt, message: null };
+}
