@@ -3,7 +3,7 @@ import { formatTimestamp } from "../core/time/clock.ts";
 import type { Severity } from "../core/fields.ts";
 import { buildFirstId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
-import { findPastFields } from "../events/past-fields.ts";
+import { findPastFields } from "../events/past-store.ts";
 import { parseImpactChanges } from "./rules.ts";
 import type { IncidentImpact, IncidentStatus, IncidentSummary } from "./schema.ts";
 import {

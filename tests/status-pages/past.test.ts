@@ -145,7 +145,7 @@ async function perform({ api, jobs, time, createIncident }: Past, action: Action
 }
 
 describe("a page as of a past time", () => {
-  test("says what the page said then, whatever happened since", async () => {
+  test("says what the page said then, in spite of later changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(actions, { minLength: 5, maxLength: 15 }), async (all) => {
         await using made = await createPast();

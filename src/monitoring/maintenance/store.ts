@@ -1,7 +1,7 @@
 /** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
 import { computeOffset } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
-import { findPastFields } from "../../events/past-fields.ts";
+import { findPastFields } from "../../events/past-store.ts";
 import { canSeeGroup, limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
