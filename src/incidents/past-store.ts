@@ -83,9 +83,9 @@ export async function rewindIncidents<T extends IncidentColumns>(
   });
 }
 
-function cutImpactChanges(stored: string, at: number): string {
-  const changes = parseImpactChanges(stored) ?? [];
-  return JSON.stringify(changes.filter(([changedAt]) => changedAt <= at));
+function cutImpactChanges(stored: string, at: number): string | null {
+  const changes = (parseImpactChanges(stored) ?? []).filter(([changedAt]) => changedAt <= at);
+  return changes.length === 0 ? null : JSON.stringify(changes);
 }
 
 const candidatesText = `select ${summary} from incidents

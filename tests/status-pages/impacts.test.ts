@@ -29,6 +29,21 @@ async function createPage(page: object = {}) {
   return { ...visitor, jobs, a, b, c, readMonitors, open };
 }
 
+/** Fields of an incident in the page's JSON. */
+const publishedFields = [
+  "createdAt",
+  "earlierUpdates",
+  "id",
+  "monitor",
+  "monitors",
+  "postmortem",
+  "resolvedAt",
+  "severity",
+  "status",
+  "title",
+  "updates",
+];
+
 describe("the impact of an open incident", () => {
   test("is the shown state of its monitors, in all formats of the page", async () => {
     const page = await createPage();
@@ -46,6 +61,8 @@ describe("the impact of an open incident", () => {
     const { text } = await page.readHtml("/status/ours");
     expect(text).toContain('<span class="word degraded">Partial outage</span>');
     expect(text).toContain('<span class="word down">Major outage</span>');
+    const [incident] = (await page.readHtml("/status/ours.json")).json().incidents;
+    expect(Object.keys(incident).toSorted()).toEqual(publishedFields);
     const v2 = (await page.readHtml("/status/ours/api/v2/components.json")).json();
     expect(v2.components.map(({ status }: { status: string }) => status)).toEqual([
       "partial_outage",

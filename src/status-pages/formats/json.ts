@@ -27,7 +27,7 @@ export function* renderJson(
   }
   yield '],"incidents":[';
   for (const [index, { updates, earlier, ...incident }] of incidents.entries()) {
-    const { updatedAt: _at, automatic: _facts, ...published } = incident;
+    const { updatedAt: _at, automatic: _facts, impactChanges: _changes, ...published } = incident;
     const monitorJson = {
       ...published,
       monitor: incident.monitors[0] ?? null,
