@@ -70,16 +70,24 @@ export function listReportFacts(
       label: language.say("outages"),
       value: summary.outages === null ? language.say("notKnown") : language.number(summary.outages),
     },
-    { label: language.say("downTime"), value: language.duration(summary.downSeconds) },
+    { label: language.say("downTime"), value: describeTime(summary.downSeconds, language) },
     {
       label: language.say("maintenanceWork"),
-      value: language.say(
-        report.maintenance === "down" ? "maintenanceCounted" : "maintenanceExcluded",
-        { duration: language.duration(summary.maintenanceSeconds) },
-      ),
+      value: describeMaintenance(report, language),
     },
     { label: language.say("incidents"), value: language.number(summary.incidents) },
   ];
+}
+
+/** Describes a total time. Zero is no short time. */
+export const describeTime = (seconds: number, language: Language): string =>
+  seconds === 0 ? language.number(0) : language.duration(seconds);
+
+function describeMaintenance({ summary, maintenance }: Report, language: Language): string {
+  const duration = describeTime(summary.maintenanceSeconds, language);
+  if (summary.maintenanceSeconds === 0) return duration;
+  const isCounted = maintenance === "down";
+  return language.say(isCounted ? "maintenanceCounted" : "maintenanceExcluded", { duration });
 }
 
 function describeUptime({ summary, slaTarget }: Report, language: Language): string {

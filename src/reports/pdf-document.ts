@@ -4,6 +4,7 @@ import { reportBounds } from "../core/limits.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import {
   composeReportTitle,
+  describeTime,
   type Interval,
   listReportedGroups,
   listReportFacts,
@@ -79,7 +80,7 @@ function renderRows(
     const cells = [
       language.percent(row.ratio),
       row.outages === null ? "–" : language.number(row.outages),
-      language.duration(row.downSeconds),
+      describeTime(row.downSeconds, language),
     ];
     return `<tr><th><bdi>${escapeEntities(row.name)}</bdi></th>${cells.map((cell) => `<td>${escapeEntities(cell)}</td>`).join("")}</tr>`;
   });
