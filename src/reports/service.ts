@@ -309,13 +309,13 @@ export async function downloadReportAsPdf(
   { language: tag, ...query }: ReportPdfQuery,
   printer: ReportPrinter,
 ): Promise<File> {
+  const report = await getWholeReport(scope, query);
   const program = await printer.findProgram();
   if (program === null)
     throw new AppError(
       "CONFLICT",
       "There is no Chromium on this machine to write a PDF. Install it, or name it with serve --browser.",
     );
-  const report = await getWholeReport(scope, query);
   const { name: organization } = await getOwnOrganization(scope);
   const frame = { interval: "monthly", organization, language: getLanguage(tag) } as const;
   const { composePdfDocument } = await import("./pdf-document.ts");

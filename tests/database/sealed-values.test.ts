@@ -29,8 +29,8 @@ async function everySecret() {
     url: "http://bot.lan",
     secret: signingCanary,
   });
-  const smtp = { host: "mail.lan", from: "a@team.example", password: "secret" };
-  await api("PATCH", "/api/v1/settings", { body: { smtp } });
+  const smtp = { host: "mail.lan", from: "a@team.example", user: "a", password: "secret" };
+  expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const subscriber = { type: "webhook", url: "http://bot.lan", secret: signingCanary };
   await make(`status-pages/${page.id}/subscribers`, subscriber);

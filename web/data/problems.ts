@@ -51,7 +51,7 @@ export const useAttention = () =>
 
 const indexByMonitor = (all: Attention[]) => new Map(all.map((one) => [one.monitorId, one]));
 
-export const isTroubled = ({ status }: OverviewMonitor) =>
+export const isTroubled = ({ status }: Pick<OverviewMonitor, "status">) =>
   status === "down" || status === "degraded";
 
 /** Number of troubled monitors, failing channels and problems. Page titles start with it. */

@@ -8,7 +8,7 @@ import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useManagedRecords } from "../../../data/managed.ts";
 import { overviewQuery } from "../../../data/overview.ts";
-import { useAttention } from "../../../data/problems.ts";
+import { isTroubled, useAttention } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
@@ -147,7 +147,7 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
           Paused until <Time at={pausedUntil} as="short" />
         </>
       )}
-      <Owners monitor={monitor} />
+      {isTroubled(monitor) && <Owners monitor={monitor} />}
       {lastCheckedAt !== null && (
         <>
           {dot}
@@ -228,7 +228,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
     <>
       {mayWrite && (
         <>
-          <AcknowledgeButton monitor={monitor} />
+          {isTroubled(monitor) && <AcknowledgeButton monitor={monitor} />}
           <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
