@@ -91,3 +91,26 @@ test("a time in the future is rejected by name", async () => {
     [{ path: "at", message: "must be a time in the past" }],
   ]);
 });
+
+test("the incidents that were open at a past time have the severity and status of that time", async () => {
+  const { api, theirs, time, read } = await createPast();
+  const body = { title: "Checkout fails", severity: "minor" };
+  const { id } = (await api("POST", "/api/v1/incidents", { body })).json.data;
+  await theirs.api("POST", "/api/v1/incidents", { body: { ...body, title: "Foreign" } });
+  const opened = time.now;
+  time.now += hourMs;
+  const patch = (fields: object) => api("PATCH", `/api/v1/incidents/${id}`, { body: fields });
+  await patch({ severity: "critical", status: "identified" });
+  const identified = time.now;
+  time.now += hourMs;
+  await patch({ status: "resolved" });
+  const readOpen = async (at: number) => (await read(at)).json.data.openIncidents;
+  expect(await readOpen(opened - 1)).toEqual([]);
+  expect(await readOpen(opened)).toMatchObject([
+    { id, severity: "minor", status: "investigating" },
+  ]);
+  expect(await readOpen(identified)).toMatchObject([
+    { id, severity: "critical", status: "identified", resolvedAt: null },
+  ]);
+  expect(await readOpen(time.now)).toEqual([]);
+});
