@@ -1111,7 +1111,7 @@ export const statusPageBounds = {
     beyond: "Further incidents, months, badges and forms that are not cached are rejected: 429.",
   },
   pastRenders: {
-    value: 60,
+    value: 20,
     unit: "requests",
     per: "network and minute",
     beyond: "Further pages as of a past time, which are never cached, are rejected: 429.",
