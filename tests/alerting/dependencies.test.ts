@@ -106,6 +106,18 @@ describe("monitors behind a router", () => {
     expect(inbox.listTitles()).toEqual(["monitor.down Router"]);
   });
 
+  test("send theirs even if the clock was a day ahead when they failed", async () => {
+    const { shop, inbox, later, time } = await createNetwork();
+    time.now += 86_400_000;
+    await shop.changeState("down");
+    await later(1);
+    expect(inbox.listTitles()).toEqual([]);
+    time.now -= 86_400_000;
+    await later(60);
+    await later(60);
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+  });
+
   test("send theirs if they are still down after it recovered, and no others", async () => {
     const { router, shop, mail, inbox, later, deliverTwiceAfter } = await createNetwork();
     await router.changeState("down");

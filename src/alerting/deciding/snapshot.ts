@@ -524,7 +524,7 @@ async function readDependencies(read: QueryRows, monitorIds: readonly string[]) 
   };
 }
 
-/** Reads the monitors on which each of these depends, directly or over others. */
+/** Reads all monitors on which each of these depends, directly or through others. */
 async function readAncestors(read: QueryRows, monitorIds: readonly string[]) {
   const parentIds = await readParentIds(read, monitorIds);
   if (parentIds.size === 0) return new Map<string, Ancestor[]>();
@@ -540,7 +540,7 @@ async function readAncestors(read: QueryRows, monitorIds: readonly string[]) {
   const found = new Map<string, Ancestor[]>();
   for (const id of monitorIds) {
     const ids = new Set(parentIds.get(id));
-    // Those that are added meanwhile, too.
+    // The loop also visits the parents that it adds.
     for (const one of ids) for (const next of parentIds.get(one) ?? []) ids.add(next);
     if (ids.size > 0)
       found.set(
@@ -551,7 +551,7 @@ async function readAncestors(read: QueryRows, monitorIds: readonly string[]) {
   return found;
 }
 
-/** Reads on which monitors these depend directly, then the same of those. */
+/** Reads the direct parents of these monitors, and those of their parents, up to the top. */
 async function readParentIds(read: QueryRows, monitorIds: readonly string[]) {
   const parentIds = new Map<string, string[]>();
   const visited = new Set<string>();

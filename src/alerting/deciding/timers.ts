@@ -16,6 +16,7 @@ import {
 } from "./decide.ts";
 import { startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
+import { idleLookMs } from "./holding-rules.ts";
 import { joinedNoticeMs } from "./joining-rules.ts";
 import { announceShifts } from "./notices.ts";
 import type { Part } from "../sending/outbox.ts";
@@ -245,6 +246,7 @@ export class AlertTimers {
       steadyMs,
       timersPerQuery,
       joinedNoticeMs,
+      idleLookMs,
     ]);
     this.#mayBeAhead = rows.length > 0;
     return rows;
@@ -396,7 +398,8 @@ const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
     join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
   where a.due_at > ?1 and (a.remind_at > ?1 + m.reminder_interval_seconds * 1000
     or a.flapping_since is not null and a.due_at > ?1 + ?2
-    or a.joined_due_at > ?1 + ?4)
+    or a.joined_due_at > ?1 + ?4
+    or a.held_until > ?1 + ?5)
   limit ?3`;
 
 /** Selects certificates that expire soon, and whether the monitor has an enabled alert channel. */
