@@ -1,4 +1,4 @@
-/** Renders the page that offers updates by e-mail, feed and calendar. */
+/** Renders the page that offers updates by e-mail, chat, feed and calendar. */
 import { BackLink, renderDocument, type PageDocument, Sentence } from "./layout.tsx";
 
 /** Result of a sign-up; null before the form is submitted. */
@@ -34,15 +34,8 @@ export function renderSubscribePage(
         <Sent result={result} document={document} />
       ) : (
         <>
-          {takesMail && (
-            <MailForm result={result?.medium === "email" ? result : null} document={document} />
-          )}
-          {takesChats && (
-            <ChatForm
-              trouble={result?.medium === "chat" ? result.trouble : null}
-              document={document}
-            />
-          )}
+          {takesMail && <SignUpForm medium="email" result={result} document={document} />}
+          {takesChats && <SignUpForm medium="chat" result={result} document={document} />}
         </>
       )}
       <section className="sec way">
@@ -57,7 +50,7 @@ export function renderSubscribePage(
   );
 }
 
-function Sent({ result, document: { language } }: MailFormProps) {
+function Sent({ result, document: { language } }: FormProps) {
   const isChat = result?.medium === "chat";
   return (
     <section className="sec way" role="status">
@@ -75,76 +68,61 @@ function Sent({ result, document: { language } }: MailFormProps) {
   );
 }
 
-/** The form for the webhook of a chat, which is never shown again, because it is a secret. */
-function ChatForm({
-  trouble,
+type FormProps = { result: SignUpResult; document: PageDocument };
+
+/** Words and input of the form for each medium. The webhook is never shown again, because it is a secret. */
+const forms = {
+  email: {
+    title: "byEmail",
+    label: "emailAddress",
+    hint: "confirmHint",
+    input: { name: "email", type: "email", autoComplete: "email", maxLength: 254 },
+  },
+  chat: {
+    title: "byChat",
+    label: "webhookAddress",
+    hint: "chatHint",
+    input: {
+      name: "webhookUrl",
+      type: "url",
+      autoComplete: "off",
+      placeholder: "https://",
+      maxLength: 2_000,
+    },
+  },
+} as const;
+
+function SignUpForm({
+  medium,
+  result,
   document: { language, to },
-}: {
-  trouble: string | null;
-  document: PageDocument;
-}) {
+}: FormProps & { medium: keyof typeof forms }) {
+  const { title, label, hint, input } = forms[medium];
+  const own = result?.medium === medium ? result : null;
+  const trouble = own?.trouble ?? null;
+  const noteId = `${medium}-note`;
   return (
     <section className="sec way">
-      <h2>{language.say("byChat")}</h2>
+      <h2>{language.say(title)}</h2>
       <form method="post" action={to("/subscribe")}>
-        <label htmlFor="webhook">{language.say("webhookAddress")}</label>
+        <label htmlFor={medium}>{language.say(label)}</label>
         <div className="ask">
           <input
-            id="webhook"
-            name="webhookUrl"
-            type="url"
-            autoComplete="off"
-            placeholder="https://"
-            maxLength={2_000}
+            {...input}
+            id={medium}
             required
+            defaultValue={own?.email}
             aria-invalid={trouble !== null}
-            aria-describedby="chat-hint"
+            aria-describedby={noteId}
           />
           <button>{language.say("subscribe")}</button>
         </div>
         {trouble === null ? (
-          <p className="hint" id="chat-hint">
-            {language.say("chatHint")}
+          <p className="hint" id={noteId}>
+            {language.say(hint)}
           </p>
         ) : (
-          <p className="trouble" id="chat-hint" role="alert">
-            {trouble}
-          </p>
-        )}
-      </form>
-    </section>
-  );
-}
-
-type MailFormProps = { result: SignUpResult; document: PageDocument };
-
-function MailForm({ result, document: { language, to } }: MailFormProps) {
-  const trouble = result?.trouble ?? null;
-  return (
-    <section className="sec way">
-      <h2>{language.say("byEmail")}</h2>
-      <form method="post" action={to("/subscribe")}>
-        <label htmlFor="email">{language.say("emailAddress")}</label>
-        <div className="ask">
-          <input
-            id="email"
-            name="email"
-            type="email"
-            autoComplete="email"
-            maxLength={254}
-            required
-            defaultValue={result?.email}
-            aria-invalid={trouble !== null}
-            aria-describedby={trouble === null ? "what-happens" : "trouble"}
-          />
-          <button>{language.say("subscribe")}</button>
-        </div>
-        {trouble === null ? (
-          <p className="hint" id="what-happens">
-            {language.say("confirmHint")}
-          </p>
-        ) : (
-          <p className="trouble" id="trouble" role="alert">
+          <p className="trouble" id={noteId} role="alert">
             {trouble}
           </p>
         )}

@@ -16,7 +16,14 @@ export const totalsText = (
     on u.${period} = ? and u.monitor_key = wanted.value`;
 
 const dayText = totalsText("uptime_days", "day");
-const hourText = totalsText("uptime_hours", "hour");
+
+/** SQL for the sums of some monitors in several hours. Parameters: hours and monitor keys as JSON. */
+const hoursText = `select u.monitor_key as key, sum(u.up_seconds) as upSeconds,
+    sum(u.degraded_seconds) as degradedSeconds, sum(u.down_seconds) as downSeconds,
+    sum(u.maintenance_seconds) as maintenanceSeconds
+  from json_each(?) hours cross join json_each(?) wanted cross join uptime_hours u
+    on u.hour = hours.value and u.monitor_key = wanted.value
+  group by u.monitor_key`;
 
 /** Spare days at the end of a cache entry. When they are used up, the whole entry is read again. */
 const roomDays = 31;
@@ -120,25 +127,15 @@ export async function readDaysUntil(
   count: number,
 ) {
   const today = Math.floor(at / dayMs);
-  const earlier = await createDayReader(store)(keys, today - 1, count - 1);
-  const sums = new Map<number, Totals>();
-  const wanted = JSON.stringify(keys);
-  for (let hour = today * 24; hour < Math.floor(at / hourMs); hour++)
-    for (const { key, ...totals } of await store.query<Totals & { key: number }>(hourText, [
-      wanted,
-      hour,
-    ]))
-      sums.set(key, addTotals(sums.get(key), totals));
-  for (const [key, totals] of sums) earlier.get(key)?.set(today, totals);
-  return earlier;
+  const days = await createDayReader(store)(keys, today - 1, count - 1);
+  const hours = Array.from(
+    { length: Math.floor(at / hourMs) - today * 24 },
+    (_, n) => today * 24 + n,
+  );
+  const sums = await store.query<Totals & { key: number }>(hoursText, [
+    JSON.stringify(hours),
+    JSON.stringify(keys),
+  ]);
+  for (const { key, ...totals } of sums) days.get(key)?.set(today, totals);
+  return days;
 }
-
-const addTotals = (sum: Totals | undefined, totals: Totals): Totals =>
-  sum === undefined
-    ? totals
-    : {
-        upSeconds: sum.upSeconds + totals.upSeconds,
-        degradedSeconds: sum.degradedSeconds + totals.degradedSeconds,
-        downSeconds: sum.downSeconds + totals.downSeconds,
-        maintenanceSeconds: sum.maintenanceSeconds + totals.maintenanceSeconds,
-      };

@@ -25,7 +25,7 @@ export async function respondOnce({ status, type, body, headers }: Rendered): Pr
   });
 }
 
-/** Responds that the page can't show a time, with the first one. Throws VALIDATION_FAILED for programs. */
+/** Responds that the page can't show a time, with the first one. Throws VALIDATION_ERROR for programs. */
 export function respondTimeNotShown(
   { timeZone }: { timeZone: string },
   part: Part,

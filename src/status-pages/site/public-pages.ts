@@ -190,9 +190,8 @@ export class PublicPages {
       const loaded = await loaderOf(store)({ ...page, indexing: false }, target.now, time);
       const rendered = await renderPart(part, loaded, { ...target, now: time, isPast: true });
       if (rendered === null) return respondNotFound(request);
-      const rendering = { organizationId: head.organizationId, readAt: 0, made: rendered };
-      const { made } = restrict(rendering, head, audience);
-      return adaptToReader(await respondOnce(made ?? rendered), admission, head);
+      const response = await respondOnce(restrictDocument(rendered, head, audience));
+      return adaptToReader(response, admission, head);
     });
   }
 
@@ -461,14 +460,18 @@ function keyFor({ audience }: Admission, head: PageHead, openKey: string): strin
  * Marks a response as private if it is not for anyone, so that no shared cache and no search engine stores it, and no
  * website reads it in the browser of a visitor.
  */
-function restrict(rendering: Rendering, head: PageHead, audience: Audience): Rendering {
-  if (isForAnyone(head, audience) || rendering.made === null) return rendering;
-  const { [anyOrigin]: _open, ...headers } = rendering.made.headers ?? {};
-  const made = addHeaders(
-    { ...rendering.made, headers },
+const restrict = (rendering: Rendering, head: PageHead, audience: Audience): Rendering => ({
+  ...rendering,
+  made: rendering.made && restrictDocument(rendering.made, head, audience),
+});
+
+function restrictDocument(made: Rendered, head: PageHead, audience: Audience): Rendered {
+  if (isForAnyone(head, audience)) return made;
+  const { [anyOrigin]: _open, ...headers } = made.headers ?? {};
+  return addHeaders(
+    { ...made, headers },
     { "Cache-Control": "private, no-cache", "X-Robots-Tag": "noindex" },
   );
-  return { ...rendering, made };
 }
 
 const anyOrigin = "Access-Control-Allow-Origin";

@@ -4,7 +4,7 @@ import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useMayChange } from "../../data/rights.ts";
+import { useMayChange } from "../../components/display/partial-record.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { dot } from "../../components/display/format.ts";
 import { CurlButton } from "../../components/copy.tsx";

@@ -5,9 +5,8 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useMayChange } from "../../data/rights.ts";
+import { PartialNote, useMayChange } from "../../components/display/partial-record.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
-import { PartialNote } from "../../components/display/partial-note.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { dot, pluralize } from "../../components/display/format.ts";
 import { Markdown } from "../../components/display/markdown.tsx";

@@ -6,7 +6,7 @@ import type { Incident } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useMayChange } from "../../../data/rights.ts";
+import { useMayChange } from "../../../components/display/partial-record.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { Loaded, PageHeader, Panel } from "../../../components/page.tsx";

@@ -8,7 +8,7 @@ import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useMayChange } from "../../../data/rights.ts";
+import { useMayChange } from "../../../components/display/partial-record.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { pluralize } from "../../../components/display/format.ts";
 import { Markdown } from "../../../components/display/markdown.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { IncidentTraces, Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
-import { useMayChange } from "../../../data/rights.ts";
+import { useMayChange } from "../../../components/display/partial-record.tsx";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { dot, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";

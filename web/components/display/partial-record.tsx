@@ -1,0 +1,19 @@
+/** Records that a person can read, but not change, because they also concern monitors of other groups. */
+import { useSignedInPerson } from "../../data/session.ts";
+
+type Shared = { partial?: true | undefined };
+
+/** Whether the person can change a record. With a limit to monitor groups, it must not concern other monitors, too. */
+export const useMayChange = ({ partial }: Shared): boolean =>
+  useSignedInPerson().mayWrite && partial !== true;
+
+/** Says why someone who may write can't change a record that also concerns monitors of other groups. */
+export function PartialNote({ what, partial }: Shared & { what: string }) {
+  const { mayWrite } = useSignedInPerson();
+  if (partial !== true || !mayWrite) return null;
+  return (
+    <p className="quiet panel-words">
+      {what} also concerns monitors outside of your groups. You can read it, but not change it.
+    </p>
+  );
+}
