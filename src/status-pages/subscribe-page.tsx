@@ -110,6 +110,7 @@ function SignUpForm({
           <input
             {...input}
             id={medium}
+            dir="ltr"
             required
             defaultValue={own?.email}
             aria-invalid={trouble !== null}

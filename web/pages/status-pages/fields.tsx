@@ -151,7 +151,6 @@ export function AppearanceFields({ form }: { form: PageForm }) {
       <Field form={form} name="showLatency" />
       <Field form={form} name="showPaused" />
       <Field form={form} name="countImpacts" />
-      <Field form={form} name="chatSubscriptions" />
     </>
   );
 }
@@ -223,6 +222,9 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
         </>
       )}
       {values.visibility === "public" && <Field form={form} name="indexing" />}
+      {(values.visibility === "public" || values.visibility === "password") && (
+        <Field form={form} name="chatSubscriptions" />
+      )}
       <Field form={form} name="hosts" />
     </div>
   );
