@@ -14,6 +14,7 @@ import { ManyMonitors } from "../src/monitoring/monitors/bulk-schema.ts";
 import { NewMonitor } from "../src/monitoring/monitors/schema.ts";
 import { findMonitor } from "../src/monitoring/monitors/store.ts";
 import { testAppliance, type TestAppliance } from "./support/appliance.ts";
+import { getFreePort } from "./support/binary.ts";
 import { canary, clientKey, signingCanary } from "./support/samples.ts";
 import { listChannelHomes, listMonitorHomes } from "./support/secret-homes.ts";
 import { signInMember } from "./support/people.ts";
@@ -64,9 +65,10 @@ const cases = (Object.keys(nouns) as Case["noun"][]).flatMap((noun) =>
 async function sink() {
   const heard: string[] = [];
   const hear = (bytes: Uint8Array) => void heard.push(Buffer.from(bytes).toString("latin1"));
+  const port = getFreePort();
   const tcp = Bun.listen({
     hostname: "127.0.0.1",
-    port: 0,
+    port,
     socket: {
       data(socket, bytes) {
         hear(bytes);
@@ -78,13 +80,13 @@ async function sink() {
   });
   const udp = await Bun.udpSocket({
     hostname: "127.0.0.1",
-    port: tcp.port,
+    port,
     socket: { data: (_socket, bytes) => hear(bytes) },
   });
   return {
     heard,
     host: "localhost",
-    port: tcp.port,
+    port,
     [Symbol.dispose]() {
       tcp.stop(true);
       udp.close();

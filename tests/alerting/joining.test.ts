@@ -8,6 +8,7 @@ import {
   type JoinedOutage,
   pickCommonCause,
 } from "../../src/alerting/deciding/joining-rules.ts";
+import { getFreePort } from "../support/binary.ts";
 import { createPager } from "../support/pager.ts";
 
 const outage: JoinedOutage = {
@@ -78,7 +79,11 @@ describe("an outage", () => {
 async function createRack() {
   const pager = await createPager();
   const open = () => {
-    const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: getFreePort(),
+      socket: { data() {} },
+    });
     return server;
   };
   const { api, time, monitor, engine } = pager;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
+import { getFreePort } from "../support/binary.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { createPager } from "../support/pager.ts";
-import { replyWith, hang, reset, startTarget } from "../support/target.ts";
+import { replyWith, hang, reset } from "../support/target.ts";
 
 /** Requests for a test alert. */
 async function tester() {
@@ -94,9 +95,7 @@ describe("a test alert", () => {
 
   test("to a closed port or a broken connection fails with the reason", async () => {
     const { inbox, channel, sent } = await tester();
-    const gone = await startTarget();
-    await gone[Symbol.asyncDispose]();
-    const nobody = await channel({ type: "webhook", url: gone.at() });
+    const nobody = await channel({ type: "webhook", url: `http://127.0.0.1:${getFreePort()}/` });
     expect(await sent(nobody)).toMatchObject({
       status: "failed",
       error: expect.stringMatching(/refused.*\.$/),

@@ -8,6 +8,7 @@ import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import { guard, type Store } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
+import { getFreePort } from "../support/binary.ts";
 import { startLyingProxy } from "../support/faulty-proxy.ts";
 import {
   addressOfNodes,
@@ -219,9 +220,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
 
   test("a node that stopped responding is replaced by the next one within two seconds", async () => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const gone = { host: `127.0.0.1:${closed.port}` };
-    closed.stop(true);
+    const gone = { host: `127.0.0.1:${getFreePort()}` };
     const address = addressOfNodes(gone, { host: `127.0.0.1:${silent.port}` }, node);
     const client = new RqliteClient(address, { ...defaultPatience, silentMs: 50, probeMs: 50 });
     const store = createRqliteStore(client, Date.now);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createTargetGuard } from "../../src/core/security/target-guard.ts";
 import { buildDnsRecord, tryHost } from "../../src/status-pages/site/host-check-service.ts";
 import { unknownId } from "../support/appliance.ts";
+import { getFreePort } from "../support/binary.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { startDnsmasq, hasPrograms, startSilentNameServer } from "../support/real-targets.ts";
@@ -74,9 +75,7 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
   test("reports the missing part", async () => {
     await using other = await startTarget(replyWith(200, "Welcome to nginx!"));
     await using second = await startTarget(replyWith(200, figures.replace("acme", "acme-2")));
-    await using gone = await startTarget();
-    const refused = gone.port;
-    await gone[Symbol.asyncDispose]();
+    const refused = getFreePort();
     const elsewhere = "shows something else: the DNS record or the reverse proxy leads elsewhere.";
     const at = (port: number) => `http://${host}:${port}`;
     const cases: [origin: string, name: string, message: string][] = [

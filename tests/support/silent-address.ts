@@ -1,4 +1,5 @@
 import { dlopen, ptr } from "bun:ffi";
+import { getFreePort } from "./binary.ts";
 
 /** Whether this machine can create a silent address. */
 export const canBeSilent = process.platform === "linux";
@@ -16,23 +17,21 @@ export function openSilentAddress() {
     bind: { args: ["i32", "ptr", "u32"], returns: "i32" },
     listen: { args: ["i32", "i32"], returns: "i32" },
     connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
-    getsockname: { args: ["i32", "ptr", "ptr"], returns: "i32" },
     close: { args: ["i32"], returns: "i32" },
   });
-  const name = new Uint8Array([addressFamily, 0, 0, 0, 127, 0, 0, 1, ...new Uint8Array(8)]);
-  const length = new Uint32Array([name.length]);
+  const port = getFreePort();
+  const name = new Uint8Array(16);
+  name.set([addressFamily, 0, port >> 8, port & 0xff, 127, 0, 0, 1]);
   const [listening, waiting] = [0, 1].map(() => libc.socket(addressFamily, streams, 0));
   const done = [
     libc.bind(listening ?? -1, ptr(name), name.length),
     libc.listen(listening ?? -1, 0),
-    libc.getsockname(listening ?? -1, ptr(name), ptr(length)),
     libc.connect(waiting ?? -1, ptr(name), name.length),
   ];
   if (done.some((result) => result !== 0)) throw new Error("No address could be made silent.");
-  const [, , high = 0, low = 0] = name;
   return {
     address: "127.0.0.1",
-    port: high * 256 + low,
+    port,
     [Symbol.dispose]() {
       for (const socket of [waiting, listening]) libc.close(socket ?? -1);
     },

@@ -11,6 +11,7 @@ import {
 } from "../../support/check-runs.ts";
 import { createAlert, createMessage } from "../../support/alert-receiver.ts";
 import { findReason } from "../../support/dial-context.ts";
+import { getFreePort } from "../../support/binary.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { ann, bob, delivered, findOutcome } from "../../support/mail-outcomes.ts";
 import { startScriptedMailServer, buildSmtpSettings } from "../../support/scripted-mail-server.ts";
@@ -111,10 +112,7 @@ describe("a connection", () => {
   });
 
   test("that is refused is a failure", async () => {
-    const { port } = await startListener(() => {}).then(async (once) => {
-      await once[Symbol.asyncDispose]();
-      return once;
-    });
+    const port = getFreePort();
     for (const tls of ["none", "starttls", "tls"] as const)
       expect(await findOutcome(buildSmtpSettings(port, { tls }))).toBe(
         "TargetFailure: The connection was refused.",

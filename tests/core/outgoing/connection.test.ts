@@ -23,8 +23,8 @@ describe("of several addresses", () => {
 
   test("the first that accepts is used, and no other is tried", async () => {
     const { context, end } = createDialing();
-    await using server = await startListener((socket) => void socket.end("first"));
-    const { port } = server;
+    const port = getFreePort();
+    await using server = await startListener((socket) => void socket.end("first"), { port });
     await using other = await startListener(() => {}, { ...second, port });
     expect(await readAll(await dial([first, second], port, context))).toBe("first");
     end();

@@ -62,7 +62,7 @@ describe.each(overUdp)("%s", (type, fake) => {
   });
 
   test("is up when the first address of a name refuses or is silent", async () => {
-    await using server = await startDatagrams(fake.answers, { hostname: "127.0.0.1" });
+    await using server = await startDatagrams(fake.answers, { port: getFreePort() });
     const good = address("127.0.0.1", 4);
     const refusing = address(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
     expect((await foundAt([refusing, good], server.port)).status).toBe("up");

@@ -7,6 +7,7 @@ import {
   isResponseTo,
   parseResponse,
 } from "../../../../src/monitoring/checks/protocols/dns-messages.ts";
+import { getFreePort } from "../../../support/binary.ts";
 import { runCheckOfType } from "../../../support/check-runs.ts";
 import { defineTestWith, startDnsmasq, startUnbound, zone } from "../../../support/real-targets.ts";
 
@@ -78,9 +79,11 @@ const bits = { authentic: 0x20, unchecked: 0x10 };
 /** A resolver that responds over UDP with flags and one A record of 300 s, or with an error code. */
 async function startResolver(
   respond: (isUnchecked: boolean) => { rcode?: number; flags?: number },
+  port = 0,
 ) {
   const socket = await Bun.udpSocket({
     hostname: "127.0.0.1",
+    port,
     socket: {
       data(from, message, port, address) {
         const query = Buffer.from(message);
@@ -156,8 +159,8 @@ test.each([
 });
 
 test("a truncated response is requested again over TCP", async () => {
-  await using udp = await startResolver(() => ({ flags: 0x0200 }));
-  const port = Number(udp.resolver.split(":")[1]);
+  const port = getFreePort();
+  await using udp = await startResolver(() => ({ flags: 0x0200 }), port);
   using tcp = Bun.listen({
     hostname: "127.0.0.1",
     port,
