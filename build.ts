@@ -6,6 +6,7 @@ import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { createConfigSchema } from "./src/configuration/document.ts";
 import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
+import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/languages.ts";
 import { buildDocument } from "./src/openapi-document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";
@@ -14,6 +15,7 @@ import { renderFormula } from "./release/formula.ts";
 import { writeImage } from "./release/image.ts";
 import { buildDeb, buildRpm } from "./release/linux-packages.ts";
 import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
+import { type FindText, loadDictionary, translateSource } from "./release/page-texts.ts";
 import { sign } from "./release/sign.ts";
 import manifest from "./package.json" with { type: "json" };
 
@@ -55,6 +57,17 @@ const withoutStreamingReact: Bun.BunPlugin = {
     }));
   },
 };
+
+/** Puts the texts of the admin page into its code, in place of the functions that name them. */
+const withTexts = (find: FindText): Bun.BunPlugin => ({
+  name: "with-texts",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/](src|web)[\\/].*\.tsx?$/ }, async ({ path }) => ({
+      contents: translateSource(path, await Bun.file(path).text(), find),
+      loader: path.endsWith("x") ? "tsx" : "ts",
+    }));
+  },
+});
 
 const built = builtFrom();
 const has = (flag: string) => process.argv.includes(flag);
@@ -279,28 +292,46 @@ async function buildReference(icon: string) {
   });
 }
 
-/** Builds the admin page: `index.html`, its scripts and its styles. */
+/** Builds the admin page: its styles, and per language its HTML and scripts. */
 async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string, maskable: string) {
-  const assets = `${plain}/assets`;
   const { outputs } = await Bun.build({
-    entrypoints: ["web/main.tsx", "web/theme/styles.css"],
+    entrypoints: ["web/theme/styles.css"],
+    minify: true,
+    external: ["*.woff2"],
+  });
+  const css = (await outputs[0]?.text()) ?? "";
+  const styles = await addAsset("styles.css", withFonts(css, fonts));
+  const paths = { icon, maskable, styles, font: fonts.get("inter-latin.woff2") ?? "" };
+  for (const language of adminLanguages)
+    await writePage(nameAdminPage(language), "web/index.html", {
+      ...paths,
+      ...(await buildScripts(language)),
+      language,
+    });
+}
+
+/** Builds the scripts of the admin page in a language. Returns the paths of those in its HTML. */
+async function buildScripts(language: AdminLanguage) {
+  const assets = `${plain}/assets`;
+  const shared: Omit<Bun.BuildConfig, "entrypoints"> = {
     outdir: assets,
     target: "browser",
     minify: true,
+    naming: "[name]-[hash].[ext]",
+    plugins: [withTexts(await loadDictionary(language))],
+  };
+  const { outputs } = await Bun.build({
+    ...shared,
+    entrypoints: ["web/main.tsx"],
     splitting: true,
     publicPath: "/assets/",
-    naming: "[name]-[hash].[ext]",
-    external: ["*.woff2"],
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
   });
   // Classic scripts: one runs before module scripts, the other is a shared worker.
   const early = await Bun.build({
+    ...shared,
     entrypoints: ["web/early.ts", "web/live-worker.ts"],
-    outdir: assets,
-    target: "browser",
     format: "iife",
-    minify: true,
-    naming: "[name]-[hash].[ext]",
   });
   outputs.push(...early.outputs);
   const nameOf = (pattern: RegExp) => {
@@ -308,24 +339,18 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string, mask
     if (path === undefined) throw new Error(`The build has no output like ${pattern}.`);
     return path.split(/[\\/]/).pop() ?? "";
   };
-  const css = Bun.file(`${assets}/${nameOf(/styles-\w+\.css$/)}`);
-  const styles = await addAsset("styles.css", withFonts(await css.text(), fonts));
-  await css.delete();
   const script = nameOf(/main-\w+\.js$/);
   // With this hint, Chromium compiles all functions in a background thread, instead of one by one
   // during the first render.
   const code = await Bun.file(`${assets}/${script}`).text();
   await Bun.write(`${assets}/${script}`, `//# allFunctionsCalledOnLoad\n${code}`);
-  await writePage("index.html", "web/index.html", {
-    icon,
-    maskable,
-    font: fonts.get("inter-latin.woff2") ?? "",
+  const size = await firstLoad(assets, script);
+  console.log(`admin page (${language})  first script load ${size} kB as gzip`);
+  return {
     script: `/assets/${script}`,
-    styles,
     early: `/assets/${nameOf(/early-\w+\.js$/)}`,
     worker: `/assets/${nameOf(/live-worker-\w+\.js$/)}`,
-  });
-  console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
+  };
 }
 
 /** Builds the files with which browsers install the admin page and show its notifications. */

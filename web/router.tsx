@@ -17,6 +17,7 @@ import { parseReportSearch } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Layout } from "./shell/layout.tsx";
+import { t } from "./language/text.ts";
 
 const root = createRootRoute({
   component: Outlet,
@@ -38,7 +39,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/monitors",
-    staticData: { navigation: { label: "Monitors", icon: "pulse", keys: "g m" } },
+    staticData: { navigation: { label: t("Monitors"), icon: "pulse", keys: "g m" } },
     validateSearch: parseFilters,
     component: MonitorsPage,
   }),
@@ -53,7 +54,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/alerts",
-    staticData: { navigation: { label: "Alerts", icon: "sound", keys: "g a" } },
+    staticData: { navigation: { label: t("Alerts"), icon: "sound", keys: "g a" } },
     validateSearch: parseAlertFilters,
     component: lazyRouteComponent(createChunk(() => import("./pages/alerts/alerts-page.tsx"))),
   }),
@@ -65,7 +66,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/incidents",
-    staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
+    staticData: { navigation: { label: t("Incidents"), icon: "warning", keys: "g i" } },
     validateSearch: parseIncidentFilters,
     component: lazyRouteComponent(
       createChunk(() => import("./pages/incidents/list/incidents-page.tsx")),
@@ -88,7 +89,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/maintenance",
-    staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
+    staticData: { navigation: { label: t("Maintenance"), icon: "calendar", keys: "g w" } },
     validateSearch: parseMaintenanceSearch,
     component: lazyRouteComponent(
       createChunk(() => import("./pages/maintenance/maintenance-page.tsx")),
@@ -102,7 +103,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/on-call",
-    staticData: { navigation: { label: "On call", icon: "people", keys: "g o" } },
+    staticData: { navigation: { label: t("On call"), icon: "people", keys: "g o" } },
     component: lazyRouteComponent(createChunk(() => import("./pages/on-call/on-call-page.tsx"))),
   }),
   createRoute({
@@ -132,7 +133,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/alert-channels",
-    staticData: { navigation: { label: "Alert channels", icon: "bell", keys: "g c" } },
+    staticData: { navigation: { label: t("Alert channels"), icon: "bell", keys: "g c" } },
     validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
       typeof type === "string" ? { new: type } : {},
     component: lazyRouteComponent(
@@ -152,7 +153,7 @@ const framed = [
     ...inShell,
     path: "/status-pages",
     staticData: {
-      navigation: { label: "Status pages", icon: "page", keys: "g s", isForAll: true },
+      navigation: { label: t("Status pages"), icon: "page", keys: "g s", isForAll: true },
     },
     validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
       adding === "" ? { new: "" } : {},
@@ -172,14 +173,14 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/reports",
-    staticData: { navigation: { label: "Reports", icon: "chart", keys: "g r" } },
+    staticData: { navigation: { label: t("Reports"), icon: "chart", keys: "g r" } },
     validateSearch: parseReportSearch,
     component: lazyRouteComponent(createChunk(() => import("./pages/reports/reports-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/settings",
-    staticData: { navigation: { label: "Settings", icon: "settings", keys: "g ," } },
+    staticData: { navigation: { label: t("Settings"), icon: "settings", keys: "g ," } },
     component: lazyRouteComponent(createChunk(() => import("./pages/settings/settings-page.tsx"))),
   }),
   createRoute({

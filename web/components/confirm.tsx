@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { BusyButton } from "./forms/busy-button.tsx";
 import { notifyError } from "./toasts.tsx";
+import { t } from "../language/text.ts";
 
 /**
  * Asks for confirmation of an action that takes effect at once and cannot be undone. A question
@@ -11,7 +12,7 @@ import { notifyError } from "./toasts.tsx";
 export function Confirm({
   title,
   verb,
-  cancel = "Cancel",
+  cancel = t("Cancel"),
   publishes = false,
   children,
   onConfirm,

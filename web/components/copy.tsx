@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { apiPathOf } from "../data/client.ts";
 import { Icon } from "./display/icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
+import { t } from "../language/text.ts";
 
 export type Action = {
   method: string;
@@ -21,11 +22,11 @@ function buildCurl({ method, route, query = {}, body }: Action): string {
   const lines = [
     // Quoted, because shells interpret `?` and `&`.
     `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,
-    `-H "Authorization: Bearer $KEY"`,
+    t('-H "Authorization: Bearer $KEY"'),
   ];
   if (body !== undefined)
     lines.push(
-      `-H "Content-Type: application/json"`,
+      t('-H "Content-Type: application/json"'),
       `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
     );
   return lines.join(" \\\n  ");
@@ -35,7 +36,7 @@ export async function copyText(text: string, what: string) {
   try {
     if (navigator.clipboard === undefined) copyOldWay(text);
     else await navigator.clipboard.writeText(text);
-    notify(`${what} copied`);
+    notify(t("{what} copied", { what }));
   } catch (error) {
     notifyError(error);
   }
@@ -49,7 +50,7 @@ function copyOldWay(text: string) {
   area.select();
   const done = document.execCommand("copy");
   area.remove();
-  if (!done) throw new Error("The browser did not allow copying.");
+  if (!done) throw new Error(t("The browser did not allow copying."));
 }
 
 export function CurlButton({ action }: { action: () => Action }) {
@@ -57,12 +58,12 @@ export function CurlButton({ action }: { action: () => Action }) {
     <Button
       className="not-phone quiet"
       variant="subtle"
-      title="Copy as curl, for a script"
-      aria-label="Copy as curl"
+      title={t("Copy as curl, for a script")}
+      aria-label={t("Copy as curl")}
       leftSection={<Icon name="terminal" />}
       onClick={() => copyCurl(action())}
     >
-      curl
+      {t("curl")}
     </Button>
   );
 }
@@ -82,8 +83,8 @@ export function CopyLine({ label, text, href }: { label: string; text: string; h
       <button
         type="button"
         className="dots"
-        aria-label={`Copy: ${label}`}
-        title="Copy"
+        aria-label={t("Copy: {label}", { label })}
+        title={t("Copy")}
         onClick={() => void copyText(text, label)}
       >
         <Icon name="copy" size={15} />
@@ -123,13 +124,13 @@ export function ShownOnce({
             leftSection={<Icon name="copy" size={15} />}
             onClick={() => void copyText(text, label)}
           >
-            Copy
+            {t("Copy")}
           </Button>
         </div>
       </div>
       <div className="form-buttons">
         <div className="form-extra">{extra}</div>
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{t("Done")}</Button>
       </div>
     </Modal>
   );

@@ -6,6 +6,7 @@ import { restoreRecord } from "../data/restore.ts";
 import { createStore } from "../data/store.ts";
 import { hold } from "./held-changes.tsx";
 import { notifyDone, notifyError, notifyWaiting } from "./toasts.tsx";
+import { t } from "../language/text.ts";
 
 /** How long lists hide a record after its deletion, until they are read again, in milliseconds. */
 const hiddenMs = 5_000;
@@ -63,7 +64,7 @@ export async function deleteRecord(
     return notifyError(error);
   }
   setTimeout(() => markDeleted(id, false), hiddenMs);
-  notifyDone(`Deleted ${title}`, async () => {
+  notifyDone(t("Deleted {title}", { title }), async () => {
     await unwrapData(restoreRecord(noun, id));
     show();
   });

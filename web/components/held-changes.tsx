@@ -18,10 +18,11 @@ import { useSignedInPerson } from "../data/session.ts";
 import { createStore } from "../data/store.ts";
 import { registerUndoable } from "../data/undoable.ts";
 import { Icon } from "./display/icons.tsx";
-import { dot, pluralize } from "./display/format.ts";
+import { dot } from "./display/format.ts";
 import { useNow } from "./display/time.tsx";
 import { openDialog } from "./open-dialog.ts";
 import { notifyError, notifyWaiting, useAction } from "./toasts.tsx";
+import { t, tCount, tNode } from "../language/text.ts";
 
 /** IDs of held creations of this tab. Their records open when they are sent. */
 const createdHere = new Set<string>();
@@ -70,7 +71,7 @@ async function takeBack(held: HeldChange) {
   reopen.get(held.id)?.();
   if (subjectId === null) return;
   if (operation === "updateIncident" && values["message"] !== undefined)
-    drafts.write(`update ${subjectId}`, values);
+    drafts.write(t("update {subjectId}", { subjectId }), values);
   const counts = undoneCounts.get();
   undoneCounts.set(new Map([...counts, [subjectId, (counts.get(subjectId) ?? 0) + 1]]));
 }
@@ -106,7 +107,7 @@ export function HeldEverywhere() {
   useOpenWhenSent();
   if (pending.length === 0) return null;
   return (
-    <section className="held-everywhere" aria-label="Held changes">
+    <section className="held-everywhere" aria-label={t("Held changes")}>
       {pending.map((held) => (
         <HeldLine key={held.id} held={held} />
       ))}
@@ -128,20 +129,20 @@ function useOpenWhenSent() {
 }
 
 const verbs: Record<string, string> = {
-  openIncident: "New incident",
-  resolveIncident: "Resolution",
-  updateIncidentPostmortem: "Postmortem",
-  createMaintenanceWindow: "Maintenance",
-  updateMaintenanceWindow: "Maintenance",
-  deleteIncident: "Incident",
-  deleteIncidentPostmortem: "Postmortem",
-  deleteIncidentNote: "Internal note",
-  deleteIncidentTemplate: "Incident template",
-  deleteSchedule: "Schedule",
-  deleteMaintenanceWindow: "Maintenance",
-  deleteMonitor: "Monitor",
-  deleteSubscriber: "Subscriber",
-  revokeInvitation: "Invitation",
+  openIncident: t("New incident"),
+  resolveIncident: t("Resolution"),
+  updateIncidentPostmortem: t("Postmortem"),
+  createMaintenanceWindow: t("Maintenance"),
+  updateMaintenanceWindow: t("Maintenance"),
+  deleteIncident: t("Incident"),
+  deleteIncidentPostmortem: t("Postmortem"),
+  deleteIncidentNote: t("Internal note"),
+  deleteIncidentTemplate: t("Incident template"),
+  deleteSchedule: t("Schedule"),
+  deleteMaintenanceWindow: t("Maintenance"),
+  deleteMonitor: t("Monitor"),
+  deleteSubscriber: t("Subscriber"),
+  revokeInvitation: t("Invitation"),
 };
 
 /** Maximum characters of a message in a line. */
@@ -151,10 +152,14 @@ const shownCharacters = 140;
 function describeHeld({ operation, title, change }: HeldChange, byMessage = false): string {
   if (operation === "changeMonitors") {
     const parts = (change["changes"] ?? [change]) as { monitorIds: string[] }[];
-    return pluralize(parts.flatMap(({ monitorIds }) => monitorIds).length, "monitor");
+    return tCount(
+      parts.flatMap(({ monitorIds }) => monitorIds).length,
+      "{count} monitor",
+      "{count} monitors",
+    );
   }
   const status = change["status"];
-  const verb = verbs[operation] ?? (status === "resolved" ? "Resolution" : "Update");
+  const verb = verbs[operation] ?? (status === "resolved" ? t("Resolution") : t("Update"));
   const message = typeof change["message"] === "string" ? change["message"] : "";
   const text = byMessage ? message : (title ?? "");
   if (text === "") return verb;
@@ -162,10 +167,10 @@ function describeHeld({ operation, title, change }: HeldChange, byMessage = fals
 }
 
 function wordsOf(held: HeldChange) {
-  if (isDeletion(held)) return { verb: "Delete", doing: "Deleting", done: "deleted" };
+  if (isDeletion(held)) return { verb: "Delete", doing: t("Deleting"), done: "deleted" };
   if (held.operation === "changeMonitors")
-    return { verb: "Change", doing: "Changing", done: "changed" };
-  return { verb: "Send", doing: "Sending", done: "sent" };
+    return { verb: t("Change"), doing: t("Changing"), done: "changed" };
+  return { verb: t("Send"), doing: t("Sending"), done: "sent" };
 }
 
 function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage?: boolean }) {
@@ -177,12 +182,13 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
   const isFailed = held.state === "failed";
   const words = wordsOf(held);
   const state = isFailed
-    ? `Not ${words.done}: ${held.error}`
+    ? t("Not {done}: {error}", { done: words.done, error: held.error ?? "" })
     : left > 0
-      ? `${words.doing} in ${Math.min(left, held.secondsLeft)} s`
+      ? t("{doing} in {min} s", { doing: words.doing, min: Math.min(left, held.secondsLeft) })
       : `${words.doing}…`;
   const description = describeHeld(held, isOnItsPage);
-  const by = held.author.id === person.id ? "" : `${dot}by ${held.author.name}`;
+  const by =
+    held.author.id === person.id ? "" : t("{dot}by {name}", { dot, name: held.author.name });
   return (
     <div className={isFailed ? "held-line held-failed" : "held-line"}>
       <Icon name={isFailed ? "warning" : isDeletion(held) ? "trash" : "mail"} size={16} />
@@ -194,16 +200,18 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
         </span>
       </span>
       <span role="status" className="visually-hidden">
-        {isFailed ? state : `${words.doing} soon: ${description}. You can undo it.`}
+        {isFailed
+          ? state
+          : t("{doing} soon: {description}. You can undo it.", { doing: words.doing, description })}
       </span>
       {mayWrite && (isFailed || left > 0) && (
         <span className="held-buttons">
           <Button size="compact-sm" disabled={undo.isPending} onClick={undo.run}>
-            {isFailed ? "Dismiss" : "Undo"}
+            {isFailed ? t("Dismiss") : t("Undo")}
           </Button>
           {!isFailed && (
             <Button size="compact-sm" variant="subtle" disabled={send.isPending} onClick={send.run}>
-              {words.verb} now
+              {tNode("{verb} now", { verb: words.verb })}
             </Button>
           )}
         </span>

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from "react";
 import { useSignedInPerson } from "../data/session.ts";
 import { type Action, copyCurl } from "./copy.tsx";
 import { Icon, type IconName } from "./display/icons.tsx";
+import { t } from "../language/text.ts";
 
 export function MenuItem({
   icon,
@@ -68,7 +69,7 @@ export function HistoryItem({ id }: { id: string }) {
         void navigate({ to: "/settings/$section", params, search: { record: id } as never })
       }
     >
-      History
+      {t("History")}
     </MenuItem>
   );
 }
@@ -90,7 +91,7 @@ export function RecordItems({
     <>
       <HistoryItem id={id} />
       <MenuItem icon="terminal" onClick={() => copyCurl(curl())}>
-        Copy as curl
+        {t("Copy as curl")}
       </MenuItem>
       {onDelete !== false && (
         <>
@@ -110,7 +111,7 @@ export function MoreActions({ className, children }: { className?: string; child
         <ActionIcon
           variant="default"
           size={34}
-          aria-label="More actions"
+          aria-label={t("More actions")}
           {...(className !== undefined && { className })}
         >
           <Icon name="dots" />

@@ -12,6 +12,7 @@ import type { ManagedAs } from "../data/managed.ts";
 import { Icon } from "./display/icons.tsx";
 import { Waiting } from "./waiting.tsx";
 import { ManagedLine } from "./display/managed-notice.tsx";
+import { t } from "../language/text.ts";
 
 type Crumb = { to: string; label: string };
 
@@ -41,13 +42,15 @@ export function PageHeader({
   children?: ReactNode;
 }) {
   const problems = problemCount.use();
-  useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
+  useDocumentTitle(
+    t("{value}{title} – Signalbox", { value: problems > 0 ? `(${problems}) ` : "", title }),
+  );
   return (
     <header
       className={`page-header mb-14 ${state === undefined ? "" : "page-header-lines"} ${wide ? "page-wide" : ""}`}
     >
       {crumbs.length > 0 && (
-        <nav className="crumbs" aria-label="Breadcrumb">
+        <nav className="crumbs" aria-label={t("Breadcrumb")}>
           {crumbs.map(({ to, label }, index) => (
             <span key={to + label}>
               {index > 0 && " / "}
@@ -155,7 +158,7 @@ export function EmptyState({
 
 /** Shows a shortcut as keys: `⌘K` on Apple devices, `Ctrl K` elsewhere. */
 export function KeyHint({ keys }: { keys: string }) {
-  return <kbd className="key">{keys.replace("mod", isMac ? "⌘" : "Ctrl ")}</kbd>;
+  return <kbd className="key">{keys.replace("mod", isMac ? "⌘" : t("Ctrl "))}</kbd>;
 }
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -170,14 +173,14 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
   return (
     <EmptyState
       icon={<Icon name="warning" size={28} />}
-      title={`${what} could not be loaded`}
+      title={t("{what} could not be loaded", { what })}
       action={
         isFinal ? (
           <Button component={Link} to="/">
-            Go to Monitors
+            {t("Go to Monitors")}
           </Button>
         ) : (
-          <Button onClick={() => void refetchFailed()}>Try again</Button>
+          <Button onClick={() => void refetchFailed()}>{t("Try again")}</Button>
         )
       }
     >

@@ -2,6 +2,7 @@ import { formatCount } from "./display/format.ts";
 import { Icon } from "./display/icons.tsx";
 import { ActionIcon, Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
+import { t, tNode } from "../language/text.ts";
 
 /** Page number and size, and the total number of entries. */
 export type Meta = PageRequest & { total: number };
@@ -16,15 +17,18 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
   const first = (page - 1) * per_page + 1;
   const last = Math.min(page * per_page, total);
   return (
-    <nav className="pager" aria-label="Pages">
+    <nav className="pager" aria-label={t("Pages")}>
       <span className="num">
-        {first <= last ? `${first}–${last}` : "None"} of {formatCount(total)}
+        {tNode("{value} of {total}", {
+          value: first <= last ? `${first}–${last}` : t("None"),
+          total: formatCount(total),
+        })}
       </span>
       <Button size="xs" disabled={page === 1} onClick={() => onPage(page - 1)}>
-        Newer
+        {t("Newer")}
       </Button>
       <Button size="xs" disabled={last >= total} onClick={() => onPage(page + 1)}>
-        Older
+        {t("Older")}
       </Button>
     </nav>
   );
@@ -46,20 +50,25 @@ export const PeriodButtons = ({
   <>
     {!isNow && (
       <Button size="xs" onClick={onToday}>
-        Today
+        {t("Today")}
       </Button>
     )}
     <ActionIcon
       variant="default"
       size={30}
-      aria-label={`Previous ${period}`}
+      aria-label={t("Previous {period}", { period })}
       onClick={() => onMove(-1)}
     >
       <span className="flex rotate-180">
         <Icon name="right" size={14} />
       </span>
     </ActionIcon>
-    <ActionIcon variant="default" size={30} aria-label={`Next ${period}`} onClick={() => onMove(1)}>
+    <ActionIcon
+      variant="default"
+      size={30}
+      aria-label={t("Next {period}", { period })}
+      onClick={() => onMove(1)}
+    >
       <Icon name="right" size={14} />
     </ActionIcon>
   </>

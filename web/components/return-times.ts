@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { toInstant, toLocal } from "../../src/core/time/time-zones.ts";
+import { t } from "../language/text.ts";
 
 /** A choice of a time, counted from the click. */
 type ReturnTime = { label: string; getEnd: () => number };
@@ -11,9 +12,9 @@ export function listReturnTimes(zone: string): ReturnTime[] {
     return toInstant(today + dayMs + 9 * hourMs, zone);
   };
   return [
-    { label: "for 1 hour", getEnd: () => Date.now() + hourMs },
-    { label: "for 8 hours", getEnd: () => Date.now() + 8 * hourMs },
-    { label: "until tomorrow, 09:00", getEnd: untilMorning },
-    { label: "for 1 week", getEnd: () => Date.now() + 7 * dayMs },
+    { label: t("for 1 hour"), getEnd: () => Date.now() + hourMs },
+    { label: t("for 8 hours"), getEnd: () => Date.now() + 8 * hourMs },
+    { label: t("until tomorrow, 09:00"), getEnd: untilMorning },
+    { label: t("for 1 week"), getEnd: () => Date.now() + 7 * dayMs },
   ];
 }

@@ -5,6 +5,7 @@ import { createStore } from "../data/store.ts";
 import { retryUntilConnected } from "../data/client.ts";
 import { registerUndoable } from "../data/undoable.ts";
 import { Icon } from "./display/icons.tsx";
+import { t } from "../language/text.ts";
 
 type Toast = {
   id: number;
@@ -50,7 +51,7 @@ export function useAction(act: () => Promise<unknown>) {
 
 /** Reports that a change is visible but waits for the connection to be saved. */
 export const notifyWaiting = () => {
-  notify("Will be saved once the connection is back");
+  notify(t("Will be saved once the connection is back"));
 };
 
 const undoMs = 10_000;
@@ -65,7 +66,12 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
     endUndo();
     retryUntilConnected(takeBack, notifyWaiting).catch(notifyError);
   };
-  const close = showToast({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
+  const close = showToast({
+    text,
+    bad: false,
+    life: undoMs,
+    action: { label: t("Undo"), do: undo },
+  });
   const forget = registerUndoable({ finish: endUndo, undo });
   const timer = setTimeout(endUndo, undoMs);
   function endUndo() {
@@ -84,7 +90,7 @@ export function Toasts() {
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => box.current?.style.setProperty("bottom", findFreeBottom(box.current)));
   return (
-    <section className="toasts" aria-label="Notifications" aria-live="polite" ref={box}>
+    <section className="toasts" aria-label={t("Notifications")} aria-live="polite" ref={box}>
       {shown.map((toast) => (
         <ToastLine key={toast.id} toast={toast} />
       ))}
@@ -94,7 +100,7 @@ export function Toasts() {
 
 /** Elements that toasts must not cover: all that act, or if there are too many, those of forms and toolbars. */
 const keptVisible = [
-  "button, a.mantine-Button-root, input, textarea",
+  t("button, a.mantine-Button-root, input, textarea"),
   ".form-buttons :is(button, a), [role=toolbar] button",
 ];
 const toastGap = 8;

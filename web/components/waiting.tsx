@@ -1,6 +1,7 @@
 /** Placeholder of content that is not loaded yet: nothing at first, then its outline, then the reason. */
 import { useEffect, useState } from "react";
 import { connection } from "../data/connection.ts";
+import { t } from "../language/text.ts";
 
 /** Waits after which the outline and the reason appear, in milliseconds. Most content arrives before the first. */
 const outlineAfterMs = 300;
@@ -21,8 +22,8 @@ export function Waiting({ what }: { what: string }) {
       {waitedMs >= reasonAfterMs && (
         <p className="quiet">
           {isLost
-            ? `Signalbox is not responding. Reconnecting to load ${name}…`
-            : `Waiting for a response from Signalbox with ${name}…`}
+            ? t("Signalbox is not responding. Reconnecting to load {name}…", { name })
+            : t("Waiting for a response from Signalbox with {name}…", { name })}
         </p>
       )}
       <div aria-hidden="true">

@@ -5,6 +5,7 @@ import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
 import { buildRequestHeaders, takeEarlyResponse } from "./early-requests.ts";
 import { signedOut } from "./signed-out.ts";
+import { t } from "../language/text.ts";
 
 /** An error response of the server, with its message. `details` name the invalid fields. */
 export class ApiError extends Error {
@@ -14,7 +15,7 @@ export class ApiError extends Error {
   readonly requestId: string | null;
 
   constructor(status: number, error: Partial<Refusal> = {}) {
-    super(error.message ?? `The server responded with status ${status}.`);
+    super(error.message ?? t("The server responded with status {status}.", { status }));
     this.name = "ApiError";
     this.status = status;
     this.code = error.code ?? "INTERNAL";
@@ -26,8 +27,8 @@ export class ApiError extends Error {
 /** No response: the network or the server is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super("Signalbox can't be reached.", { cause });
-    this.name = "Unreachable";
+    super(t("Signalbox can't be reached."), { cause });
+    this.name = t("Unreachable");
   }
 }
 

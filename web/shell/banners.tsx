@@ -6,10 +6,10 @@ import { dashboard, unwrapData } from "../data/client.ts";
 import { connection } from "../data/connection.ts";
 import { liveState } from "../data/live.ts";
 import { renewSession, useSignedInPerson } from "../data/session.ts";
-import { pluralize } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
+import { t, tCount, tNode } from "../language/text.ts";
 
 /** Shows a lost connection after 1.5 s, until it is restored. */
 export function ConnectionBanner() {
@@ -25,7 +25,9 @@ export function ConnectionBanner() {
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
-      <span>The connection to Signalbox is lost. This page may be out of date. Reconnecting…</span>
+      <span>
+        {t("The connection to Signalbox is lost. This page may be out of date. Reconnecting…")}
+      </span>
     </div>
   );
 }
@@ -39,23 +41,28 @@ export function WrongCodes() {
     <div className="banner" role="status">
       <Icon name="warning" />
       <span>
-        {pluralize(count, "wrong two-factor code")} {count === 1 ? "was" : "were"} entered after
-        your correct password
-        {count > 1 && (
-          <>
-            , the first <Time at={since} />
-          </>
+        {tNode(
+          "{pluralize} {value} entered after your correct password{value2}, the last {time}{value3}. If this was not you, someone knows your password: {link}.",
+          {
+            pluralize: tCount(
+              count,
+              "{count} wrong two-factor code",
+              "{count} wrong two-factor codes",
+            ),
+            value: count === 1 ? "was" : "were",
+            value2: count > 1 && <>{tNode(", the first {time}", { time: <Time at={since} /> })}</>,
+            time: <Time at={lastAt} />,
+            value3: lastFrom !== null && t(" from {lastFrom}", { lastFrom }),
+            link: (
+              <Link to="/settings/$section" params={{ section: "profile" }}>
+                {t("change it")}
+              </Link>
+            ),
+          },
         )}
-        , the last <Time at={lastAt} />
-        {lastFrom !== null && ` from ${lastFrom}`}. If this was not you, someone knows your
-        password:{" "}
-        <Link to="/settings/$section" params={{ section: "profile" }}>
-          change it
-        </Link>
-        .
       </span>
       <Button size="xs" onClick={() => acknowledgeWrongCodes().catch(notifyError)}>
-        Dismiss
+        {t("Dismiss")}
       </Button>
     </div>
   );

@@ -52,17 +52,18 @@ import { type Command, rankCommands, selectForActions } from "./palette-rules.ts
 import { recentRecords } from "./recent-records.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
+import { t } from "../language/text.ts";
 
 const dialogs: { label: string; keys?: string; icon: IconName; dialog: Dialog }[] = [
-  { label: "Create monitor", keys: "N", icon: "plus", dialog: { kind: "create-monitor" } },
-  { label: "Create group", icon: "folder", dialog: { kind: "create-group" } },
-  { label: "Create incident", icon: "warning", dialog: { kind: "create-incident" } },
-  { label: "Schedule maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
+  { label: t("Create monitor"), keys: "N", icon: "plus", dialog: { kind: "create-monitor" } },
+  { label: t("Create group"), icon: "folder", dialog: { kind: "create-group" } },
+  { label: t("Create incident"), icon: "warning", dialog: { kind: "create-incident" } },
+  { label: t("Schedule maintenance"), icon: "calendar", dialog: { kind: "plan-maintenance" } },
 ];
 
 const creatingPages = [
-  ["Create alert channel", "/alert-channels?new="],
-  ["Create status page", "/status-pages?new="],
+  [t("Create alert channel"), "/alert-channels?new="],
+  [t("Create status page"), "/status-pages?new="],
 ] as const;
 
 type Search = {
@@ -136,9 +137,10 @@ function useNewMonitorCommand(text: string): Command[] {
   const { mayWrite } = useSignedInPerson();
   const target = parseTarget(text);
   if (!mayWrite || target === null) return [];
-  const create = () => addMonitor(target).then(() => notify(`Created ${target.name}`), notifyError);
+  const create = () =>
+    addMonitor(target).then(() => notify(t("Created {name}", { name: target.name })), notifyError);
   return [
-    createCommand(`Create monitor: ${text.trim()}`, "plus", () => void create(), {
+    createCommand(t("Create monitor: {text}", { text: text.trim() }), "plus", () => void create(), {
       hint: target.type,
     }),
   ];
@@ -164,17 +166,19 @@ const listCreatingCommands = (
 
 /** Commands of the on-call pages, and of their records for administrators. */
 const listOnCallCommands = (goTo: (href: string) => void, mayEdit: boolean): Command[] => [
-  createCommand("Readiness", "people", () => goTo("/on-call/readiness")),
-  createCommand("Alert sources", "webhook", () => goTo("/on-call/alert-sources"), {
-    keywords: "prometheus alertmanager grafana zabbix integrations",
+  createCommand(t("Readiness"), "people", () => goTo("/on-call/readiness")),
+  createCommand(t("Alert sources"), "webhook", () => goTo("/on-call/alert-sources"), {
+    keywords: t("prometheus alertmanager grafana zabbix integrations"),
   }),
   ...(mayEdit
     ? [
-        createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
-        createCommand("Create escalation policy", "bell", () =>
+        createCommand(t("Create schedule"), "people", () =>
+          openDialog({ kind: "create-schedule" }),
+        ),
+        createCommand(t("Create escalation policy"), "bell", () =>
           openDialog({ kind: "create-policy" }),
         ),
-        createCommand("Create alert source", "webhook", () =>
+        createCommand(t("Create alert source"), "webhook", () =>
           openDialog({ kind: "create-source" }),
         ),
       ]
@@ -200,26 +204,33 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
   for (const { path, label, icon, role, settings } of sections)
     if (may(role))
       commands.push(
-        createCommand(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`), {
+        createCommand(t("Settings: {label}", { label }), icon, () => goTo(`/settings/${path}`), {
           keywords: settings.join(" "),
         }),
       );
   for (const { id, name } of organizations)
     if (id !== organization.id)
       commands.push(
-        createCommand(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
-          key: id,
-          hint: "Organization",
-        }),
+        createCommand(
+          t("Switch to {name}", { name }),
+          "folder",
+          () => void switchTo(id).catch(notifyError),
+          {
+            key: id,
+            hint: t("Organization"),
+          },
+        ),
       );
   return [
     ...commands,
-    createCommand(wall.label, wall.icon, wall.run, { hint: "For a TV", common: true }),
+    createCommand(wall.label, wall.icon, wall.run, { hint: t("For a TV"), common: true }),
     createCommand(shortcuts.label, shortcuts.icon, shortcuts.run, { keys: "?", common: true }),
-    createCommand(reference.label, reference.icon, reference.run, { keywords: "docs documents" }),
-    createCommand(signOut.label, signOut.icon, signOut.run, { keywords: "log out" }),
+    createCommand(reference.label, reference.icon, reference.run, {
+      keywords: t("docs documents"),
+    }),
+    createCommand(signOut.label, signOut.icon, signOut.run, { keywords: t("log out") }),
     ...themes.map(({ value, label, icon }) =>
-      createCommand(`Theme: ${label}`, icon, () => setColorScheme(value), {
+      createCommand(t("Theme: {label}", { label }), icon, () => setColorScheme(value), {
         key: `theme ${value}`,
       }),
     ),
@@ -253,22 +264,27 @@ function useMonitorCommands({ text, goTo }: Search): Command[] {
     ...monitors.map(({ id, name, status, target, tags }) =>
       createCommand(name, <StateIcon state={status} />, () => goTo(`/monitors/${id}`), {
         key: id,
-        hint: "Monitor",
+        hint: t("Monitor"),
         keywords: [target ?? "", ...tags].join(" "),
       }),
     ),
     ...groups.map(({ id, name, tags }) =>
       createCommand(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
         key: id,
-        hint: "Group",
+        hint: t("Group"),
         keywords: tags.join(" "),
       }),
     ),
     ...[...new Set(tagged.flatMap(({ tags }) => tags))].map((tag) =>
-      createCommand(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
-        key: `tag ${tag}`,
-        hint: "Tag",
-      }),
+      createCommand(
+        t("Tag: {tag}", { tag }),
+        "tag",
+        () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`),
+        {
+          key: `tag ${tag}`,
+          hint: t("Tag"),
+        },
+      ),
     ),
     // After the records, so that a name alone with Enter opens the record.
     ...(mayWrite && hasActions(text) ? listMonitorActions(groups, monitors, text, zone) : []),
@@ -284,14 +300,14 @@ function listMonitorActions(
   const chosen = selectForActions(monitors, text);
   return [
     ...selectForActions(groups, text).flatMap((group) =>
-      createActionCommands(group, Object.values(getGroupActions(group)), "Group"),
+      createActionCommands(group, Object.values(getGroupActions(group)), t("Group")),
     ),
     ...chosen.flatMap((monitor) =>
-      createActionCommands(monitor, Object.values(getMonitorActions(monitor)), "Monitor"),
+      createActionCommands(monitor, Object.values(getMonitorActions(monitor)), t("Monitor")),
     ),
     // After all others, because there are several per monitor.
     ...chosen.flatMap((monitor) =>
-      createActionCommands(monitor, listPauses(monitor, zone), "Monitor"),
+      createActionCommands(monitor, listPauses(monitor, zone), t("Monitor")),
     ),
   ];
 }
@@ -318,23 +334,29 @@ function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
     ...windows.map(({ id, title }) =>
       createCommand(title, "calendar", () => goTo(`/maintenance/${id}`), {
         key: id,
-        hint: "Maintenance",
+        hint: t("Maintenance"),
       }),
     ),
     ...(past?.data ?? []).map(({ id, title, createdAt }) =>
       createCommand(title, "check", visit(id), {
         key: id,
         // Monitors that fail repeatedly have many incidents with the same title.
-        hint: `Resolved incident · ${formatDateTime(zone, Date.parse(createdAt), Date.now())}`,
+        hint: t("Resolved incident · {zone}", {
+          zone: formatDateTime(zone, Date.parse(createdAt), Date.now()),
+        }),
       }),
     ),
     ...(open?.data ?? []).flatMap((incident) => {
       const { id, title, partial } = incident;
       const resolve = () => resolveIncident(id);
       return [
-        createCommand(title, "warning", visit(id), { key: id, hint: "Incident" }),
+        createCommand(title, "warning", visit(id), { key: id, hint: t("Incident") }),
         ...(mayWrite && partial !== true
-          ? [createCommand(`Resolve ${title}`, "check", resolve, { key: `resolve ${id}` })]
+          ? [
+              createCommand(t("Resolve {title}", { title }), "check", resolve, {
+                key: `resolve ${id}`,
+              }),
+            ]
           : []),
       ];
     }),
@@ -359,19 +381,19 @@ function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
     const isOwn = status === "acknowledged" && acknowledgments.some((one) => one.id === person.id);
     const actions: RecordAction[] = [
       isOwn
-        ? { label: "Open again", icon: "bell", run: () => void openAgain(alert) }
-        : { label: "Acknowledge", icon: "check", run: () => void acknowledge(alert) },
+        ? { label: t("Open again"), icon: "bell", run: () => void openAgain(alert) }
+        : { label: t("Acknowledge"), icon: "check", run: () => void acknowledge(alert) },
       ...listSnoozes(alert, zone).map(({ label, run }) => ({
-        label: `Snooze ${label}`,
+        label: t("Snooze {label}", { label }),
         icon: "mute" as const,
         run,
-        phrase: (name: string) => `Snooze ${name} ${label}`,
+        phrase: (name: string) => t("Snooze {name} {label}", { name, label }),
       })),
     ];
     return [
-      createCommand(title, "bell", () => goTo(`/alerts/${id}`), { key: id, hint: "Alert" }),
+      createCommand(title, "bell", () => goTo(`/alerts/${id}`), { key: id, hint: t("Alert") }),
       ...(mayWrite && hasActions(text)
-        ? createActionCommands({ id, name: title }, actions, "Alert")
+        ? createActionCommands({ id, name: title }, actions, t("Alert"))
         : []),
     ];
   });
@@ -383,7 +405,7 @@ function usePeopleCommands({ isSearching, goTo }: Search): Command[] {
   return people.map(({ id, name, email }) =>
     createCommand(name, "person", () => goTo("/settings/people"), {
       key: id,
-      hint: "Person",
+      hint: t("Person"),
       keywords: email,
     }),
   );
@@ -399,32 +421,37 @@ function useOtherRecordCommands({ text, isSearching, goTo }: Search): Command[] 
   const commands = schedules.map(({ scheduleId, scheduleName }) =>
     createCommand(scheduleName, "people", () => goTo(`/on-call/${scheduleId}`), {
       key: scheduleId,
-      hint: "Schedule",
+      hint: t("Schedule"),
     }),
   );
   if (mayWrite && hasActions(text))
     for (const { scheduleId: id, scheduleName: name } of schedules)
       for (const { label, run } of listTakeOvers({ scheduleId: id }, person.id, zone))
         commands.push(
-          createCommand(`Take over ${name} ${label}`, "people", run, {
+          createCommand(t("Take over {name} {label}", { name, label }), "people", run, {
             key: `take over ${label} ${id}`,
-            hint: "Schedule",
+            hint: t("Schedule"),
           }),
         );
   for (const channel of channels) {
     const { id, name, enabled } = channel;
     const open = () => goTo(`/alert-channels/${id}`);
-    commands.push(createCommand(name, "bell", open, { key: id, hint: "Alert channel" }));
+    commands.push(createCommand(name, "bell", open, { key: id, hint: t("Alert channel") }));
     if (mayWrite && hasActions(text))
       commands.push(
-        createCommand(`Send test to ${name}`, "bell", () => void testFromList(channel), {
-          key: `test ${id}`,
-        }),
         createCommand(
-          `${enabled ? "Disable" : "Enable"} ${name}`,
+          t("Send test to {name}", { name }),
+          "bell",
+          () => void testFromList(channel),
+          {
+            key: `test ${id}`,
+          },
+        ),
+        createCommand(
+          `${enabled ? t("Disable") : t("Enable")} ${name}`,
           enabled ? "pause" : "play",
           () => void setEnabled(channel),
-          { key: `enable ${id}`, hint: "Alert channel" },
+          { key: `enable ${id}`, hint: t("Alert channel") },
         ),
       );
   }
@@ -432,10 +459,12 @@ function useOtherRecordCommands({ text, isSearching, goTo }: Search): Command[] 
     const { id, title } = page;
     const edit = () => goTo(`/status-pages/${id}`);
     const open = () => void window.open(buildPageUrl(page), "_blank", "noreferrer");
-    commands.push(createCommand(title, "page", edit, { key: id, hint: "Status page" }));
+    commands.push(createCommand(title, "page", edit, { key: id, hint: t("Status page") }));
     if (hasActions(text))
       commands.push(
-        createCommand(`Open ${title} in a new tab`, "external", open, { key: `open ${id}` }),
+        createCommand(t("Open {title} in a new tab", { title }), "external", open, {
+          key: `open ${id}`,
+        }),
       );
   }
   return commands;

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from "react";
 import { connection } from "../data/connection.ts";
 import { Waiting } from "../components/waiting.tsx";
 import { Mark } from "../components/display/mark.tsx";
+import { t } from "../language/text.ts";
 
 function Plain({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -20,12 +21,14 @@ function Plain({ title, children }: { title: string; children: ReactNode }) {
 export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry: () => void }) {
   useEffect(() => connection.onRestored(onRetry), [onRetry]);
   return (
-    <Plain title="Signalbox is not responding">
+    <Plain title={t("Signalbox is not responding")}>
       <p className="quiet">
         {reason ??
-          "The server is not running or cannot be reached. This page continues automatically when the server responds."}
+          t(
+            "The server is not running or cannot be reached. This page continues automatically when the server responds.",
+          )}
       </p>
-      <Button onClick={onRetry}>Try again</Button>
+      <Button onClick={onRetry}>{t("Try again")}</Button>
     </Plain>
   );
 }
@@ -33,16 +36,16 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
 /** Shown while the script of a page loads or waits for the server. */
 export const Arriving = () => (
   <main className="arriving">
-    <Waiting what="The script of this page" />
+    <Waiting what={t("The script of this page")} />
   </main>
 );
 
 export function NothingHere() {
   return (
-    <Plain title="Page not found">
-      <p className="quiet">The address is wrong, or the record was deleted.</p>
+    <Plain title={t("Page not found")}>
+      <p className="quiet">{t("The address is wrong, or the record was deleted.")}</p>
       <Button component={Link} to="/">
-        Go to Monitors
+        {t("Go to Monitors")}
       </Button>
     </Plain>
   );
@@ -54,13 +57,13 @@ export function NothingHere() {
  */
 export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
-    <Plain title="Something went wrong">
+    <Plain title={t("Something went wrong")}>
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
       <div className="flex gap-8">
-        <Button onClick={reset}>Try again</Button>
+        <Button onClick={reset}>{t("Try again")}</Button>
         {/* Wait for the server first: otherwise the browser would show its own error page. */}
         <Button onClick={() => void connection.waitForAnswer().then(() => location.reload())}>
-          Reload
+          {t("Reload")}
         </Button>
       </div>
     </Plain>

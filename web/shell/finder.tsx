@@ -4,6 +4,7 @@ import { palette } from "../components/open-dialog.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { KeyHint } from "../components/page.tsx";
 import type { Command } from "./palette-rules.ts";
+import { t } from "../language/text.ts";
 
 export type SearchField = { text: string; onText: (text: string) => void };
 
@@ -47,8 +48,8 @@ export function Finder({
         aria-expanded={results.length > 0}
         {...(results.length > 0 && { "aria-controls": id })}
         aria-activedescendant={results[at] && `${id}-${at}`}
-        aria-label="Search and commands"
-        placeholder="Search or jump to…"
+        aria-label={t("Search and commands")}
+        placeholder={t("Search or jump to…")}
         autoComplete="off"
         spellCheck={false}
         value={text}
@@ -59,7 +60,7 @@ export function Finder({
         <Results id={id} commands={results} at={at} onPoint={setAt} onRun={run} />
       )}
       <p className="palette-none" role="status">
-        {found?.length === 0 && "No results. Search by name, address, tag, person or action."}
+        {found?.length === 0 && t("No results. Search by name, address, tag, person or action.")}
       </p>
     </div>
   );
@@ -83,7 +84,7 @@ function Results({
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [at]);
   return (
-    <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
+    <div className="palette-list" role="listbox" id={id} aria-label={t("Results")} ref={list}>
       {commands.map((command, index) => (
         <div
           key={command.key}

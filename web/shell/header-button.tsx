@@ -5,6 +5,7 @@ import { BusyButton } from "../components/forms/busy-button.tsx";
 import { Icon } from "../components/display/icons.tsx";
 import { dashboard, unwrapData } from "../data/client.ts";
 import { waitsForPerson } from "./waits-for-person.ts";
+import { tNode } from "../language/text.ts";
 
 type Notice = { color: "red" | "blue"; text: string };
 
@@ -46,7 +47,7 @@ export function HeaderButton({ user, onDone }: { user: string; onDone: () => Pro
         loading={isBusy}
         onClick={() => void start()}
       >
-        Continue as {user}
+        {tNode("Continue as {user}", { user })}
       </BusyButton>
     </>
   );

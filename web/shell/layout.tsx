@@ -21,6 +21,7 @@ import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { recentRecords } from "./recent-records.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
+import { t } from "../language/text.ts";
 
 const SignInDialog = lazy(
   createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
@@ -47,7 +48,7 @@ function Frame() {
   const shortcuts = useMemo(
     () => ({
       "mod+k": () => palette.set(true),
-      "mod+z": () => void (undoLast() || notify("Nothing to undo")),
+      "mod+z": () => void (undoLast() || notify(t("Nothing to undo"))),
       "?": () => setHelping(true),
       ...Object.fromEntries(items.map(({ to, keys }) => [keys, () => void navigate({ href: to })])),
     }),
@@ -57,7 +58,7 @@ function Frame() {
   return (
     <Times zone={person.timeZone ?? organization.timeZone} hourCycle={person.hourCycle}>
       <a className="skip" href="#main">
-        Skip to content
+        {t("Skip to content")}
       </a>
       <div className="shell">
         <Navigation onHelp={() => setHelping(true)} />

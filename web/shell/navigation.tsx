@@ -9,6 +9,7 @@ import { palette } from "../components/open-dialog.ts";
 import { KeyHint } from "../components/page.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
+import { t, tNode } from "../language/text.ts";
 
 /** A counter next to a page's label. `word` says what it counts, if there is space. */
 type Badge = { count: number; tone: "plain" | "hot" | "warn"; word: string };
@@ -33,11 +34,13 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
     "/settings": count(appliance),
   };
   return (
-    <nav className="rail" aria-label="Main">
+    <nav className="rail" aria-label={t("Main")}>
       <Link to="/" className="rail-brand">
         <Mark state={state} />
-        <b>Signalbox</b>
-        <span className="visually-hidden">, overall: {stateLabels[state]}</span>
+        <b>{t("Signalbox")}</b>
+        <span className="visually-hidden">
+          {tNode(", overall: {stateLabels}", { stateLabels: stateLabels[state] })}
+        </span>
       </Link>
       <SearchButton />
       {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
@@ -73,11 +76,11 @@ const SearchButton = () => (
   <button
     type="button"
     className="rail-link rail-search"
-    data-tip="Search"
+    data-tip={t("Search")}
     onClick={() => palette.set(true)}
   >
     <Icon name="search" size={18} />
-    <span className="rail-label">Search</span>
+    <span className="rail-label">{t("Search")}</span>
     <KeyHint keys="modK" />
   </button>
 );

@@ -1,6 +1,7 @@
 /** Ranks the palette's commands by how well they match the typed text. */
 import type { ReactElement } from "react";
 import type { IconName } from "../components/display/icons.tsx";
+import { t } from "../language/text.ts";
 
 export type Command = {
   key: string;
@@ -89,9 +90,10 @@ export function rankCommands(
   if (text.trim() === "") {
     const recent = recentIds.flatMap((id) => commands.find(({ key }) => key === id) ?? []);
     return [
-      ...recent
-        .slice(0, maxRecent)
-        .map((command) => ({ ...command, hint: `Recent · ${command.hint ?? ""}` })),
+      ...recent.slice(0, maxRecent).map((command) => ({
+        ...command,
+        hint: t("Recent · {hint}", { hint: command.hint ?? "" }),
+      })),
       ...commands.filter(({ common }) => common),
     ].slice(0, maxCommands);
   }

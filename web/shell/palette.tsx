@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { createChunk, waitUntilIdle } from "../data/chunks.ts";
 import { palette } from "../components/open-dialog.ts";
 import { Finder } from "./finder.tsx";
+import { t } from "../language/text.ts";
 
 const loadCommands = createChunk(() => import("./commands.tsx"));
 const CommandFinder = lazy(loadCommands);
@@ -27,7 +28,7 @@ export function Palette({ onHelp }: { onHelp: () => void }) {
       size={600}
       yOffset="12vh"
       transitionProps={{ duration: 0 }}
-      attributes={{ content: { "aria-label": "Search and commands" } }}
+      attributes={{ content: { "aria-label": t("Search and commands") } }}
     >
       {opened && <Search onHelp={onHelp} />}
     </Modal>

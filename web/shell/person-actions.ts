@@ -4,25 +4,26 @@ import { notifyError } from "../components/toasts.tsx";
 import { openDialog } from "../components/open-dialog.ts";
 import { readBrowserKey } from "../data/browser-key.ts";
 import { signOut } from "../data/session.ts";
+import { t } from "../language/text.ts";
 
 /** Actions that belong to no page, for the person menu and the command palette. */
 export function usePersonActions(onHelp: () => void) {
   const navigate = useNavigate();
   return {
-    wall: { label: "Wall view", icon: "screen", run: () => void navigate({ to: "/wall" }) },
-    shortcuts: { label: "Shortcuts", icon: "keyboard", run: onHelp },
+    wall: { label: t("Wall view"), icon: "screen", run: () => void navigate({ to: "/wall" }) },
+    shortcuts: { label: t("Shortcuts"), icon: "keyboard", run: onHelp },
     reference: {
-      label: "API reference",
+      label: t("API reference"),
       icon: "terminal",
       run: () => void window.open("/docs", "_blank", "noreferrer"),
     },
     profile: {
-      label: "My profile",
+      label: t("My profile"),
       icon: "person",
       run: () => void navigate({ href: "/settings/profile" }),
     },
     signOut: {
-      label: "Sign out",
+      label: t("Sign out"),
       icon: "exit",
       run: () =>
         readBrowserKey() === null

@@ -5,7 +5,7 @@ import type { ComponentProps } from "react";
 import { countProblems, useProblems } from "../data/problems.ts";
 import { useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
-import { formatCount, pluralize } from "../components/display/format.ts";
+import { formatCount } from "../components/display/format.ts";
 import { Icon, type IconName } from "../components/display/icons.tsx";
 import { ActionItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
@@ -13,12 +13,13 @@ import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
+import { t, tCount } from "../language/text.ts";
 
 /** Color themes, also offered in the command palette. */
 export const themes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
-  { value: "light", label: "Light", icon: "sun" },
-  { value: "dark", label: "Dark", icon: "moon" },
-  { value: "auto", label: "System", icon: "screen" },
+  { value: "light", label: t("Light"), icon: "sun" },
+  { value: "dark", label: t("Dark"), icon: "moon" },
+  { value: "auto", label: t("System"), icon: "screen" },
 ];
 
 const checkMark = (isChecked: boolean) => (isChecked ? <Icon name="check" size={14} /> : null);
@@ -46,7 +47,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           rightSection={<KeyHint keys="modK" />}
           onClick={() => palette.set(true)}
         >
-          Commands
+          {t("Commands")}
         </Menu.Item>
         <ActionItem action={actions.shortcuts} rightSection={<KeyHint keys="?" />} />
         <Menu.Item
@@ -70,7 +71,7 @@ function Corner({ problems, ...button }: { problems: number } & ComponentProps<"
   const { organization } = useSignedInPerson();
   return (
     <button type="button" {...button} className="rail-person">
-      <span className="visually-hidden">Organization and account: </span>
+      <span className="visually-hidden">{t("Organization and account:")} </span>
       <span className="avatar" aria-hidden="true">
         {Array.from(organization.name)[0]?.toUpperCase()}
       </span>
@@ -80,7 +81,7 @@ function Corner({ problems, ...button }: { problems: number } & ComponentProps<"
       </span>
       <Icon name="down" size={14} />
       <span className="rail-label only-phone" aria-hidden="true">
-        More
+        {t("More")}
       </span>
       {problems > 0 && (
         <em className="num rail-warn only-phone">
@@ -98,7 +99,7 @@ function OrganizationItems() {
   if (organizations.length < 2) return null;
   return (
     <>
-      <Menu.Label>Organization</Menu.Label>
+      <Menu.Label>{t("Organization")}</Menu.Label>
       {organizations.map(({ id, name }) => (
         <Menu.Item
           key={id}
@@ -125,13 +126,13 @@ function PageItems({
 }) {
   const navigate = useNavigate();
   const hints: Record<string, string | false> = {
-    "/on-call": onCall > 0 && pluralize(onCall, "problem"),
-    "/settings": appliance > 0 && pluralize(appliance, "problem"),
-    "/alert-channels": failing > 0 && `${formatCount(failing)} failing`,
+    "/on-call": onCall > 0 && tCount(onCall, "{count} problem", "{count} problems"),
+    "/settings": appliance > 0 && tCount(appliance, "{count} problem", "{count} problems"),
+    "/alert-channels": failing > 0 && t("{failing} failing", { failing: formatCount(failing) }),
   };
   return (
     <>
-      <Menu.Label className="only-phone">Go to</Menu.Label>
+      <Menu.Label className="only-phone">{t("Go to")}</Menu.Label>
       {useNavigationItems()
         .slice(onPhones)
         .map(({ to, label, icon }) => (
@@ -153,7 +154,7 @@ function ThemeItems() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <>
-      <Menu.Label>Theme</Menu.Label>
+      <Menu.Label>{t("Theme")}</Menu.Label>
       {themes.map(({ value, label, icon }) => (
         <Menu.Item
           key={value}

@@ -6,6 +6,7 @@ import { BusyButton } from "../components/forms/busy-button.tsx";
 import { Icon } from "../components/display/icons.tsx";
 import { dashboard, unwrapData } from "../data/client.ts";
 import { waitsForPerson } from "./waits-for-person.ts";
+import { tNode } from "../language/text.ts";
 
 /** Path to open after the sign-in: the page from which the person was sent here. */
 function getReturnPath(): string {
@@ -64,7 +65,7 @@ export function ProviderButtons({
           disabled={busyId !== null && busyId !== id}
           onClick={() => void start(id)}
         >
-          Sign in with {name}
+          {tNode("Sign in with {name}", { name })}
         </BusyButton>
       ))}
     </>

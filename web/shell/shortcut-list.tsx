@@ -3,53 +3,54 @@ import { Link } from "@tanstack/react-router";
 import { KeyHint } from "../components/page.tsx";
 import { singleKeys } from "../components/shortcuts.ts";
 import { useNavigationItems } from "./navigation-items.ts";
+import { t } from "../language/text.ts";
 
 type Section = { title: string; keys: [keys: string, does: string][] };
 
 const pageSections: Section[] = [
   {
-    title: "Lists",
+    title: t("Lists"),
     keys: [
-      ["↑ ↓", "Next or previous row, also J and K"],
-      ["Enter", "Open"],
-      ["N", "Create"],
+      ["↑ ↓", t("Next or previous row, also J and K")],
+      ["Enter", t("Open")],
+      ["N", t("Create")],
     ],
   },
   {
-    title: "Monitors",
+    title: t("Monitors"),
     keys: [
-      ["/", "Search"],
-      ["Enter", "Collapse or expand a group"],
-      ["X", "Select, also the row under the pointer"],
-      ["P", "Pause or resume"],
-      ["M", "Mute or unmute"],
-      ["E", "Edit"],
-      ["Alt ↑ ↓", "Move up or down, also into the next group"],
+      ["/", t("Search")],
+      ["Enter", t("Collapse or expand a group")],
+      ["X", t("Select, also the row under the pointer")],
+      ["P", t("Pause or resume")],
+      ["M", t("Mute or unmute")],
+      ["E", t("Edit")],
+      [t("Alt ↑ ↓"), t("Move up or down, also into the next group")],
     ],
   },
   {
-    title: "An alert channel",
+    title: t("An alert channel"),
     keys: [
-      ["T", "Send test"],
-      ["E", "Edit"],
+      ["T", t("Send test")],
+      ["E", t("Edit")],
     ],
   },
   {
-    title: "A monitor",
+    title: t("A monitor"),
     keys: [
-      ["C", "Check now"],
-      ["P", "Pause or resume"],
-      ["E", "Edit"],
+      ["C", t("Check now")],
+      ["P", t("Pause or resume")],
+      ["E", t("Edit")],
     ],
   },
   {
-    title: "Incidents and maintenance",
+    title: t("Incidents and maintenance"),
     keys: [
-      ["/", "Search"],
-      ["U", "Write an update"],
-      ["modEnter", "Post update"],
-      ["V", "Preview the public page"],
-      ["E", "Edit"],
+      ["/", t("Search")],
+      ["U", t("Write an update")],
+      ["modEnter", t("Post update")],
+      ["V", t("Preview the public page")],
+      ["E", t("Edit")],
     ],
   },
 ];
@@ -57,23 +58,28 @@ const pageSections: Section[] = [
 export function ShortcutList({ onClose }: { onClose: () => void }) {
   const pages = useNavigationItems().map(({ label, keys }): [string, string] => [
     keys.toUpperCase(),
-    `Go to ${label}`,
+    t("Go to {label}", { label }),
   ]);
   const everywhere: Section = {
-    title: "Everywhere",
-    keys: [["modK", "Search and commands"], ["modZ", "Undo"], ["?", "Shortcuts"], ...pages],
+    title: t("Everywhere"),
+    keys: [
+      ["modK", t("Search and commands")],
+      ["modZ", t("Undo")],
+      ["?", t("Shortcuts")],
+      ...pages,
+    ],
   };
   return (
     <>
       <p className="field-note mb-14">
-        {singleKeys.use() ? "" : "Shortcuts without Ctrl or ⌘ are off in this browser. "}
+        {singleKeys.use() ? "" : t("Shortcuts without Ctrl or ⌘ are off in this browser. ")}
         <Link
           className="link"
           to="/settings/$section"
           params={{ section: "profile" }}
           onClick={onClose}
         >
-          {singleKeys.use() ? "Turn off single-key shortcuts" : "Turn them on"}
+          {singleKeys.use() ? t("Turn off single-key shortcuts") : t("Turn them on")}
         </Link>
       </p>
       <div className="sheet">

@@ -10,6 +10,7 @@ import { findPasskeyObstacle, offerPasskeys, signInWithPasskey } from "../data/p
 import { useSession } from "../data/session.ts";
 import { HeaderButton } from "./header-button.tsx";
 import { ProviderButtons } from "./provider-buttons.tsx";
+import { t, tNode } from "../language/text.ts";
 
 const listing = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
@@ -31,10 +32,10 @@ export function OtherWays({ onDone }: Done) {
   if (!hasPasskey && providers.length === 0 && headerUser === null) return null;
   return (
     <div className="sign-in-ways">
-      <p className="sign-in-or quiet">or</p>
+      <p className="sign-in-or quiet">{t("or")}</p>
       {headerUser !== null && <HeaderButton user={headerUser} onDone={onDone} />}
       <ProviderButtons providers={providers} />
-      {hasPasskey && <PasskeyButton label="Sign in with a passkey" offers onDone={onDone} />}
+      {hasPasskey && <PasskeyButton label={t("Sign in with a passkey")} offers onDone={onDone} />}
     </div>
   );
 }
@@ -45,14 +46,16 @@ export function PasskeyStep({ factors, onDone }: Done & { factors: SecondFactors
   if (passkey !== null && findPasskeyObstacle() === null)
     return (
       <div className="sign-in-ways">
-        <p className="sign-in-or quiet">or</p>
-        <PasskeyButton label="Use your passkey" options={passkey} onDone={onDone} />
+        <p className="sign-in-or quiet">{t("or")}</p>
+        <PasskeyButton label={t("Use your passkey")} options={passkey} onDone={onDone} />
       </div>
     );
   const hosts = passkey === null ? elsewhere : [...elsewhere, passkey.rpId];
   return hosts.length === 0 ? null : (
     <p className="quiet text-s sign-in-elsewhere">
-      Your passkeys work only if you open Signalbox under {listing.format(hosts)}.
+      {tNode("Your passkeys work only if you open Signalbox under {listing}.", {
+        listing: listing.format(hosts),
+      })}
     </p>
   );
 }

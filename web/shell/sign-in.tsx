@@ -14,6 +14,7 @@ import {
 import { signedOut } from "../data/signed-out.ts";
 import { type Form, FormFrame, useForm } from "../components/forms/form.tsx";
 import { PasswordField } from "../components/forms/password-field.tsx";
+import { t } from "../language/text.ts";
 
 const loadWays = createChunk(() => import("./sign-in-ways.tsx"));
 const OtherWays = lazy(async () => ({ default: (await loadWays()).OtherWays }));
@@ -29,13 +30,13 @@ export function SignInDialog() {
       onClose={() => {}}
       withCloseButton={false}
       closeOnEscape={false}
-      title="Your session has ended"
+      title={t("Your session has ended")}
       centered
       size="sm"
       zIndex={400}
     >
       <p className="quiet mb-14 text-s">
-        Sign in again to continue. What you typed on this page is kept.
+        {t("Sign in again to continue. What you typed on this page is kept.")}
       </p>
       <SignInForm email={person.email} onDone={() => void queries.invalidateQueries()} />
     </Modal>
@@ -64,16 +65,16 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
     return <SecondStep form={second} onDone={enter} onCancel={() => setNeedsCode(false)} />;
   return (
     <>
-      <FormFrame form={credentials} submit="Sign in">
+      <FormFrame form={credentials} submit={t("Sign in")}>
         <TextInput
-          label="E-mail"
+          label={t("E-mail")}
           type="email"
           autoComplete="username webauthn"
           autoFocus={email === ""}
           {...credentials.input("email")}
         />
         <PasswordField
-          label="Password"
+          label={t("Password")}
           autoComplete="current-password"
           data-autofocus
           autoFocus={email !== ""}
@@ -107,13 +108,13 @@ function SecondStep({
   const hasApp = factors?.authenticatorApp !== false;
   return (
     <>
-      <FormFrame form={form} submit="Sign in" onCancel={onCancel}>
+      <FormFrame form={form} submit={t("Sign in")} onCancel={onCancel}>
         <TextInput
-          label="Code"
+          label={t("Code")}
           description={
             hasApp
-              ? "Six digits from your authenticator app, or one of your recovery codes."
-              : "One of your recovery codes, if you can’t use your passkey."
+              ? t("Six digits from your authenticator app, or one of your recovery codes.")
+              : t("One of your recovery codes, if you can’t use your passkey.")
           }
           autoComplete="one-time-code"
           inputMode="text"

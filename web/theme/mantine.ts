@@ -13,6 +13,7 @@ import {
   type SegmentedControl,
   type Select,
 } from "@mantine/core";
+import { t } from "../language/text.ts";
 
 /** Mantine requires ten shades. Its actual colors come from the tokens below. */
 const signal = Array.from({ length: 10 }, () => "#2f4fd8") as unknown as MantineColorsTuple;
@@ -62,7 +63,7 @@ export const theme = createTheme({
         radius: 12,
         transitionProps: { duration: 120 },
         overlayProps: { backgroundOpacity: 0.35 },
-        closeButtonProps: { "aria-label": "Close" },
+        closeButtonProps: { "aria-label": t("Close") },
       },
     } satisfies DefaultsOf<typeof Modal>,
     Menu: {
@@ -75,7 +76,7 @@ export const theme = createTheme({
     } satisfies DefaultsOf<typeof Menu>,
     // The list scrolls itself: a scroll area around it is not reachable by keyboard.
     ...Object.fromEntries(
-      ["Autocomplete", "MultiSelect", "TagsInput"].map((name) => [
+      [t("Autocomplete"), "MultiSelect", "TagsInput"].map((name) => [
         name,
         { defaultProps: { withScrollArea: false } },
       ]),

@@ -1,4 +1,5 @@
 import { type ManagedAs, useManaged } from "../../data/managed.ts";
+import { tNode } from "../../language/text.ts";
 
 /**
  * Names the configuration that manages a record, and the fields that were edited here since it was
@@ -10,12 +11,18 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
   const { source, key, drift } = managed;
   return (
     <p className="page-below quiet text-s mt-6">
-      Managed by the configuration <b>{source}</b> as{" "}
-      <code>
-        {what.section}.{key}
-      </code>
+      {tNode("Managed by the configuration {b} as {code}", {
+        b: <b>{source}</b>,
+        code: (
+          <code>
+            {what.section}.{key}
+          </code>
+        ),
+      })}
       {drift.length > 0 && (
-        <span className="fact-trouble degraded">Changed here since: {drift.join(", ")}</span>
+        <span className="fact-trouble degraded">
+          {tNode("Changed here since: {drift}", { drift: drift.join(", ") })}
+        </span>
       )}
     </p>
   );

@@ -1,5 +1,6 @@
 /** Records that a person can read, but not change, because they also concern monitors of other groups. */
 import { useSignedInPerson } from "../../data/session.ts";
+import { tNode } from "../../language/text.ts";
 
 type Shared = { partial?: true | undefined };
 
@@ -13,7 +14,10 @@ export function PartialNote({ what, partial }: Shared & { what: string }) {
   if (partial !== true || !mayWrite) return null;
   return (
     <p className="quiet panel-words">
-      {what} also concerns monitors outside of your groups. You can read it, but not change it.
+      {tNode(
+        "{what} also concerns monitors outside of your groups. You can read it, but not change it.",
+        { what },
+      )}
     </p>
   );
 }

@@ -1,17 +1,18 @@
 /** States of monitors: icons, labels and their order by severity. */
 import type { ReactNode } from "react";
+import { t } from "../../language/text.ts";
 
 export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pending" | "unknown";
 
 /** Label of each state, the same on all pages. */
 export const stateLabels: Record<State, string> = {
   up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  maintenance: "Maintenance",
-  paused: "Paused",
-  pending: "Pending",
-  unknown: "Not judged",
+  degraded: t("Degraded"),
+  down: t("Down"),
+  maintenance: t("Maintenance"),
+  paused: t("Paused"),
+  pending: t("Pending"),
+  unknown: t("Not judged"),
 };
 
 const cut = {

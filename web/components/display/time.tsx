@@ -10,6 +10,7 @@ import {
 } from "../../../src/core/time/times.ts";
 import { staleSince } from "../../data/live.ts";
 import { createStore } from "../../data/store.ts";
+import { t } from "../../language/text.ts";
 
 /** The viewer's time zone, by default the organization's. All times are shown in it. */
 const Zone = createContext("UTC");
@@ -62,8 +63,10 @@ export const formatAbsolute = (at: number | string, zone: string) =>
 /** Time since an instant, such as `8 min 30 s ago`, or `just now` below one second. */
 function formatAgo(at: number | string, now: number): string {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
-  if (seconds < 1) return "just now";
-  return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
+  if (seconds < 1) return t("just now");
+  return t("{durationInWords} ago", {
+    durationInWords: durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds),
+  });
 }
 
 /** Time until an instant, such as `in 29 d`, or `ended` once it has passed. */
@@ -71,7 +74,9 @@ function formatUntil(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return "ended";
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
-  return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
+  return t("in {durationInWords}", {
+    durationInWords: durationInWords(Math.round(seconds / unit) * unit),
+  });
 }
 
 /** Formats a duration with no-break spaces between numbers and units. */
@@ -91,7 +96,7 @@ export function Time({
   const lost = staleSince.use();
   const stale = past === null ? lost : null;
   const now = past ?? stale ?? present;
-  const atLeast = stale === null ? "" : "at least ";
+  const atLeast = stale === null ? "" : t("at least ");
   const zone = useZone();
   const words = {
     ago: () => atLeast + formatAgo(at, now),

@@ -11,35 +11,36 @@ import {
   maxAssertions,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
 import { LinesField } from "./lines-field.tsx";
+import { t } from "../../language/text.ts";
 
 const sourceWords: Record<AssertionSource, string> = {
-  status: "Status",
-  header: "Header",
-  body: "Body",
-  json: "JSON value",
-  latency: "Latency (ms)",
-  certificateDays: "Certificate days",
-  redirectCount: "Redirects",
+  status: t("Status"),
+  header: t("Header"),
+  body: t("Body"),
+  json: t("JSON value"),
+  latency: t("Latency (ms)"),
+  certificateDays: t("Certificate days"),
+  redirectCount: t("Redirects"),
 };
 
 const opWords: Record<AssertionOp, string> = {
   equals: "is",
-  notEquals: "is not",
-  lessThan: "is less than",
-  lessThanOrEqual: "is at most",
-  greaterThan: "is greater than",
-  greaterThanOrEqual: "is at least",
+  notEquals: t("is not"),
+  lessThan: t("is less than"),
+  lessThanOrEqual: t("is at most"),
+  greaterThan: t("is greater than"),
+  greaterThanOrEqual: t("is at least"),
   contains: "contains",
-  notContains: "does not contain",
+  notContains: t("does not contain"),
   matches: "matches",
-  notMatches: "does not match",
+  notMatches: t("does not match"),
   exists: "exists",
-  notExists: "does not exist",
+  notExists: t("does not exist"),
 };
 
 const pathWords: Partial<Record<AssertionSource, { label: string; placeholder: string }>> = {
-  header: { label: "Header name", placeholder: "Content-Type" },
-  json: { label: "JSON path", placeholder: "$.status" },
+  header: { label: t("Header name"), placeholder: "Content-Type" },
+  json: { label: t("JSON path"), placeholder: "$.status" },
 };
 
 const buildWordOptions = <T extends string>(values: readonly T[], words: Record<T, string>) =>
@@ -146,11 +147,11 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
   const { source, path, op } = assertion;
   const writing = inputKindOf(assertion);
   const pathLabels = pathWords[source];
-  const labelPart = (what: string) => `${what} of assertion ${number}`;
+  const labelPart = (what: string) => t("{what} of assertion {number}", { what, number });
   return (
     <>
       <Select
-        aria-label={labelPart("Source")}
+        aria-label={labelPart(t("Source"))}
         data={buildWordOptions(sources, sourceWords)}
         value={source}
         onChange={(next) => onChange({ source: next as AssertionSource })}
@@ -169,7 +170,7 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
         />
       )}
       <Select
-        aria-label={labelPart("Comparison")}
+        aria-label={labelPart(t("Comparison"))}
         data={buildWordOptions(assertionSources[source].ops, opWords)}
         value={op}
         onChange={(next) => onChange({ op: next as AssertionOp })}
@@ -179,9 +180,9 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
       {writing !== "none" && (
         <ValueInput
           key={writing}
-          label={labelPart("Value")}
+          label={labelPart(t("Value"))}
           writing={writing}
-          placeholder={op === "matches" ? "Regular expression (RE2)" : ""}
+          placeholder={op === "matches" ? t("Regular expression (RE2)") : ""}
           value={assertion.value}
           onChange={(value) => onChange({ value })}
           error={issues.value}

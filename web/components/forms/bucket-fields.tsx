@@ -1,5 +1,6 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../../language/text.ts";
 
 export type BucketTextName = `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`;
 
@@ -22,18 +23,22 @@ export function BucketFields({
     <>
       <div className="field-row">
         <TextInput
-          label="Address"
+          label={t("Address")}
           placeholder="https://s3.eu-central-1.amazonaws.com"
           {...createTextProps("s3.endpoint")}
         />
-        <TextInput label="Region" {...createTextProps("s3.region")} />
+        <TextInput label={t("Region")} {...createTextProps("s3.region")} />
       </div>
       <div className="field-row">
-        <TextInput label="Bucket" {...createTextProps("s3.bucket")} />
-        <TextInput label="Prefix" placeholder={prefixExample} {...createTextProps("s3.prefix")} />
+        <TextInput label={t("Bucket")} {...createTextProps("s3.bucket")} />
+        <TextInput
+          label={t("Prefix")}
+          placeholder={prefixExample}
+          {...createTextProps("s3.prefix")}
+        />
       </div>
       <div className="field-row">
-        <TextInput label="Access key ID" {...createTextProps("s3.accessKeyId")} />
+        <TextInput label={t("Access key ID")} {...createTextProps("s3.accessKeyId")} />
         {secret}
       </div>
     </>

@@ -13,13 +13,21 @@ import {
   parsePastTime,
   toClock,
 } from "./date-time-rules.ts";
+import { t } from "../../language/text.ts";
 
 /** Choices for the start of something, for its end, and for days of the past and of the future. */
-const starts = ["now", "in 1 h", "tomorrow 09:00", "Monday 09:00"];
-const ends = ["for 30 min", "for 1 h", "for 2 h", "for 4 h", "for 1 d", "until tomorrow 09:00"];
-const pastDays = ["today", "yesterday", "7 days ago", "30 days ago"];
-const pastTimes = ["15 min ago", "1 h ago", "6 h ago", "1 d ago", "yesterday 09:00"];
-const futureDays = ["in 4 weeks", "in 90 days", "in 365 days"];
+const starts = ["now", t("in 1 h"), t("tomorrow 09:00"), t("Monday 09:00")];
+const ends = [
+  t("for 30 min"),
+  t("for 1 h"),
+  t("for 2 h"),
+  t("for 4 h"),
+  t("for 1 d"),
+  t("until tomorrow 09:00"),
+];
+const pastDays = ["today", "yesterday", t("7 days ago"), t("30 days ago")];
+const pastTimes = [t("15 min ago"), t("1 h ago"), t("6 h ago"), t("1 d ago"), t("yesterday 09:00")];
+const futureDays = [t("in 4 weeks"), t("in 90 days"), t("in 365 days")];
 
 type Written = {
   value: string;
@@ -79,7 +87,7 @@ export function DateTimeField({
   onChange,
   from,
   choices = from === undefined ? starts : ends,
-  placeholder = "26 Nov 19:00",
+  placeholder = t("26 Nov 19:00"),
   openOnFocus = true,
   error,
 }: FieldProps & {
@@ -116,7 +124,7 @@ export function DayField({ label, value, onChange, error }: FieldProps) {
     <Autocomplete
       {...field}
       label={label}
-      description="Such as 26 Nov, Monday, or in 4 weeks."
+      description={t("Such as 26 Nov, Monday, or in 4 weeks.")}
       inputWrapperOrder={["label", "input", "description", "error"]}
       placeholder="26 Nov 2026"
       error={error}
@@ -139,7 +147,7 @@ export function DayChip({
   return (
     <ChipField
       label={label}
-      placeholder="Any day"
+      placeholder={t("Any day")}
       value={value ?? ""}
       choices={pastDays}
       format={formatDay}
@@ -206,11 +214,14 @@ function Meaning({
 }) {
   const now = useNow();
   const local = parseLocal(value);
-  if (Number.isNaN(local)) return "Such as 26 Nov 19:00, tomorrow 09:00, in 2 h, or for 2 h.";
+  if (Number.isNaN(local)) return t("Such as 26 Nov 19:00, tomorrow 09:00, in 2 h, or for 2 h.");
   const at = toInstant(local, zone);
   const start = parseLocal(from);
   const seconds = Number.isNaN(start) ? 0 : (at - toInstant(start, zone)) / 1_000;
-  if (seconds > 0) return `${durationInWords(Math.round(seconds))} after the start`;
+  if (seconds > 0)
+    return t("{durationInWords} after the start", {
+      durationInWords: durationInWords(Math.round(seconds)),
+    });
   const isPast = at < now;
   return <Time at={formatTimestamp(at)} as={isPast ? "ago" : "until"} />;
 }

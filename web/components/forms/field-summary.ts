@@ -4,6 +4,7 @@ import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
 import { formatCount, formatDuration, formatLatency } from "../../../src/core/text/formatting.ts";
 import { pluralize } from "../display/format.ts";
 import { labelFromName, type describeField, formatOption } from "./field-kinds.ts";
+import { t, tCount } from "../../language/text.ts";
 
 type Field = {
   name: string;
@@ -34,8 +35,9 @@ const isUsual = (value: unknown, initial: unknown) =>
 function describeValue({ name, kind, labels, value }: Field): string | null {
   const label = labels?.label ?? labelFromName(name);
   if (kind.secret) return isEmpty(value) ? null : label;
-  if (typeof value === "boolean") return value ? label : `${label}: no`;
-  if (isEmpty(value)) return kind.initial == null || kind.initial === "" ? null : `${label}: none`;
+  if (typeof value === "boolean") return value ? label : t("{label}: no", { label });
+  if (isEmpty(value))
+    return kind.initial == null || kind.initial === "" ? null : t("{label}: none", { label });
   switch (kind.control) {
     case "number":
       return `${label} ${formatAmount(Number(value), labels?.unit)}`;
@@ -44,7 +46,7 @@ function describeValue({ name, kind, labels, value }: Field): string | null {
     case "list":
       return `${label}: ${(value as string[]).join(", ")}`;
     case "assertions":
-      return pluralize((value as object[]).length, "assertion");
+      return tCount((value as object[]).length, "{count} assertion", "{count} assertions");
     case "headers":
       return pluralize(Object.keys(value as object).length, labels?.item ?? "header");
     case "records":

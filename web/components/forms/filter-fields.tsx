@@ -15,6 +15,7 @@ import { formatCount } from "../display/format.ts";
 import { Icon } from "../display/icons.tsx";
 import { Time } from "../display/time.tsx";
 import { findFirstRowBelow } from "../row-keys.ts";
+import { t, tNode } from "../../language/text.ts";
 
 /**
  * A search field that reports its text 120 ms after the last key, for the URL. ↓ focuses the first
@@ -43,7 +44,7 @@ export function SearchField({
         ref={box}
         type="search"
         aria-label={label}
-        placeholder="Filter"
+        placeholder={t("Filter")}
         value={text}
         maxLength={maxSearchLength}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
@@ -198,12 +199,14 @@ export function LiveDot() {
       <i />
       {stale !== null ? (
         <>
-          Stale since <Time at={new Date(stale).toISOString()} as="clock" />
+          {tNode("Stale since {time}", {
+            time: <Time at={new Date(stale).toISOString()} as="clock" />,
+          })}
         </>
       ) : isLive ? (
-        "Live"
+        t("Live")
       ) : (
-        "Connecting"
+        t("Connecting")
       )}
     </span>
   );

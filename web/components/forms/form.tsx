@@ -6,6 +6,7 @@ import { Confirm } from "../confirm.tsx";
 import { type Action, CurlButton } from "../copy.tsx";
 import { Icon } from "../display/icons.tsx";
 import type { Form, Values } from "./use-form.ts";
+import { t } from "../../language/text.ts";
 
 export { type Form, useForm } from "./use-form.ts";
 
@@ -61,7 +62,7 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
         <Confirm
           title={question.title}
           verb={question.verb}
-          cancel="Keep editing"
+          cancel={t("Keep editing")}
           publishes
           onClose={() => setAsking(null)}
           onConfirm={() => form.submit()}
@@ -91,7 +92,7 @@ const FormButtons = <V extends Values>({
   form,
   submit,
   onCancel,
-  cancel = "Cancel",
+  cancel = t("Cancel"),
   disabled = false,
   extra,
   curl,
@@ -122,24 +123,24 @@ const DiscardConfirm = <V extends Values>({
   onClose,
 }: Pick<FrameProps<V>, "form" | "onCancel"> & { onClose: () => void }) => (
   <Confirm
-    title="Discard what you typed?"
-    verb="Discard"
-    cancel="Keep editing"
+    title={t("Discard what you typed?")}
+    verb={t("Discard")}
+    cancel={t("Keep editing")}
     onClose={onClose}
     onConfirm={async () => {
       form.discard();
       onCancel?.();
     }}
   >
-    It is not saved yet.
+    {t("It is not saved yet.")}
   </Confirm>
 );
 
 const RestoredLine = ({ onDiscard }: { onDiscard: () => void }) => (
   <p className="restored" role="status">
-    <span>What you typed earlier is back.</span>
+    <span>{t("What you typed earlier is back.")}</span>
     <button type="button" className="plain-button link" onClick={onDiscard}>
-      Start over
+      {t("Start over")}
     </button>
   </p>
 );
@@ -153,7 +154,7 @@ export function useInSight<T extends HTMLElement>(said: unknown) {
   return element;
 }
 
-const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
+const fields = t("input:not([type=radio], [type=checkbox], [type=hidden]), textarea");
 
 /** In a dialog, focuses the marked field, or the first one. */
 function focusFirstField(form: HTMLFormElement | null) {
@@ -185,17 +186,18 @@ function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
     <Modal
       opened={form.conflict}
       onClose={() => form.settle("theirs")}
-      title="Someone else changed this"
+      title={t("Someone else changed this")}
       centered
     >
       <Text size="sm" mb="md">
-        Someone saved a change after you opened this. Save your version over theirs, or load theirs
-        and lose what you typed.
+        {t(
+          "Someone saved a change after you opened this. Save your version over theirs, or load theirs and lose what you typed.",
+        )}
       </Text>
       <Group justify="flex-end" gap={8}>
-        <Button onClick={() => form.settle("theirs")}>Load theirs</Button>
+        <Button onClick={() => form.settle("theirs")}>{t("Load theirs")}</Button>
         <Button variant="filled" onClick={() => form.settle("mine")}>
-          Save mine
+          {t("Save mine")}
         </Button>
       </Group>
     </Modal>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Input } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Icon } from "../display/icons.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 type Props<T> = {
   label: string;
@@ -42,7 +43,7 @@ export function LinesField<T>({
           >
             {children(line, index)}
             <ActionIcon
-              aria-label={`Remove ${nameOf(line, index)}`}
+              aria-label={t("Remove {of}", { of: nameOf(line, index) })}
               onClick={() => onRemove(index)}
             >
               <Icon name="close" />
@@ -51,7 +52,7 @@ export function LinesField<T>({
         ))}
         {onAdd !== null && (
           <Button size="xs" onClick={onAdd}>
-            Add {item}
+            {tNode("Add {item}", { item })}
           </Button>
         )}
       </div>

@@ -1,5 +1,6 @@
 import { Alert } from "@mantine/core";
 import { type ManagedAs, useManaged } from "../../data/managed.ts";
+import { tNode } from "../../language/text.ts";
 
 /** Warns in an editor that the next run of the configuration overwrites the edit. */
 export function ManagedWarning({ what }: { what: ManagedAs }) {
@@ -7,8 +8,10 @@ export function ManagedWarning({ what }: { what: ManagedAs }) {
   if (managed === null) return null;
   return (
     <Alert color="yellow" variant="light" mb="sm" role="note">
-      The configuration {managed.source} manages this as {what.section}.{managed.key}. Changes here
-      last until it is applied again. Change its file instead.
+      {tNode(
+        "The configuration {source} manages this as {section}.{key}. Changes here last until it is applied again. Change its file instead.",
+        { source: managed.source, section: what.section, key: managed.key },
+      )}
     </Alert>
   );
 }

@@ -5,6 +5,7 @@ import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
 import { createChunk } from "../../data/chunks.ts";
 import { Icon, type IconName } from "../display/icons.tsx";
 import { isMac } from "../page.tsx";
+import { t } from "../../language/text.ts";
 
 const Preview = lazy(
   createChunk(async () => ({ default: (await import("../display/markdown.tsx")).Markdown })),
@@ -42,7 +43,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
           <div
             className="md-tools"
             role="toolbar"
-            aria-label="Formatting"
+            aria-label={t("Formatting")}
             onKeyDown={moveBetweenTools}
           >
             <ToolButtons onUse={use} />
@@ -53,7 +54,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
               tabIndex={-1}
               onClick={() => setShown(!isShown)}
             >
-              Preview
+              {t("Preview")}
             </button>
           </div>
           <div className="md-panes flex flex-col gap-8">
@@ -86,9 +87,9 @@ const ToolButtons = ({ onUse }: { onUse: (tool: Tool) => void }) =>
 function PreviewPane({ text }: { text: string }) {
   const isBlank = text.trim() === "";
   return (
-    <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
+    <div className="md-preview" data-blank={isBlank} role="group" aria-label={t("Formatted")}>
       {isBlank ? (
-        <span className="quiet">Nothing to preview yet</span>
+        <span className="quiet">{t("Nothing to preview yet")}</span>
       ) : (
         <Suspense>
           <Preview text={text} />
@@ -98,7 +99,7 @@ function PreviewPane({ text }: { text: string }) {
   );
 }
 
-const formatKeyHint = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
+const formatKeyHint = (key: string) => `${isMac ? "⌘" : t("Ctrl+")}${key.toUpperCase()}`;
 
 /** Arrow keys move between tools, so that Tab skips the toolbar in one step. */
 function moveBetweenTools(event: KeyboardEvent<HTMLElement>) {
@@ -122,30 +123,30 @@ type Tool = {
 
 const tools: readonly Tool[] = [
   {
-    label: "Bold",
+    label: t("Bold"),
     icon: "bold",
     key: "b",
     change: (selected) => ({ before: "**", words: selected || "bold", after: "**" }),
   },
   {
-    label: "Italic",
+    label: t("Italic"),
     icon: "italic",
     key: "i",
     change: (selected) => ({ before: "*", words: selected || "italic", after: "*" }),
   },
   {
-    label: "Link",
+    label: t("Link"),
     icon: "link",
     change: (selected) => ({ before: `[${selected || "words"}](`, words: "https://", after: ")" }),
   },
   {
-    label: "List",
+    label: t("List"),
     icon: "list",
     change: (selected) => ({ before: "", words: selected.replace(/^/gm, "- "), after: "" }),
     ofLines: true,
   },
   {
-    label: "Code",
+    label: t("Code"),
     icon: "code",
     change: (selected) =>
       selected.includes("\n")

@@ -1,5 +1,6 @@
 import { Select } from "@mantine/core";
 import { useOverview } from "../../data/overview.ts";
+import { t } from "../../language/text.ts";
 
 /** A filter by monitor. It is hidden if there is no monitor. */
 export function MonitorSelect({
@@ -15,14 +16,14 @@ export function MonitorSelect({
   return (
     <Select
       className="chip-select"
-      aria-label="Monitor"
-      placeholder="Monitor"
+      aria-label={t("Monitor")}
+      placeholder={t("Monitor")}
       size="xs"
       radius="xl"
       searchable
       clearable
       limit={100}
-      nothingFoundMessage="No monitors found"
+      nothingFoundMessage={t("No monitors found")}
       data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}

@@ -1,5 +1,6 @@
 import { MultiSelect } from "@mantine/core";
 import { useState } from "react";
+import { t } from "../../language/text.ts";
 
 type NamedRecord = { id: string; name: string; group?: string };
 
@@ -9,7 +10,7 @@ type NamedRecord = { id: string; name: string; group?: string };
  */
 export function RecordsField({
   records,
-  nothingFound = "No results",
+  nothingFound = t("No results"),
   ...field
 }: {
   label: string;

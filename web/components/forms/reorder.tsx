@@ -2,6 +2,7 @@
 import { type DragEvent, type HTMLAttributes, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Icon } from "../display/icons.tsx";
+import { t } from "../../language/text.ts";
 
 /** Moves the item at `from` to `to`. */
 function moveItem<T>(items: readonly T[], from: number, to: number): T[] {
@@ -79,8 +80,8 @@ const Grip = ({
     data-grip
     className="reorder-grip"
     draggable
-    aria-label={`Move ${name}`}
-    title="Drag, or press an arrow key"
+    aria-label={t("Move {name}", { name })}
+    title={t("Drag, or press an arrow key")}
     {...drag}
     onKeyDown={(event) => {
       const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];

@@ -17,6 +17,7 @@ import {
 import { LinesField } from "./lines-field.tsx";
 import { HeadersField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
+import { t } from "../../language/text.ts";
 
 type Props = {
   name: string;
@@ -108,7 +109,7 @@ function ChoiceControl(field: Field) {
       description={hint}
       {...(labels?.placeholder !== undefined && { placeholder: labels.placeholder })}
       data={[
-        ...(kind.nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
+        ...(kind.nullable ? [{ value: "", label: labels?.none ?? t("None") }] : []),
         ...(kind.schema.enum ?? []).map((option) => ({
           value: option,
           label: labels?.options?.[option] ?? formatOption(option),
@@ -334,7 +335,7 @@ function RecordFields({
           name={path}
           kind={partKind}
           labels={{ placeholder: label, ...labels, label }}
-          ariaLabel={`${label} of ${item} ${index + 1}`}
+          ariaLabel={t("{label} of {item} {index}", { label, item, index: index + 1 })}
           value={record[part]}
           onChange={(next) => onChange({ ...record, [part]: next })}
           error={secrets.errorOf(path)}

@@ -6,6 +6,7 @@ import { CopyLine } from "../copy.tsx";
 import { LinesField } from "./lines-field.tsx";
 import { PasswordField } from "./password-field.tsx";
 import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
+import { t } from "../../language/text.ts";
 
 type Props = {
   label: string;
@@ -55,7 +56,7 @@ export function SecretField({
       {generated !== null && generated === value && (
         <>
           <CopyLine label={label} text={generated} />
-          <small>Copy it for the receiver now. It is not shown again after saving.</small>
+          <small>{t("Copy it for the receiver now. It is not shown again after saving.")}</small>
         </>
       )}
       {generate !== undefined && (
@@ -68,7 +69,7 @@ export function SecretField({
             onChange(secret);
           }}
         >
-          Generate
+          {t("Generate")}
         </button>
       )}
       {isSet && mayBeNone && (
@@ -77,7 +78,7 @@ export function SecretField({
           className="plain-button link"
           onClick={() => onChange(clears ? undefined : null)}
         >
-          {clears ? "Keep it" : "Clear"}
+          {clears ? t("Keep it") : t("Clear")}
         </button>
       )}
     </div>
@@ -85,9 +86,9 @@ export function SecretField({
 }
 
 function describePlaceholder(clears: boolean, isAsked: boolean, isSet: boolean) {
-  if (clears) return "Will be cleared when you save";
-  if (isAsked) return "Enter it again for the new address";
-  return isSet ? "Set; leave empty to keep it" : undefined;
+  if (clears) return t("Will be cleared when you save");
+  if (isAsked) return t("Enter it again for the new address");
+  return isSet ? t("Set; leave empty to keep it") : undefined;
 }
 
 type FieldProps<V> = {
@@ -130,7 +131,8 @@ export function HeadersField({
     setLines(next);
     onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
-  const describeLine = ([name]: readonly [string, ...unknown[]]) => name || `the ${item}`;
+  const describeLine = ([name]: readonly [string, ...unknown[]]) =>
+    name || t("the {item}", { item });
   const pathOfName = (name: string) => `${field}.${name}`;
   const issues = lines.map(([name]) => secrets.errorOf(pathOfName(name)));
   const emptyValueOf = (name: string) => (secrets.isSet(pathOfName(name)) ? null : "");
@@ -154,10 +156,12 @@ export function HeadersField({
             onChange={({ currentTarget }) => change(lines.with(index, [currentTarget.value, text]))}
           />
           <ValueField
-            aria-label={`Value of ${describeLine([name])}`}
+            aria-label={t("Value of {line}", { line: describeLine([name]) })}
             autoComplete="off"
             placeholder={
-              text === null ? (placeholderOf(secrets, pathOfName(name)) ?? "Enter the value") : ""
+              text === null
+                ? (placeholderOf(secrets, pathOfName(name)) ?? t("Enter the value"))
+                : ""
             }
             value={text ?? ""}
             onChange={({ currentTarget: { value: typed } }) =>

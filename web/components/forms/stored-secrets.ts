@@ -2,6 +2,7 @@
 import { joinSecrets, findStrandedSecrets } from "../../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../../src/core/kinds.ts";
 import { formatFieldPath } from "../../../src/core/text/formatting.ts";
+import { t } from "../../language/text.ts";
 
 type Values = Record<string, unknown>;
 
@@ -54,14 +55,14 @@ function explainReentry(kind: Kind | undefined, path: string): string {
   const field = path.split(".")[0] ?? "";
   const isHeader = kind?.secrets[`${field}.*`] !== undefined;
   const mayBeNone = path !== field || kind?.fields[field]?.safeParse(null).success === true;
-  const without = isHeader ? ", or remove it" : mayBeNone ? ", or clear it" : "";
-  return `The address changed: enter this again for the new one${without}.`;
+  const without = isHeader ? t(", or remove it") : mayBeNone ? t(", or clear it") : "";
+  return t("The address changed: enter this again for the new one{without}.", { without });
 }
 
 /** Placeholder of an empty secret field. */
 export function placeholderOf(secrets: StoredSecrets, path: string): string | undefined {
-  if (secrets.isAsked(path)) return "Enter it again for the new address";
-  return secrets.isSet(path) ? "Set; leave empty to keep it" : undefined;
+  if (secrets.isAsked(path)) return t("Enter it again for the new address");
+  return secrets.isSet(path) ? t("Set; leave empty to keep it") : undefined;
 }
 
 /** For forms of records without secrets. */

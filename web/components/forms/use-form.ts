@@ -5,6 +5,7 @@ import { ApiError } from "../../data/client.ts";
 import { drafts, type DraftValues } from "../../data/drafts.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import { notify } from "../toasts.tsx";
+import { t } from "../../language/text.ts";
 
 export type Values = Record<string, unknown>;
 type Issue = { path: string; message: string };
@@ -296,7 +297,7 @@ function useStoredDraft(
   }, [values, key]);
   useEffect(
     () => () => {
-      if (announces.current) notify("What you typed is kept");
+      if (announces.current) notify(t("What you typed is kept"));
     },
     [],
   );

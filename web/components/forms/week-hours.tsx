@@ -3,6 +3,7 @@ import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema
 import { Icon } from "../display/icons.tsx";
 import { ClockField } from "./clock-field.tsx";
 import { WeekdayButtons } from "./weekday-buttons.tsx";
+import { t } from "../../language/text.ts";
 
 /** A list of times of the week. `verb` adds the first one. */
 export function WeekHours({
@@ -26,28 +27,28 @@ export function WeekHours({
       {hours.map((one, index) => (
         <div key={index} className="week-times">
           <WeekdayButtons
-            label="Days"
+            label={t("Days")}
             days={one.days.map((day) => weekdays.indexOf(day))}
             onChange={(days) =>
               change(index, { days: weekdays.filter((_, day) => days.includes(day)) })
             }
           />
           <ClockField
-            aria-label="From"
+            aria-label={t("From")}
             value={one.from}
             onChange={(from) => change(index, { from })}
             error={errorOf(`hours[${index}].from`)}
           />
-          <span>to</span>
+          <span>{t("to")}</span>
           <ClockField
-            aria-label="Until"
+            aria-label={t("Until")}
             value={one.until}
             onChange={(until) => change(index, { until })}
             error={errorOf(`hours[${index}].until`)}
           />
           <ActionIcon
             size={30}
-            aria-label="Remove these hours"
+            aria-label={t("Remove these hours")}
             onClick={() => onChange(hours.toSpliced(index, 1))}
           >
             <Icon name="close" size={14} />
@@ -59,7 +60,7 @@ export function WeekHours({
         className="plain-button link"
         onClick={() => onChange([...hours, initial])}
       >
-        {hours.length === 0 ? verb : "Add hours"}
+        {hours.length === 0 ? verb : t("Add hours")}
       </button>
     </div>
   );

@@ -8,9 +8,10 @@ import {
 import { unwrapData, v1, withIfMatch, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { formatLatency, pluralize } from "../../components/display/format.ts";
+import { formatLatency } from "../../components/display/format.ts";
 import { deleteRecord } from "../../components/deletion.ts";
 import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
+import { t, tCount } from "../../language/text.ts";
 
 /** Sends a test alert at once, and resolves to its delivery. */
 export async function testChannel(id: string): Promise<Delivery> {
@@ -19,11 +20,14 @@ export async function testChannel(id: string): Promise<Delivery> {
 
 /** Describes the result of a test alert in a sentence. */
 export function describeOutcome({ status, error, attempts }: Delivery): string {
-  if (status !== "delivered") return error ?? "It was not delivered.";
+  if (status !== "delivered") return error ?? t("It was not delivered.");
   const last = attempts.at(-1);
   // Without a note about some recipients, the message repeats the outcome.
   const note = last?.message === "Delivered." ? "" : (last?.message ?? "");
-  return `Delivered in ${formatLatency(last?.durationMs)}. ${note}`.trim();
+  return t("Delivered in {durationMs}. {note}", {
+    durationMs: formatLatency(last?.durationMs),
+    note,
+  }).trim();
 }
 
 export async function testFromList({ id, name }: AlertChannel) {
@@ -39,7 +43,9 @@ export async function testFromList({ id, name }: AlertChannel) {
 
 /** Returns `all 12 monitors`, or `the monitor` if there is only one. */
 export const describeAllMonitors = (count: number) =>
-  count === 1 ? "the monitor" : `all ${pluralize(count, "monitor")}`;
+  count === 1
+    ? t("the monitor")
+    : t("all {pluralize}", { pluralize: tCount(count, "{count} monitor", "{count} monitors") });
 
 /** Maximum number of monitors per request. */
 const maxMonitorsPerRequest = 5_000;
@@ -69,7 +75,7 @@ async function changeInParts(
 export async function setEnabled(channel: AlertChannel) {
   const { name, enabled } = channel;
   if (await enableChannel(channel, !enabled))
-    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () =>
+    notifyDone(`${enabled ? t("Disabled") : t("Enabled")} ${name}`, () =>
       enableChannel(channel, enabled),
     );
 }

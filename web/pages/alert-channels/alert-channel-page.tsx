@@ -15,7 +15,7 @@ import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -36,8 +36,9 @@ import { describeChannelType } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { describeKinds, describeQuietHours } from "./routing-fields.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
-const crumbs = [{ to: "/alert-channels", label: "Alert channels" }];
+const crumbs = [{ to: "/alert-channels", label: t("Alert channels") }];
 
 export default function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
@@ -50,7 +51,7 @@ export default function AlertChannelPage() {
         useUsersOfChannel(id),
         useOverview(),
       ]}
-      what="The alert channel"
+      what={t("The alert channel")}
       crumbs={crumbs}
     >
       {(channel) => <Channel key={id} channel={channel} />}
@@ -99,12 +100,12 @@ function Actions({ channel, test, onEdit }: ActionProps) {
       {mayWrite && (
         <>
           <BusyButton onClick={test.run} loading={test.isPending}>
-            Send test
+            {t("Send test")}
           </BusyButton>
           <Button onClick={() => void setEnabled(channel)}>
-            {channel.enabled ? "Disable" : "Enable"}
+            {channel.enabled ? t("Disable") : t("Enable")}
           </Button>
-          <Button onClick={onEdit}>Edit</Button>
+          <Button onClick={onEdit}>{t("Edit")}</Button>
         </>
       )}
       <MoreActions>
@@ -134,19 +135,19 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const to = [channel["to"]].flat().filter((text) => typeof text === "string");
   return (
     <p>
-      {describeChannelType(type).name} {to.length > 0 && `to ${to.join(", ")} `}
+      {describeChannelType(type).name} {to.length > 0 && t("to {to} ", { to: to.join(", ") })}
       {target.length > 0 && <code>{target.join(" ")}</code>}
       {dot}
       {describeChannelState(channel).words.toLowerCase()}
       {lastDeliveryAt !== null && (
         <>
           {dot}
-          last delivery <Time at={lastDeliveryAt} />
+          {tNode("last delivery {time}", { time: <Time at={lastDeliveryAt} /> })}
         </>
       )}
-      {channel.default && `${dot}added to new monitors`}
-      {!channel.incidents && `${dot}no incident alerts`}
-      {kinds !== null && `${dot}only ${kinds}`}
+      {channel.default && t("{dot}added to new monitors", { dot })}
+      {!channel.incidents && t("{dot}no incident alerts", { dot })}
+      {kinds !== null && t("{dot}only {kinds}", { dot, kinds })}
       {quietHours !== null && `${dot}quiet ${describeQuietHours(quietHours)}`}
       {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
     </p>
@@ -158,7 +159,7 @@ const readChannel = (id: string) => unwrapData(getChannelRoutes(id).get());
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <EditorDialog
-      title="Edit alert channel"
+      title={t("Edit alert channel")}
       size={560}
       id={id}
       read={readChannel}
@@ -170,10 +171,10 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
           <ChannelEditor
             type={channel.type as ChannelType}
             channel={channel}
-            submit="Save"
+            submit={t("Save")}
             onCancel={onClose}
             onSaved={({ name }) => {
-              notify(`Saved ${name}`);
+              notify(t("Saved {name}", { name }));
               onClose();
             }}
             onTheirs={reload}
@@ -199,23 +200,33 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const { mayWriteAll: mayWrite } = useSignedInPerson();
   const attaching = useAction(async () => {
     await attachToMonitors(channel, others);
-    notifyDone(`Attached ${channel.name} to ${pluralize(others.length, "monitor")}`, () =>
-      detachFromMonitors(channel, others),
+    notifyDone(
+      t("Attached {name} to {pluralize}", {
+        name: channel.name,
+        pluralize: tCount(others.length, "{count} monitor", "{count} monitors"),
+      }),
+      () => detachFromMonitors(channel, others),
     );
   });
   return (
     <Panel
-      title={monitors.length > 0 ? `Used by ${pluralize(monitors.length, "monitor")}` : "Used by"}
+      title={
+        monitors.length > 0
+          ? t("Used by {pluralize}", {
+              pluralize: tCount(monitors.length, "{count} monitor", "{count} monitors"),
+            })
+          : t("Used by")
+      }
       actions={
         monitors.length > maxShownUsers && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
-            {all ? "Show less" : "Show all"}
+            {all ? t("Show less") : t("Show all")}
           </button>
         )
       }
     >
       {users !== undefined && monitors.length === 0 && (
-        <p className="quiet panel-none">No monitor uses this channel yet.</p>
+        <p className="quiet panel-none">{t("No monitor uses this channel yet.")}</p>
       )}
       <ul className="lines">
         {shownMonitors.map(({ id, name, status, target }) => (
@@ -230,7 +241,7 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
           <li key={id}>
             <i className={`dot dot-${color}`} />
             <span className="line-words">
-              <b>{name}</b> new monitors of this group
+              {tNode("{b} new monitors of this group", { b: <b>{name}</b> })}
             </span>
           </li>
         ))}
@@ -239,8 +250,13 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
         <div className="panel-action">
           <BusyButton loading={attaching.isPending} onClick={attaching.run}>
             {monitors.length === 0
-              ? `Attach to ${describeAllMonitors(others.length)}`
-              : `Attach to the other ${others.length === 1 ? "monitor" : pluralize(others.length, "monitor")}`}
+              ? t("Attach to {length}", { length: describeAllMonitors(others.length) })
+              : t("Attach to the other {value}", {
+                  value:
+                    others.length === 1
+                      ? "monitor"
+                      : tCount(others.length, "{count} monitor", "{count} monitors"),
+                })}
           </BusyButton>
         </div>
       )}

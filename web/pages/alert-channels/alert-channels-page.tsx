@@ -10,7 +10,7 @@ import {
 } from "../../data/alert-channels.ts";
 import { createChunk } from "../../data/chunks.ts";
 import { useSignedInPerson } from "../../data/session.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import {
@@ -28,6 +28,7 @@ import { useDeleting } from "../../components/deletion.ts";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
 import { ChannelGallery, ChannelMark, describeChannelType } from "./channel-types.tsx";
+import { t, tCount } from "../../language/text.ts";
 
 const CreateChannel = lazy(createChunk(() => import("./create-channel.tsx")));
 
@@ -44,13 +45,13 @@ export default function AlertChannelsPage() {
   useShortcuts(mayWrite ? { n: () => open("") } : {});
   return (
     <>
-      <PageHeader title="Alert channels" below="Where Signalbox sends alerts.">
+      <PageHeader title={t("Alert channels")} below={t("Where Signalbox sends alerts.")}>
         {mayWrite && channels !== undefined && channels.length > 0 && (
-          <CreateButton onClick={() => open("")}>Create alert channel</CreateButton>
+          <CreateButton onClick={() => open("")}>{t("Create alert channel")}</CreateButton>
         )}
       </PageHeader>
       {error !== null && channels === undefined && (
-        <LoadFailed what="The alert channels" error={error} />
+        <LoadFailed what={t("The alert channels")} error={error} />
       )}
       {channels?.length === 0 && <NoChannels mayWrite={mayWrite} onChoose={open} />}
       {channels !== undefined && channels.length > 0 && (
@@ -79,10 +80,12 @@ const NoChannels = ({
   onChoose: (type: string) => void;
 }) => (
   <>
-    <EmptyState icon={<Icon name="bell" size={28} />} title="No alert channels yet">
+    <EmptyState icon={<Icon name="bell" size={28} />} title={t("No alert channels yet")}>
       {mayWrite
-        ? "An alert channel is where alerts are sent. Choose a type, send a test, and add the channel to your monitors."
-        : "An alert channel is where alerts are sent."}
+        ? t(
+            "An alert channel is where alerts are sent. Choose a type, send a test, and add the channel to your monitors.",
+          )
+        : t("An alert channel is where alerts are sent.")}
     </EmptyState>
     {mayWrite && (
       <Panel className="gallery-panel">
@@ -104,12 +107,12 @@ function ChannelList({
   return (
     <>
       <div className="list-head channels-head faint" aria-hidden="true">
-        <span>Channel</span>
-        <span>Used by</span>
-        <span>Last delivery</span>
+        <span>{t("Channel")}</span>
+        <span>{t("Used by")}</span>
+        <span>{t("Last delivery")}</span>
       </div>
       <Panel flush>
-        <ul className="channels" aria-label="Alert channels">
+        <ul className="channels" aria-label={t("Alert channels")}>
           {orderChannels(channels).map((channel) => (
             <ChannelRow
               key={channel.id}
@@ -148,7 +151,7 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
           {describeChannelType(type).name}
           {channel.default && `${dot}default`}
           {!enabled && `${dot}disabled`}
-          {!channel.incidents && `${dot}no incident alerts`}
+          {!channel.incidents && t("{dot}no incident alerts", { dot })}
           {lastError !== null && (
             <>
               {dot}
@@ -161,7 +164,7 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
       <span className="channel-last">
         {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
       </span>
-      <RowMenu label={`Actions for ${name}`}>
+      <RowMenu label={t("Actions for {name}", { name })}>
         {() => <Actions channel={channel} mayWrite={mayWrite} />}
       </RowMenu>
     </li>
@@ -170,7 +173,9 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
 
 /** Describes the use of a channel, such as `3 monitors`. */
 const describeUse = ({ monitors, groups }: ChannelUse) =>
-  monitors === 0 ? pluralize(groups, "group") : pluralize(monitors, "monitor");
+  monitors === 0
+    ? tCount(groups, "{count} group", "{count} groups")
+    : tCount(monitors, "{count} monitor", "{count} monitors");
 
 function Actions({ channel, mayWrite }: Omit<Props, "use">) {
   const { id, enabled } = channel;
@@ -180,7 +185,7 @@ function Actions({ channel, mayWrite }: Omit<Props, "use">) {
       {mayWrite && (
         <>
           <MenuItem icon="bell" onClick={() => void testFromList(channel)}>
-            Send test
+            {t("Send test")}
           </MenuItem>
           <MenuItem
             icon="edit"
@@ -188,10 +193,10 @@ function Actions({ channel, mayWrite }: Omit<Props, "use">) {
               void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
             }
           >
-            Edit
+            {t("Edit")}
           </MenuItem>
           <MenuItem icon={enabled ? "pause" : "play"} onClick={() => void setEnabled(channel)}>
-            {enabled ? "Disable" : "Enable"}
+            {enabled ? t("Disable") : t("Enable")}
           </MenuItem>
         </>
       )}

@@ -40,6 +40,7 @@ import { describeAllMonitors, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
 import { NotifyOnField, QuietHoursField } from "./routing-fields.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
+import { t } from "../../language/text.ts";
 
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewAlertChannel>;
@@ -67,18 +68,18 @@ const listTypeFields = (type: ChannelType) =>
 const switches = [
   {
     name: "enabled",
-    label: "Enabled",
-    hint: "A disabled channel receives only tests.",
+    label: t("Enabled"),
+    hint: t("A disabled channel receives only tests."),
   },
   {
     name: "default",
-    label: "Default",
-    hint: "Added to every new monitor, and alerted when another channel fails.",
+    label: t("Default"),
+    hint: t("Added to every new monitor, and alerted when another channel fails."),
   },
   {
     name: "incidents",
-    label: "Incidents",
-    hint: "Also alerted when an incident is opened, updated or resolved.",
+    label: t("Incidents"),
+    hint: t("Also alerted when an incident is opened, updated or resolved."),
   },
 ] as const;
 
@@ -162,7 +163,7 @@ export function ChannelEditor(props: Props) {
       onCancel={onCancel}
       extra={
         <BusyButton loading={test.isPending} onClick={() => test.mutate(values)}>
-          Send test
+          {t("Send test")}
         </BusyButton>
       }
       curl={() =>
@@ -173,7 +174,7 @@ export function ChannelEditor(props: Props) {
     >
       <Help type={type} values={values} />
       <TextInput
-        label="Name"
+        label={t("Name")}
         {...(channel && { "data-autofocus": true })}
         {...form.input("name")}
         value={typeof values["name"] === "string" ? values["name"] : ""}
@@ -186,8 +187,10 @@ export function ChannelEditor(props: Props) {
       {!caseTypes.has(type) && <QuietHoursField form={form} />}
       {!channel && monitorIds.length > 0 && (
         <Switch
-          label={`Attach to ${describeAllMonitors(monitorIds.length)}`}
-          description="Only monitors that exist now. New monitors get the channel if it is a default."
+          label={t("Attach to {length}", { length: describeAllMonitors(monitorIds.length) })}
+          description={t(
+            "Only monitors that exist now. New monitors get the channel if it is a default.",
+          )}
           checked={attachesToAll}
           onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}
         />
@@ -218,7 +221,7 @@ export function Help({ type, values }: { type: ChannelType; values: Values }) {
             params={{ section: "mail-server" }}
             onClick={closeDialog}
           >
-            Set up the mail server
+            {t("Set up the mail server")}
           </Link>
         )}
       </span>
@@ -286,7 +289,7 @@ function WebhookPreview({ values }: { values: Values }) {
   if (typeof body !== "string" || body === "") return null;
   return (
     <figure className="webhook-preview">
-      <figcaption>With the values of an example</figcaption>
+      <figcaption>{t("With the values of an example")}</figcaption>
       <pre>{fillWebhookBody(bodyType as WebhookBodyType, body, webhookExamples)}</pre>
     </figure>
   );
@@ -325,9 +328,9 @@ function TemplateField({ value, onChange, error }: TemplateProps) {
     <div>
       <Textarea
         ref={area}
-        label="Alert text"
-        description="For alerts about one monitor. Leave empty for the standard text."
-        placeholder="{{monitor}} is {{status}}: {{message}}"
+        label={t("Alert text")}
+        description={t("For alerts about one monitor. Leave empty for the standard text.")}
+        placeholder={t("{{monitor}} is {{status}}: {{message}}")}
         autosize
         minRows={2}
         maxRows={10}
@@ -335,7 +338,7 @@ function TemplateField({ value, onChange, error }: TemplateProps) {
         error={error}
         onChange={({ currentTarget }) => onChange(currentTarget.value || null)}
       />
-      <div className="placeholders" role="group" aria-label="Insert a placeholder">
+      <div className="placeholders" role="group" aria-label={t("Insert a placeholder")}>
         {placeholders.map((name) => (
           <button key={name} type="button" onClick={() => insert(name)}>
             {name}

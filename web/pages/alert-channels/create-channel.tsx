@@ -5,6 +5,7 @@ import { notify } from "../../components/toasts.tsx";
 import { testFromList } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-types.tsx";
+import { t } from "../../language/text.ts";
 
 type Props = {
   /** Chosen type; `""` shows the gallery first. */
@@ -23,7 +24,9 @@ export default function CreateChannel({ chosen, onChoose, onClose, onCreated }: 
       opened
       onClose={onClose}
       title={
-        type === null ? "Create alert channel" : `Create alert channel: ${channelKinds[type].name}`
+        type === null
+          ? t("Create alert channel")
+          : t("Create alert channel: {name}", { name: channelKinds[type].name })
       }
       size={type === null ? 720 : 560}
       closeOnClickOutside={type === null}
@@ -33,19 +36,19 @@ export default function CreateChannel({ chosen, onChoose, onClose, onCreated }: 
       ) : (
         <>
           <Button variant="subtle" size="xs" mb={10} ml={-8} onClick={() => onChoose("")}>
-            ← All types
+            {t("← All types")}
           </Button>
           <ChannelEditor
             key={type}
             type={type}
             onCancel={onClose}
-            submit={onCreated ? "Create alert channel" : "Create and send test"}
+            submit={onCreated ? t("Create alert channel") : t("Create and send test")}
             onSaved={(channel) => {
               if (onCreated === undefined) {
                 onClose();
                 return void testFromList(channel);
               }
-              notify(`Created ${channel.name}`);
+              notify(t("Created {name}", { name: channel.name }));
               onCreated(channel);
             }}
           />

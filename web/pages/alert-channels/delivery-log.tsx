@@ -2,19 +2,20 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { formatLatency, pluralize } from "../../components/display/format.ts";
+import { formatLatency } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { alertTypeLabels } from "../../components/display/alert-types.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useNow } from "../../components/display/time.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
-  pending: { state: "pending", word: "Waiting" },
-  delivered: { state: "up", word: "Delivered" },
-  failed: { state: "down", word: "Failed" },
-  skipped: { state: "paused", word: "Skipped" },
+  pending: { state: "pending", word: t("Waiting") },
+  delivered: { state: "up", word: t("Delivered") },
+  failed: { state: "down", word: t("Failed") },
+  skipped: { state: "paused", word: t("Skipped") },
 };
 
 /** Lists all deliveries, newest first, with their attempts. */
@@ -22,13 +23,15 @@ export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown
   const [page, setPage] = useState(1);
   const { data } = useDeliveries(id, page);
   return (
-    <Panel title="Deliveries">
+    <Panel title={t("Deliveries")}>
       {data?.meta.total === 0 && (
         <div className="panel-none">
-          <p className="quiet">No alerts sent yet. Send a test to check that alerts arrive.</p>
+          <p className="quiet">
+            {t("No alerts sent yet. Send a test to check that alerts arrive.")}
+          </p>
           {onTest !== null && (
             <Button mt={10} onClick={() => void onTest()}>
-              Send test
+              {t("Send test")}
             </Button>
           )}
         </div>
@@ -62,10 +65,18 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         >
           <span className="num">
             <b>{alertTypeLabels[caseChange ?? type] ?? type}</b>{" "}
-            {alertIds.length > 1 && `of ${pluralize(alertIds.length, "alert")}, `}
+            {alertIds.length > 1 &&
+              t("of {pluralize}, ", {
+                pluralize: tCount(alertIds.length, "{count} alert", "{count} alerts"),
+              })}
             <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
-            {status === "delivered" && last && ` in ${formatLatency(last.durationMs)}`}
-            {attempts.length > 1 && ` after ${pluralize(attempts.length, "attempt")}`}
+            {status === "delivered" &&
+              last &&
+              t(" in {durationMs}", { durationMs: formatLatency(last.durationMs) })}
+            {attempts.length > 1 &&
+              t(" after {pluralize}", {
+                pluralize: tCount(attempts.length, "{count} attempt", "{count} attempts"),
+              })}
           </span>
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
@@ -96,10 +107,13 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
 /** Shows when the next attempt is due. Overdue ones are already running. */
 function Due({ at, again }: { at: string; again: boolean }) {
   const now = useNow();
-  if (Date.parse(at) <= now) return <>{again ? "Retrying now." : "Sending now."}</>;
+  if (Date.parse(at) <= now) return <>{again ? "Retrying now." : t("Sending now.")}</>;
   return (
     <>
-      {again ? "Next attempt" : "Will be sent"} at <Time at={at} as="seconds" />.
+      {tNode("{again} at {time}.", {
+        again: again ? t("Next attempt") : t("Will be sent"),
+        time: <Time at={at} as="seconds" />,
+      })}
     </>
   );
 }

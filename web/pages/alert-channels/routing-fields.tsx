@@ -11,17 +11,18 @@ import { listZones, useZone } from "../../components/display/time.tsx";
 import type { Form } from "../../components/forms/form.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { WeekHours } from "../../components/forms/week-hours.tsx";
+import { t } from "../../language/text.ts";
 
 const kindLabels: Record<MessageKind, string> = {
-  down: "Down",
-  degraded: "Degraded",
-  flapping: "Flapping",
-  recovery: "Recovery",
-  reminder: "Reminders",
-  certificate: "Certificates",
-  incident: "Incidents",
-  channel: "Failing channels",
-  appliance: "Problems of Signalbox",
+  down: t("Down"),
+  degraded: t("Degraded"),
+  flapping: t("Flapping"),
+  recovery: t("Recovery"),
+  reminder: t("Reminders"),
+  certificate: t("Certificates"),
+  incident: t("Incidents"),
+  channel: t("Failing channels"),
+  appliance: t("Problems of Signalbox"),
 };
 
 const kinds = messageKinds.map((id) => ({ id, name: kindLabels[id] }));
@@ -38,8 +39,8 @@ export function NotifyOnField({ form }: Fields) {
   const chosen = (form.values["notifyOn"] as string[] | undefined) ?? [...messageKinds];
   return (
     <RecordsField
-      label="Notify of"
-      description="Escalation policies notify the channel of every alert."
+      label={t("Notify of")}
+      description={t("Escalation policies notify the channel of every alert.")}
       records={kinds}
       value={chosen}
       onChange={(ids) => form.set("notifyOn", ids)}
@@ -60,16 +61,18 @@ export function QuietHoursField({ form }: Fields) {
   return (
     <Input.Wrapper
       role="group"
-      aria-label="Quiet hours"
+      aria-label={t("Quiet hours")}
       labelElement="div"
-      label="Quiet hours"
-      description="Only critical alerts are sent at once. Others follow at the end, unless they are over by then."
+      label={t("Quiet hours")}
+      description={t(
+        "Only critical alerts are sent at once. Others follow at the end, unless they are over by then.",
+      )}
       error={form.errorOf("quietHours") ?? errorOf("hours")}
     >
       <div className="quiet-hours">
         {hours.length > 0 && (
           <Select
-            aria-label="Time zone"
+            aria-label={t("Time zone")}
             searchable
             limit={100}
             allowDeselect={false}
@@ -82,7 +85,7 @@ export function QuietHoursField({ form }: Fields) {
         <WeekHours
           hours={hours}
           initial={nights}
-          verb="Add quiet hours"
+          verb={t("Add quiet hours")}
           onChange={(all) => set({ timeZone, hours: all })}
           errorOf={errorOf}
         />

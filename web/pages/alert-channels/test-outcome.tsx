@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { describeOutcome, testChannel } from "./actions.ts";
+import { t } from "../../language/text.ts";
 
 /** State of a test alert: pending, delivered or failed. */
 export function useTest(id: string) {
@@ -19,7 +20,7 @@ export function TestOutcome({ test: { data, error, isPending, reset } }: { test:
   const words = error?.message ?? (data && describeOutcome(data));
   return (
     <div role="status">
-      {isPending && <p className="outcome outcome-busy">Sending a test alert…</p>}
+      {isPending && <p className="outcome outcome-busy">{t("Sending a test alert…")}</p>}
       {words !== undefined && (
         <OutcomeLine isGood={good} onClose={reset}>
           {words}
@@ -43,9 +44,9 @@ export function OutcomeLine({
     <p className={`outcome ${isGood ? "outcome-good" : "outcome-bad"}`}>
       <StateIcon state={isGood ? "up" : "down"} />
       <span>
-        <b>{isGood ? "The test arrived." : "The test did not arrive."}</b> {children}
+        <b>{isGood ? t("The test arrived.") : t("The test did not arrive.")}</b> {children}
       </span>
-      <ActionIcon aria-label="Close" onClick={onClose} size={22}>
+      <ActionIcon aria-label={t("Close")} onClick={onClose} size={22}>
         <Icon name="close" size={14} />
       </ActionIcon>
     </p>

@@ -9,6 +9,7 @@ import {
 import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
+import { t } from "../../language/text.ts";
 
 async function refresh(id: string) {
   await Promise.all([
@@ -25,7 +26,7 @@ export async function setEnabled({ id, name, enabled }: AlertSource) {
   };
   try {
     await put(!enabled);
-    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () => put(enabled));
+    notifyDone(`${enabled ? t("Disabled") : t("Enabled")} ${name}`, () => put(enabled));
   } catch (error) {
     notifyError(error);
   }
@@ -42,7 +43,7 @@ export function deleteSource(source: AlertSource) {
 export async function rotateAddress({ id, name }: AlertSource) {
   await unwrapData(getSourceRoutes(id).rotate.post());
   await refresh(id);
-  notify(`${name} has a new address`);
+  notify(t("{name} has a new address", { name }));
 }
 
 /** Handles a logged request again, with the present settings. */

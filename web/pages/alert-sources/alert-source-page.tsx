@@ -20,10 +20,11 @@ import { deleteSource, rotateAddress, setEnabled } from "./actions.ts";
 import { SourceFacts, SourceStateIcon } from "./alert-sources-page.tsx";
 import { RequestLog } from "./request-log.tsx";
 import { describeSetUp } from "./source-types.ts";
+import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [
-  { to: "/on-call", label: "On call" },
-  { to: "/on-call/alert-sources", label: "Alert sources" },
+  { to: "/on-call", label: t("On call") },
+  { to: "/on-call/alert-sources", label: t("Alert sources") },
 ];
 
 export default function AlertSourcePage() {
@@ -32,7 +33,7 @@ export default function AlertSourcePage() {
     <Loaded
       query={useAlertSource(id)}
       besides={[useManagedRecords("alertSources"), useAlertChannels(), useEscalationPolicies()]}
-      what="The alert source"
+      what={t("The alert source")}
       crumbs={crumbs}
     >
       {(source) => (
@@ -68,14 +69,14 @@ function Actions({ source }: { source: AlertSource }) {
   return (
     <>
       <Button renderRoot={(props) => <Link to="/alerts" search={{ source: id }} {...props} />}>
-        Alerts
+        {t("Alerts")}
       </Button>
       {mayEdit && (
         <>
           <BusyButton loading={false} onClick={() => void setEnabled(source)}>
-            {enabled ? "Disable" : "Enable"}
+            {enabled ? t("Disable") : t("Enable")}
           </BusyButton>
-          <Button onClick={edit}>Edit</Button>
+          <Button onClick={edit}>{t("Edit")}</Button>
         </>
       )}
       <MoreActions>
@@ -104,11 +105,11 @@ function Address({ source }: { source: AlertSource }) {
   const { where, lines } = describeSetUp(type, address);
   return (
     <Panel
-      title="What to enter in the tool"
+      title={t("What to enter in the tool")}
       actions={
         mayEdit && (
           <Button size="xs" onClick={() => setAsks(true)}>
-            New address
+            {t("New address")}
           </Button>
         )
       }
@@ -121,18 +122,19 @@ function Address({ source }: { source: AlertSource }) {
         <MailServer />
       ) : (
         <p className="field-note">
-          If the tool reaches this appliance under another name, replace the host. Anyone who knows
-          the token can open alerts.
+          {t(
+            "If the tool reaches this appliance under another name, replace the host. Anyone who knows the token can open alerts.",
+          )}
         </p>
       )}
       {asks && (
         <Confirm
-          title="Create a new address?"
-          verb="Create"
+          title={t("Create a new address?")}
+          verb={t("Create")}
           onClose={() => setAsks(false)}
           onConfirm={() => rotateAddress(source)}
         >
-          The present address stops working at once. Enter the new one in the tool.
+          {t("The present address stops working at once. Enter the new one in the tool.")}
         </Confirm>
       )}
     </Panel>
@@ -146,15 +148,18 @@ function MailServer() {
   if (about.smtpPort === null)
     return (
       <p className="field-note degraded">
-        This appliance accepts no mail yet. Start it with <code>serve --smtp-port 2525</code>.
+        {tNode("This appliance accepts no mail yet. Start it with {code}.", {
+          code: <code>serve --smtp-port 2525</code>,
+        })}
       </p>
     );
   return (
     <>
-      <CopyLine label="Mail server (SMTP)" text={`${location.hostname}:${about.smtpPort}`} />
+      <CopyLine label={t("Mail server (SMTP)")} text={`${location.hostname}:${about.smtpPort}`} />
       <p className="field-note">
-        The host after the @ does not matter if the tool sends to this mail server. Anyone who knows
-        the address can open alerts.
+        {t(
+          "The host after the @ does not matter if the tool sends to this mail server. Anyone who knows the address can open alerts.",
+        )}
       </p>
     </>
   );
@@ -169,16 +174,18 @@ function Recipients({ source }: { source: AlertSource }) {
   const policy = policies.find(({ id }) => id === escalationPolicyId)?.name;
   const minutes = source.resolveAfterMinutes;
   return (
-    <Panel title="Its alerts">
+    <Panel title={t("Its alerts")}>
       {names.length === 0 && policy === undefined && (
-        <p className="field-note degraded mb-12">They notify no one.</p>
+        <p className="field-note degraded mb-12">{t("They notify no one.")}</p>
       )}
       <ul className="lines">
-        <Line label="Alert channels">{names.length === 0 ? "none" : names.join(", ")}</Line>
-        <Line label="Escalation policy">{policy ?? "none"}</Line>
-        <Line label="Priority">{priority ?? "as the tool names it"}</Line>
-        {incidentSeverity !== null && <Line label="Incidents">{incidentSeverity}</Line>}
-        {minutes !== null && <Line label="End">after {minutes} min without a report</Line>}
+        <Line label={t("Alert channels")}>{names.length === 0 ? "none" : names.join(", ")}</Line>
+        <Line label={t("Escalation policy")}>{policy ?? "none"}</Line>
+        <Line label={t("Priority")}>{priority ?? t("as the tool names it")}</Line>
+        {incidentSeverity !== null && <Line label={t("Incidents")}>{incidentSeverity}</Line>}
+        {minutes !== null && (
+          <Line label={t("End")}>{tNode("after {minutes} min without a report", { minutes })}</Line>
+        )}
       </ul>
     </Panel>
   );

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { CurlButton } from "../../components/copy.tsx";
 import { useDeleting } from "../../components/deletion.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
@@ -16,6 +16,7 @@ import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { deleteSource, setEnabled } from "./actions.ts";
 import { sourceTypeInfos } from "./source-types.ts";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 const createSource = () => openDialog({ kind: "create-source" });
 
@@ -26,16 +27,16 @@ export default function AlertSourcesPage() {
   useShortcuts(mayEdit ? { n: createSource } : {});
   return (
     <>
-      <PageHeader title="Alert sources" crumbs={[{ to: "/on-call", label: "On call" }]}>
+      <PageHeader title={t("Alert sources")} crumbs={[{ to: "/on-call", label: t("On call") }]}>
         <CurlButton action={() => ({ method: "GET", route: v1["alert-sources"] })} />
-        {mayEdit && <CreateButton onClick={createSource}>Create alert source</CreateButton>}
+        {mayEdit && <CreateButton onClick={createSource}>{t("Create alert source")}</CreateButton>}
       </PageHeader>
-      <Loaded query={useAlertSources()} what="The alert sources">
+      <Loaded query={useAlertSources()} what={t("The alert sources")}>
         {(all) => {
           const shown = all.filter(({ id }) => !deleting.has(id));
           if (shown.length === 0) return <NoSources mayEdit={mayEdit} />;
           return (
-            <section className="records" aria-label="Alert sources">
+            <section className="records" aria-label={t("Alert sources")}>
               <ul className="panel panel-flush">
                 {shown.map((source) => (
                   <SourceRow key={source.id} source={source} />
@@ -50,10 +51,11 @@ export default function AlertSourcesPage() {
 }
 
 const NoSources = ({ mayEdit }: { mayEdit: boolean }) => (
-  <EmptyState icon={<Icon name="webhook" size={28} />} title="No alert sources">
-    Prometheus, Grafana, Zabbix and other tools can send their alerts to an address of a source.
-    They then notify channels or an escalation policy, like alerts of monitors.
-    {!mayEdit && " Admins can create one."}
+  <EmptyState icon={<Icon name="webhook" size={28} />} title={t("No alert sources")}>
+    {tNode(
+      "Prometheus, Grafana, Zabbix and other tools can send their alerts to an address of a source. They then notify channels or an escalation policy, like alerts of monitors.{value}",
+      { value: !mayEdit && t(" Admins can create one.") },
+    )}
   </EmptyState>
 );
 
@@ -61,8 +63,11 @@ const NoSources = ({ mayEdit }: { mayEdit: boolean }) => (
 function describeState({ enabled, openAlerts }: AlertSource) {
   if (!enabled) return { state: "paused", words: "disabled" } as const;
   return openAlerts > 0
-    ? ({ state: "down", words: pluralize(openAlerts, "open alert") } as const)
-    : ({ state: "up", words: "no open alerts" } as const);
+    ? ({
+        state: "down",
+        words: tCount(openAlerts, "{count} open alert", "{count} open alerts"),
+      } as const)
+    : ({ state: "up", words: t("no open alerts") } as const);
 }
 
 export const SourceStateIcon = ({ source, size = 16 }: { source: AlertSource; size?: number }) => (
@@ -80,11 +85,9 @@ export function SourceFacts({ source }: { source: AlertSource }) {
       {words}
       {dot}
       {lastRequestAt === null ? (
-        "no requests yet"
+        t("no requests yet")
       ) : (
-        <>
-          last request <Time at={lastRequestAt} />
-        </>
+        <>{tNode("last request {time}", { time: <Time at={lastRequestAt} /> })}</>
       )}
     </span>
   );
@@ -105,16 +108,16 @@ function SourceRow({ source }: { source: AlertSource }) {
         <b title={name}>{name}</b>
         <SourceFacts source={source} />
       </Link>
-      <RowMenu label={`Actions for ${name}`}>
+      <RowMenu label={t("Actions for {name}", { name })}>
         {() => (
           <>
             {mayEdit && (
               <>
                 <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-source", id })}>
-                  Edit
+                  {t("Edit")}
                 </MenuItem>
                 <MenuItem icon={enabled ? "pause" : "play"} onClick={() => void setEnabled(source)}>
-                  {enabled ? "Disable" : "Enable"}
+                  {enabled ? t("Disable") : t("Enable")}
                 </MenuItem>
               </>
             )}

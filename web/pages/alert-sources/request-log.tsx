@@ -16,17 +16,18 @@ import {
 } from "../../data/alert-sources.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { replayRequest } from "./actions.ts";
+import { t, tNode } from "../../language/text.ts";
 
 export function RequestLog({ source: { id } }: { source: AlertSource }) {
   const { mayWrite } = useSignedInPerson();
   const [page, setPage] = useState(1);
   const { data } = useSourceRequests(id, page, mayWrite);
   return (
-    <Panel title="Requests">
-      {!mayWrite && <p className="quiet panel-none">Members can read the requests.</p>}
+    <Panel title={t("Requests")}>
+      {!mayWrite && <p className="quiet panel-none">{t("Members can read the requests.")}</p>}
       {data?.meta.total === 0 && (
         <p className="quiet panel-none">
-          No requests yet. They appear here with what came of them, also rejected ones.
+          {t("No requests yet. They appear here with what came of them, also rejected ones.")}
         </p>
       )}
       <ul className="lines deliveries">
@@ -58,21 +59,26 @@ function RequestLine({ sourceId, request }: LineProps) {
           onClick={() => setOpen(!open)}
         >
           <span className={isGood ? "" : "down"}>{outcome}</span>
-          {count > 1 && <span className="quiet num">{count} times</span>}
+          {count > 1 && <span className="quiet num">{tNode("{count} times", { count })}</span>}
           <Icon name={open ? "down" : "right"} size={12} />
         </button>
         {open && (
           <div className="request-details">
             <p className="delivery-why num">
-              HTTP {status}
-              {dot}
-              {formatBytes(bytes)}
-              {path !== "" && `${dot}${path}`}
-              {replayOf !== null && `${dot}handled again`}
+              {tNode("HTTP {status}{dot}{bytes}{value}{value2}", {
+                status,
+                dot,
+                bytes: formatBytes(bytes),
+                value: path !== "" && `${dot}${path}`,
+                value2: replayOf !== null && t("{dot}handled again", { dot }),
+              })}
               {lastAt !== null && (
                 <>
                   {dot}
-                  {count} equal requests, the first <Time at={at} />
+                  {tNode("{count} equal requests, the first {time}", {
+                    count,
+                    time: <Time at={at} />,
+                  })}
                 </>
               )}
             </p>
@@ -83,7 +89,7 @@ function RequestLine({ sourceId, request }: LineProps) {
             )}
             {mayEdit && body !== null && (
               <BusyButton size="xs" loading={replaying.isPending} onClick={replaying.run}>
-                Handle again
+                {t("Handle again")}
               </BusyButton>
             )}
           </div>

@@ -34,6 +34,7 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { PolicyField } from "../monitors/editor/on-call-fields.tsx";
 import { sourceTypeInfos } from "./source-types.ts";
+import { t, tNode } from "../../language/text.ts";
 
 type EditedSource = Extract<Dialog, { kind: "create-source" | "edit-source" }>;
 type Values = NewAlertSource & Record<string, unknown>;
@@ -45,7 +46,7 @@ export default function SourceDialog({ what }: { what: EditedSource }) {
   const isNew = what.kind === "create-source";
   return (
     <EditorDialog
-      title={isNew ? "Create alert source" : "Edit alert source"}
+      title={isNew ? t("Create alert source") : t("Edit alert source")}
       size={600}
       id={isNew ? null : what.id}
       read={readSource}
@@ -89,7 +90,7 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
       queryClient.setQueryData(recordKey("alert-source", saved.id), saved);
       await queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
       closeDialog();
-      if (source !== undefined) return notify(`Saved ${saved.name}`);
+      if (source !== undefined) return notify(t("Saved {name}", { name: saved.name }));
       // The address is on its page.
       void navigate({ to: "/on-call/alert-sources/$id", params: { id: saved.id } });
     },
@@ -113,7 +114,7 @@ function Fields(props: FieldsProps) {
   return (
     <FormFrame
       form={form}
-      submit={source === undefined ? "Create alert source" : "Save"}
+      submit={source === undefined ? t("Create alert source") : t("Save")}
       onCancel={closeDialog}
       curl={() => ({
         ...(source === undefined
@@ -123,11 +124,11 @@ function Fields(props: FieldsProps) {
       })}
     >
       <Select
-        label="Tool"
+        label={t("Tool")}
         description={
           source === undefined
-            ? "What to enter in it is on the next page."
-            : "Format of its requests."
+            ? t("What to enter in it is on the next page.")
+            : t("Format of its requests.")
         }
         allowDeselect={false}
         data-autofocus
@@ -136,14 +137,19 @@ function Fields(props: FieldsProps) {
         onChange={(type) => choose(type as SourceType)}
         error={form.errorOf("type")}
       />
-      <TextInput label="Name" placeholder="Prometheus" autoComplete="off" {...form.input("name")} />
+      <TextInput
+        label={t("Name")}
+        placeholder={t("Prometheus")}
+        autoComplete="off"
+        {...form.input("name")}
+      />
       <FormatFields form={form} />
       <RecipientFields form={form} />
       <AlertFields form={form} />
       {source !== undefined && (
         <Switch
-          label="Enabled"
-          description="A disabled source ignores requests, and its open alerts end."
+          label={t("Enabled")}
+          description={t("A disabled source ignores requests, and its open alerts end.")}
           {...form.toggle("enabled")}
         />
       )}
@@ -159,7 +165,7 @@ function FormatFields({ form }: { form: Form<Values> }) {
     <>
       {values.mapping !== null && (
         <PartFields
-          legend="Paths in a request, such as $.alert.title"
+          legend={t("Paths in a request, such as $.alert.title")}
           kinds={mappingKinds}
           labels={mappingLabels}
           names={names.filter((name) => values.mapping?.status != null || !statusFields.has(name))}
@@ -170,7 +176,7 @@ function FormatFields({ form }: { form: Form<Values> }) {
       )}
       {values.type === "email" && (
         <PartFields
-          legend="What a mail reports: words, or expressions such as /^disk .* full/"
+          legend={t("What a mail reports: words, or expressions such as /^disk .* full/")}
           kinds={mailKinds}
           labels={mailLabels}
           names={Object.keys(mailLabels) as (keyof MailRules)[]}
@@ -190,16 +196,16 @@ function RecipientFields({ form }: { form: Form<Values> }) {
   return (
     <>
       <RecordsField
-        label="Alert channels"
-        description="Notified of each alert and of its end."
+        label={t("Alert channels")}
+        description={t("Notified of each alert and of its end.")}
         records={channels}
-        nothingFound="No alert channels found"
+        nothingFound={t("No alert channels found")}
         {...form.field("alertChannelIds")}
         onChange={(ids) => set("alertChannelIds", ids)}
       />
       <PolicyField
-        none="None"
-        description="Notifies people step by step until someone acknowledges the alert."
+        none={t("None")}
+        description={t("Notifies people step by step until someone acknowledges the alert.")}
         value={values.escalationPolicyId}
         onChange={(id) => set("escalationPolicyId", id)}
         error={form.errorOf("escalationPolicyId")}
@@ -220,25 +226,25 @@ function AlertFields({ form }: { form: Form<Values> }) {
   return (
     <>
       <Select
-        label="Priority"
+        label={t("Priority")}
         allowDeselect={false}
-        data={toOptions(priorities, "As the tool names it")}
+        data={toOptions(priorities, t("As the tool names it"))}
         value={values.priority ?? ""}
         onChange={(next) => set("priority", (next || null) as Values["priority"])}
         error={form.errorOf("priority")}
       />
       <Select
-        label="Incidents"
-        description="Each alert opens an internal incident, and resolves it at its end."
+        label={t("Incidents")}
+        description={t("Each alert opens an internal incident, and resolves it at its end.")}
         allowDeselect={false}
-        data={toOptions(severities, "None")}
+        data={toOptions(severities, t("None"))}
         value={values.incidentSeverity ?? ""}
         onChange={(next) => set("incidentSeverity", (next || null) as Values["incidentSeverity"])}
         error={form.errorOf("incidentSeverity")}
       />
       <Switch
-        label="End alerts that are no longer reported"
-        description="For tools that never report the end of a problem."
+        label={t("End alerts that are no longer reported")}
+        description={t("For tools that never report the end of a problem.")}
         checked={minutes !== null}
         onChange={({ currentTarget }) =>
           set("resolveAfterMinutes", currentTarget.checked ? 60 : null)
@@ -246,8 +252,8 @@ function AlertFields({ form }: { form: Form<Values> }) {
       />
       {minutes !== null && (
         <NumberField
-          label="After the last report"
-          suffix=" min"
+          label={t("After the last report")}
+          suffix={t(" min")}
           min={1}
           allowDecimal={false}
           value={minutes}
@@ -261,19 +267,27 @@ function AlertFields({ form }: { form: Form<Values> }) {
 
 const mono = { mono: true } as const;
 const mappingLabels: Readonly<Record<keyof SourceMapping, FieldLabels>> = {
-  alerts: { label: "List of alerts", hint: "Path of the list, if a request has several.", ...mono },
-  key: { label: "Key", hint: "Path of what identifies the problem.", ...mono },
-  title: { label: "Title", hint: "Path of the message.", ...mono },
-  status: { label: "Status", hint: "Path. Without it, every request is a problem.", ...mono },
-  resolvedValues: { label: "Statuses of an end", hint: "Any other one is a problem." },
-  acknowledgedValues: { label: "Statuses of an acknowledgment" },
-  openValues: {
-    label: "Statuses of a problem",
-    hint: "Only these, if you list some. Others are rejected.",
+  alerts: {
+    label: t("List of alerts"),
+    hint: t("Path of the list, if a request has several."),
+    ...mono,
   },
-  text: { label: "Text", hint: "Path of further text.", ...mono },
-  priority: { label: "Severity", hint: "Path of a word such as critical or warning.", ...mono },
-  link: { label: "Link", hint: "Path of an address with details.", ...mono },
+  key: { label: "Key", hint: "Path of what identifies the problem.", ...mono },
+  title: { label: t("Title"), hint: t("Path of the message."), ...mono },
+  status: { label: t("Status"), hint: t("Path. Without it, every request is a problem."), ...mono },
+  resolvedValues: { label: t("Statuses of an end"), hint: t("Any other one is a problem.") },
+  acknowledgedValues: { label: t("Statuses of an acknowledgment") },
+  openValues: {
+    label: t("Statuses of a problem"),
+    hint: t("Only these, if you list some. Others are rejected."),
+  },
+  text: { label: t("Text"), hint: t("Path of further text."), ...mono },
+  priority: {
+    label: t("Severity"),
+    hint: t("Path of a word such as critical or warning."),
+    ...mono,
+  },
+  link: { label: t("Link"), hint: t("Path of an address with details."), ...mono },
 };
 const describeFields = (shape: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, describeField(field)]));
@@ -288,13 +302,13 @@ const statusFields: ReadonlySet<string> = new Set([
 
 const mailLabels: Readonly<Record<keyof MailRules, FieldLabels>> = {
   searchIn: {
-    label: "Search in",
+    label: t("Search in"),
     hint: "",
-    options: { subject: "Subject", all: "Subject and text" },
+    options: { subject: t("Subject"), all: t("Subject and text") },
   },
-  ignoredWhen: { label: "Ignored with", hint: "Searched first." },
-  resolvedWhen: { label: "End of a problem with", hint: "Searched next." },
-  openWhen: { label: "Problem with", hint: "Any other mail, if you list none." },
+  ignoredWhen: { label: t("Ignored with"), hint: t("Searched first.") },
+  resolvedWhen: { label: t("End of a problem with"), hint: t("Searched next.") },
+  openWhen: { label: t("Problem with"), hint: t("Any other mail, if you list none.") },
   key: {
     label: "Key",
     hint: "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
@@ -354,8 +368,10 @@ function Sample({
   return (
     <div className="flex flex-col gap-10">
       <Textarea
-        label="Try a sample"
-        description={`Paste ${type === "email" ? "a mail with its headers" : "the body of a request"}. Nothing is sent.`}
+        label={t("Try a sample")}
+        description={t("Paste {value}. Nothing is sent.", {
+          value: type === "email" ? t("a mail with its headers") : t("the body of a request"),
+        })}
         autosize
         minRows={2}
         maxRows={10}
@@ -370,12 +386,12 @@ function Sample({
       />
       {body.trim() !== "" && (
         <BusyButton loading={preview.isPending} onClick={() => preview.mutate()}>
-          Preview
+          {t("Preview")}
         </BusyButton>
       )}
       <div role="status">
         {preview.data?.alerts.length === 0 && (
-          <p className="field-note">This request reports no alert.</p>
+          <p className="field-note">{t("This request reports no alert.")}</p>
         )}
         <ul className="source-preview">
           {preview.data?.alerts.map(({ key, status, title, priority }) => (
@@ -385,7 +401,7 @@ function Sample({
                 <b>{title === "" ? key : title}</b> {status}
                 {priority !== null && `${dot}${priority}`}
                 {dot}
-                <span className="faint">key {key}</span>
+                <span className="faint">{tNode("key {key}", { key })}</span>
               </span>
             </li>
           ))}

@@ -1,5 +1,6 @@
 /** Names the formats of alert sources, and what to enter in each tool. */
 import type { SourceType } from "../../../src/alerting/sources/schema.ts";
+import { t } from "../../language/text.ts";
 
 type SetUp = {
   /** Where in the tool to enter it, as a sentence. */
@@ -17,90 +18,99 @@ const url = ({ address }: Address) => [{ label: "URL", text: address }];
 
 export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
   alertmanager: {
-    name: "Prometheus Alertmanager",
+    name: t("Prometheus Alertmanager"),
     setUp: ({ address }) => ({
-      where: "Add a receiver to alertmanager.yml, and name it in a route.",
-      lines: [{ label: "Receiver", text: `webhook_configs: [{ url: "${address}" }]` }],
+      where: t("Add a receiver to alertmanager.yml, and name it in a route."),
+      lines: [{ label: t("Receiver"), text: `webhook_configs: [{ url: "${address}" }]` }],
     }),
   },
   grafana: {
-    name: "Grafana",
+    name: t("Grafana"),
     setUp: (address) => ({
-      where: "Alerting → Contact points → Add → Webhook. Then choose it in a notification policy.",
+      where: t(
+        "Alerting → Contact points → Add → Webhook. Then choose it in a notification policy.",
+      ),
       lines: url(address),
     }),
   },
   pagerduty: {
-    name: "Any tool for PagerDuty",
+    name: t("Any tool for PagerDuty"),
     setUp: ({ origin, token }) => ({
-      where:
+      where: t(
         "Use an integration for PagerDuty’s Events API v2. Replace its host name, events.pagerduty.com.",
+      ),
       lines: [
         { label: "URL", text: `${origin}/v2/enqueue` },
-        { label: "Routing key", text: token },
+        { label: t("Routing key"), text: token },
       ],
     }),
   },
   opsgenie: {
-    name: "Any tool for Opsgenie",
+    name: t("Any tool for Opsgenie"),
     setUp: ({ origin, token }) => ({
-      where: "Use an integration for Opsgenie. Replace its host name, api.opsgenie.com.",
+      where: t("Use an integration for Opsgenie. Replace its host name, api.opsgenie.com."),
       lines: [
         { label: "API URL", text: `${origin}/` },
-        { label: "API key", text: token },
+        { label: t("API key"), text: token },
       ],
     }),
   },
   "uptime-kuma": {
-    name: "Uptime Kuma",
+    name: t("Uptime Kuma"),
     setUp: (address) => ({
-      where: "Settings → Notifications → Set up notification → Webhook.",
-      lines: url(address).map(({ text }) => ({ label: "Post URL", text })),
+      where: t("Settings → Notifications → Set up notification → Webhook."),
+      lines: url(address).map(({ text }) => ({ label: t("Post URL"), text })),
     }),
   },
   zabbix: {
-    name: "Zabbix",
+    name: t("Zabbix"),
     setUp: (address) => ({
-      where:
+      where: t(
         "Create a media type of the type Webhook with the script and the parameters of the documentation.",
+      ),
       lines: url(address).map(({ text }) => ({ label: "url", text })),
     }),
   },
   checkmk: {
-    name: "Checkmk",
+    name: t("Checkmk"),
     setUp: (address) => ({
-      where:
+      where: t(
         "Save the script of the documentation, and choose it in a notification rule, with this as its first parameter.",
-      lines: url(address).map(({ text }) => ({ label: "Parameter", text })),
+      ),
+      lines: url(address).map(({ text }) => ({ label: t("Parameter"), text })),
     }),
   },
   sentry: {
-    name: "Sentry",
+    name: t("Sentry"),
     setUp: (address) => ({
-      where:
+      where: t(
         "Settings → Custom integrations → Internal integration. Enable alert rule actions, and the webhook “issue”.",
-      lines: url(address).map(({ text }) => ({ label: "Webhook URL", text })),
+      ),
+      lines: url(address).map(({ text }) => ({ label: t("Webhook URL"), text })),
     }),
   },
   "aws-sns": {
-    name: "Amazon SNS and CloudWatch",
+    name: t("Amazon SNS and CloudWatch"),
     setUp: (address) => ({
-      where:
+      where: t(
         "Create a subscription of the topic with the protocol HTTPS, without raw message delivery. Signalbox confirms it.",
-      lines: url(address).map(({ text }) => ({ label: "Endpoint", text })),
+      ),
+      lines: url(address).map(({ text }) => ({ label: t("Endpoint"), text })),
     }),
   },
   email: {
-    name: "Any tool that sends mail",
+    name: t("Any tool that sends mail"),
     setUp: ({ address }) => ({
-      where: "Send the tool’s notifications to this address, without a user name and a password.",
-      lines: [{ label: "Recipient", text: address }],
+      where: t(
+        "Send the tool’s notifications to this address, without a user name and a password.",
+      ),
+      lines: [{ label: t("Recipient"), text: address }],
     }),
   },
   json: {
-    name: "Any other tool, as JSON",
+    name: t("Any other tool, as JSON"),
     setUp: (address) => ({
-      where: "Let the tool send a POST request with JSON.",
+      where: t("Let the tool send a POST request with JSON."),
       lines: url(address),
     }),
   },

@@ -13,13 +13,14 @@ import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
 import { AlertButtons, AlertIcon, Owner, stateOf } from "./ownership.tsx";
+import { t, tNode } from "../../language/text.ts";
 
-const crumbs = [{ to: "/alerts", label: "Alerts" }];
+const crumbs = [{ to: "/alerts", label: t("Alerts") }];
 
 export default function AlertPage() {
   const { id = "" } = useParams({ strict: false });
   return (
-    <Loaded query={useAlert(id)} what="The alert" crumbs={crumbs}>
+    <Loaded query={useAlert(id)} what={t("The alert")} crumbs={crumbs}>
       {(alert) => <Details alert={alert} />}
     </Loaded>
   );
@@ -36,11 +37,13 @@ function Details({ alert }: { alert: AlertDetails }) {
         crumbs={crumbs}
         below={
           <>
-            since <Time at={alert.since} as="short" />
-            {dot}
-            <Owner alert={alert} />
-            <SubjectLink alert={alert} />
-            <ReportLink alert={alert} />
+            {tNode("since {time}{dot}{owner}{subjectlink}{reportlink}", {
+              time: <Time at={alert.since} as="short" />,
+              dot,
+              owner: <Owner alert={alert} />,
+              subjectlink: <SubjectLink alert={alert} />,
+              reportlink: <ReportLink alert={alert} />,
+            })}
           </>
         }
       >
@@ -50,7 +53,7 @@ function Details({ alert }: { alert: AlertDetails }) {
       {typeof message === "string" && message !== "" && (
         <p className={`alert-reason ${stateOf(alert)}`}>{formatReason(message)}</p>
       )}
-      <Panel title="Timeline">
+      <Panel title={t("Timeline")}>
         <ol className="lines alert-timeline">
           {alert.timeline.map((entry, index) => (
             <Entry key={`${entry.at} ${index}`} entry={entry} title={alert.title} />
@@ -70,7 +73,7 @@ function AlertMenu({ alert }: { alert: AlertDetails }) {
       <MoreActions>
         {mayWrite && alert.status !== "resolved" && (
           <MenuItem icon="link" onClick={() => setRevoking(true)}>
-            Revoke links
+            {t("Revoke links")}
           </MenuItem>
         )}
         <RecordItems
@@ -81,13 +84,14 @@ function AlertMenu({ alert }: { alert: AlertDetails }) {
       </MoreActions>
       {isRevoking && (
         <Confirm
-          title="Revoke the links of this alert?"
-          verb="Revoke links"
+          title={t("Revoke the links of this alert?")}
+          verb={t("Revoke links")}
           onConfirm={() => revokeLinks(alert)}
           onClose={() => setRevoking(false)}
         >
-          Messages that were sent can no longer acknowledge it. Later messages have new links. This
-          can’t be undone.
+          {t(
+            "Messages that were sent can no longer acknowledge it. Later messages have new links. This can’t be undone.",
+          )}
         </Confirm>
       )}
     </>
@@ -103,7 +107,7 @@ function ReportLink({ alert: { subject, data } }: { alert: AlertDetails }) {
     <>
       {dot}
       <a href={link} target="_blank" rel="noreferrer" className="link">
-        Open in the tool
+        {t("Open in the tool")}
       </a>
     </>
   );
@@ -111,11 +115,11 @@ function ReportLink({ alert: { subject, data } }: { alert: AlertDetails }) {
 
 function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
   const paths = {
-    monitor: ["/monitors/$id", "the monitor"],
-    incident: ["/incidents/$id", "the incident"],
-    channel: ["/alert-channels/$id", "the alert channel"],
-    schedule: ["/on-call/$id", "the schedule"],
-    source: ["/on-call/alert-sources/$id", "the alert source"],
+    monitor: ["/monitors/$id", t("the monitor")],
+    incident: ["/incidents/$id", t("the incident")],
+    channel: ["/alert-channels/$id", t("the alert channel")],
+    schedule: ["/on-call/$id", t("the schedule")],
+    source: ["/on-call/alert-sources/$id", t("the alert source")],
     problem: null,
     policy: null,
     person: null,
@@ -127,7 +131,7 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
     <>
       {dot}
       <Link to={to} params={{ id: subject.id }} className="link">
-        Open {label}
+        {tNode("Open {label}", { label })}
       </Link>
     </>
   );
@@ -136,22 +140,22 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
 type TimelineEntry = AlertDetails["timeline"][number];
 
 const words: Record<TimelineEntry["type"], string> = {
-  opened: "Opened",
-  changed: "Changed",
-  held: "Held",
-  joined: "Joined",
-  sent: "Sent",
-  delivered: "Delivered",
-  failed: "Failed",
-  skipped: "Skipped",
-  acknowledged: "Acknowledged",
-  unacknowledged: "Opened again",
-  snoozed: "Snoozed",
-  returned: "Returned after the snooze",
-  noted: "Note",
-  escalated: "Escalated",
-  "links-revoked": "Links revoked",
-  resolved: "Ended",
+  opened: t("Opened"),
+  changed: t("Changed"),
+  held: t("Held"),
+  joined: t("Joined"),
+  sent: t("Sent"),
+  delivered: t("Delivered"),
+  failed: t("Failed"),
+  skipped: t("Skipped"),
+  acknowledged: t("Acknowledged"),
+  unacknowledged: t("Opened again"),
+  snoozed: t("Snoozed"),
+  returned: t("Returned after the snooze"),
+  noted: t("Note"),
+  escalated: t("Escalated"),
+  "links-revoked": t("Links revoked"),
+  resolved: t("Ended"),
 };
 
 function Entry({
@@ -167,8 +171,8 @@ function Entry({
       <Time at={at} as="seconds" />
       <span className="line-words">
         <b className={isBad ? "down" : ""}>{words[type] ?? type}</b>
-        {channel !== null && ` to ${channel.name ?? "a deleted channel"}`}
-        {actor !== null && ` by ${actor.name}`}
+        {channel !== null && t(" to {name}", { name: channel.name ?? t("a deleted channel") })}
+        {actor !== null && t(" by {name}", { name: actor.name })}
         {message !== null && message !== title && <span className="alert-message">{message}</span>}
       </span>
     </li>
@@ -190,8 +194,8 @@ function NoteForm({ alert }: { alert: AlertDetails }) {
       }}
     >
       <Textarea
-        label="Note"
-        description="Visible only in your organization."
+        label={t("Note")}
+        description={t("Visible only in your organization.")}
         autosize
         minRows={1}
         maxLength={2000}
@@ -199,7 +203,7 @@ function NoteForm({ alert }: { alert: AlertDetails }) {
         onChange={(event) => setText(event.currentTarget.value)}
       />
       <BusyButton type="submit" loading={saving.isPending} disabled={text.trim() === ""}>
-        Add note
+        {t("Add note")}
       </BusyButton>
     </form>
   );

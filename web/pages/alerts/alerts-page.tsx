@@ -17,12 +17,13 @@ import { v1 } from "../../data/client.ts";
 import { type Alert, openStatuses, useAlerts } from "./data.ts";
 import { type AlertFilters, parseAlertFilters, queryOf } from "./filters.ts";
 import { AlertButtons, AlertIcon, Owner } from "./ownership.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 const chips = [
-  ["open", "Not acknowledged"],
-  ["acknowledged", "Acknowledged"],
-  ["snoozed", "Snoozed"],
-  ["resolved", "Ended"],
+  ["open", t("Not acknowledged")],
+  ["acknowledged", t("Acknowledged")],
+  ["snoozed", t("Snoozed")],
+  ["resolved", t("Ended")],
 ] as const;
 
 export default function AlertsPage() {
@@ -45,18 +46,18 @@ export default function AlertsPage() {
     ((showsOpen && open.data?.meta.total) || 0) + ((showsOver && over.data?.meta.total) || 0);
   return (
     <>
-      <PageHeader title="Alerts">
+      <PageHeader title={t("Alerts")}>
         <CurlButton action={() => ({ method: "GET", route: v1.alerts, query: openQuery })} />
       </PageHeader>
-      {error !== null && !isLoaded && <LoadFailed what="The alerts" error={error} />}
+      {error !== null && !isLoaded && <LoadFailed what={t("The alerts")} error={error} />}
       {isLoaded && <FilterBar filters={filters} onChange={setFilters} />}
       {isLoaded && count === 0 && (
         <NoAlerts isFiltered={Object.keys(filters).length > 0} onShowAll={() => setFilters({})} />
       )}
-      {isLoaded && showsOpen && open.data && <List title="Problems now" page={open.data} />}
+      {isLoaded && showsOpen && open.data && <List title={t("Problems now")} page={open.data} />}
       {isLoaded && showsOver && over.data && (
         <List
-          title="Ended"
+          title={t("Ended")}
           page={over.data}
           onPage={(next) => setFilters({ ...filters, page: next })}
         />
@@ -90,13 +91,13 @@ function FilterBar({
       ))}
       <span className="chip-gap" />
       <Choice
-        label="Type"
+        label={t("Type")}
         value={filters.type}
         options={problemTypes.map((type) => [type, alertTypeLabels[type] ?? type])}
         onChange={(type) => put("type", type)}
       />
       <Choice
-        label="Priority"
+        label={t("Priority")}
         value={filters.priority}
         options={priorities.map((priority) => [priority, capitalize(priority)])}
         onChange={(priority) => put("priority", priority)}
@@ -112,16 +113,17 @@ function NoAlerts({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: (
     return (
       <EmptyState
         icon={<Icon name="search" size={28} />}
-        title="No alerts found"
-        action={<Button onClick={onShowAll}>Show all alerts</Button>}
+        title={t("No alerts found")}
+        action={<Button onClick={onShowAll}>{t("Show all alerts")}</Button>}
       >
-        No alert matches the filters.
+        {t("No alert matches the filters.")}
       </EmptyState>
     );
   return (
-    <EmptyState icon={<Icon name="check" size={28} />} title="No alerts">
-      An alert opens when a monitor is down, a certificate expires soon, an incident is opened or
-      another tool reports a problem. It lists who was notified and who takes care of it.
+    <EmptyState icon={<Icon name="check" size={28} />} title={t("No alerts")}>
+      {t(
+        "An alert opens when a monitor is down, a certificate expires soon, an incident is opened or another tool reports a problem. It lists who was notified and who takes care of it.",
+      )}
     </EmptyState>
   );
 }
@@ -150,7 +152,9 @@ function List({
       </ul>
       {onPage && <Pager meta={meta} onPage={onPage} />}
       {!onPage && meta.total > data.length && (
-        <p className="quiet text-s mt-6">The newest {formatCount(data.length)} are listed.</p>
+        <p className="quiet text-s mt-6">
+          {tNode("The newest {length} are listed.", { length: formatCount(data.length) })}
+        </p>
       )}
     </section>
   );

@@ -6,6 +6,7 @@ import { notify, notifyError } from "../../components/toasts.tsx";
 import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
+import { t } from "../../language/text.ts";
 
 export type Alert = AlertSummary;
 
@@ -55,7 +56,7 @@ export const useAlert = (id: string) =>
 /** Performs an act on an alert, and shows its result everywhere. */
 async function perform(alert: Pick<Alert, "id">, text: string, act: () => Promise<unknown>) {
   try {
-    await retryUntilConnected(act, () => notify("Will be sent once the connection is back"));
+    await retryUntilConnected(act, () => notify(t("Will be sent once the connection is back")));
     notify(text);
   } catch (error) {
     notifyError(error);
@@ -67,17 +68,17 @@ async function perform(alert: Pick<Alert, "id">, text: string, act: () => Promis
 }
 
 export const acknowledge = (alert: Pick<Alert, "id" | "title">) =>
-  perform(alert, `Acknowledged: ${alert.title}`, () =>
+  perform(alert, t("Acknowledged: {title}", { title: alert.title }), () =>
     unwrapData(alerts({ id: alert.id }).acknowledge.post()),
   );
 
 export const openAgain = (alert: Alert) =>
-  perform(alert, `Open again: ${alert.title}`, () =>
+  perform(alert, t("Open again: {title}", { title: alert.title }), () =>
     unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
   );
 
 export const revokeLinks = (alert: Alert) =>
-  perform(alert, `Links revoked: ${alert.title}`, () =>
+  perform(alert, t("Links revoked: {title}", { title: alert.title }), () =>
     unwrapData(alerts({ id: alert.id })["revoke-links"].post()),
   );
 
@@ -89,7 +90,7 @@ export const listSnoozes = (alert: Alert, zone: string) =>
   }));
 
 const snooze = (alert: Alert, until: number) =>
-  perform(alert, `Snoozed: ${alert.title}`, () =>
+  perform(alert, t("Snoozed: {title}", { title: alert.title }), () =>
     unwrapData(
       alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),
     ),

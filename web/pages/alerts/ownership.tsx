@@ -7,6 +7,7 @@ import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
+import { t, tNode } from "../../language/text.ts";
 
 const endStates: Record<string, State> = {
   recovered: "up",
@@ -34,24 +35,25 @@ export const AlertIcon = ({ alert, size = 16 }: { alert: Alert; size?: number })
 export function Owner({ alert }: { alert: Alert }) {
   const { status, acknowledgments, snoozedUntil, resolvedBecause, secondsToAcknowledge } = alert;
   if (resolvedBecause === "unacknowledged")
-    return <span className="down">nobody acknowledged it</span>;
-  if (resolvedBecause === "unreached") return <span className="down">no message arrived</span>;
+    return <span className="down">{t("nobody acknowledged it")}</span>;
+  if (resolvedBecause === "unreached")
+    return <span className="down">{t("no message arrived")}</span>;
   if (status === "resolved" && resolvedBecause !== "acknowledged")
     return <>{resolvedBecause ?? "over"}</>;
   if (status === "snoozed" && snoozedUntil !== null)
-    return (
-      <>
-        snoozed until <Time at={snoozedUntil} as="short" />
-      </>
-    );
+    return <>{tNode("snoozed until {time}", { time: <Time at={snoozedUntil} as="short" /> })}</>;
   if (acknowledgments.length > 0) {
     const names = acknowledgments.map(({ name }) => name).join(", ");
     const after =
-      secondsToAcknowledge === null ? "" : ` after ${formatDuration(secondsToAcknowledge)}`;
-    return <>{`acknowledged by ${names}${after}`}</>;
+      secondsToAcknowledge === null
+        ? ""
+        : t(" after {secondsToAcknowledge}", {
+            secondsToAcknowledge: formatDuration(secondsToAcknowledge),
+          });
+    return <>{t("acknowledged by {names}{after}", { names, after })}</>;
   }
-  if (alert.coveredBy !== undefined) return <>covered by an alert with the same cause</>;
-  return <span className="down">nobody has acknowledged it</span>;
+  if (alert.coveredBy !== undefined) return <>{t("covered by an alert with the same cause")}</>;
+  return <span className="down">{t("nobody has acknowledged it")}</span>;
 }
 
 /** Whether messages about an alert notified a person, or it is a drill of them. Lists of alerts don't name these people. */
@@ -82,9 +84,9 @@ export function AlertButtons({
           size={size}
           loading={opening.isPending}
           onClick={opening.run}
-          aria-label={`Open ${alert.title} again`}
+          aria-label={t("Open {title} again", { title: alert.title })}
         >
-          Open again
+          {t("Open again")}
         </BusyButton>
       ) : (
         <BusyButton
@@ -92,9 +94,9 @@ export function AlertButtons({
           variant={size === "sm" ? "filled" : "default"}
           loading={acknowledging.isPending}
           onClick={acknowledging.run}
-          aria-label={`Acknowledge ${alert.title}`}
+          aria-label={t("Acknowledge {title}", { title: alert.title })}
         >
-          Acknowledge
+          {t("Acknowledge")}
         </BusyButton>
       )}
       {mayWrite && <SnoozeMenu alert={alert} size={size} />}
@@ -107,8 +109,8 @@ function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <Button size={size} aria-label={`Snooze ${alert.title}`}>
-          Snooze
+        <Button size={size} aria-label={t("Snooze {title}", { title: alert.title })}>
+          {t("Snooze")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -118,7 +120,7 @@ function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
           </Menu.Item>
         ))}
         {alert.status === "snoozed" && (
-          <Menu.Item onClick={() => void openAgain(alert)}>End the snooze</Menu.Item>
+          <Menu.Item onClick={() => void openAgain(alert)}>{t("End the snooze")}</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>

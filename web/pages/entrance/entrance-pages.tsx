@@ -11,6 +11,7 @@ import { Mark } from "../../components/display/mark.tsx";
 import { PasswordField } from "../../components/forms/password-field.tsx";
 import { ProviderButtons } from "../../shell/provider-buttons.tsx";
 import { SignInForm } from "../../shell/sign-in.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 /** The centered card of pages for people who are not signed in. */
 function EntranceFrame({
@@ -26,7 +27,7 @@ function EntranceFrame({
     <main className="entrance">
       <div className="entrance-brand">
         <Mark state="up" size={30} />
-        <b>Signalbox</b>
+        <b>{t("Signalbox")}</b>
       </div>
       <section className="panel entrance-card">
         <h1>{title}</h1>
@@ -41,11 +42,13 @@ export function SignInPage() {
   const token = useLocation({ select: ({ hash }) => hash });
   if (token !== "") return <SignInByLink token={token} />;
   return (
-    <EntranceFrame title="Sign in" words={`Signalbox at ${location.host}`}>
+    <EntranceFrame title={t("Sign in")} words={t("Signalbox at {host}", { host: location.host })}>
       <SignInForm />
       <p className="quiet entrance-help text-s">
-        Forgot your password? The person who runs this Signalbox can reset it on its machine with{" "}
-        <code>signalbox users reset-password EMAIL</code>.
+        {tNode(
+          "Forgot your password? The person who runs this Signalbox can reset it on its machine with {code}.",
+          { code: <code>signalbox users reset-password EMAIL</code> },
+        )}
       </p>
     </EntranceFrame>
   );
@@ -63,11 +66,11 @@ function SignInByLink({ token }: { token: string }) {
     retry: false,
     refetchOnWindowFocus: false,
   });
-  if (error === null) return <EntranceFrame title="Signing in" words="" />;
+  if (error === null) return <EntranceFrame title={t("Signing in")} words="" />;
   return (
-    <EntranceFrame title="This link is not valid" words={error.message}>
+    <EntranceFrame title={t("This link is not valid")} words={error.message}>
       <Button component="a" href="/sign-in">
-        Go to sign-in
+        {t("Go to sign-in")}
       </Button>
     </EntranceFrame>
   );
@@ -94,14 +97,16 @@ function SetUpForm({ linked }: { linked: string }) {
   const { values, set, errorOf } = form;
   return (
     <EntranceFrame
-      title="Welcome to Signalbox"
-      words="Fill in this form, then add your first monitor. You can change everything later."
+      title={t("Welcome to Signalbox")}
+      words={t("Fill in this form, then add your first monitor. You can change everything later.")}
     >
-      <FormFrame form={form} submit="Set up Signalbox">
+      <FormFrame form={form} submit={t("Set up Signalbox")}>
         {linked === "" && (
           <TextInput
-            label="Set-up token"
-            description="Signalbox printed a link with this token when it started. The token is also in the file set-up-token in the data directory."
+            label={t("Set-up token")}
+            description={t(
+              "Signalbox printed a link with this token when it started. The token is also in the file set-up-token in the data directory.",
+            )}
             autoFocus
             value={values.token}
             onChange={({ currentTarget }) =>
@@ -111,16 +116,21 @@ function SetUpForm({ linked }: { linked: string }) {
           />
         )}
         <TextInput
-          label="Organization"
-          placeholder="Acme GmbH"
+          label={t("Organization")}
+          placeholder={t("Acme GmbH")}
           autoComplete="organization"
           autoFocus={linked !== ""}
           {...form.input("organization")}
         />
-        <TextInput label="Your name" autoComplete="name" {...form.input("name")} />
-        <TextInput label="E-mail" type="email" autoComplete="username" {...form.input("email")} />
+        <TextInput label={t("Your name")} autoComplete="name" {...form.input("name")} />
+        <TextInput
+          label={t("E-mail")}
+          type="email"
+          autoComplete="username"
+          {...form.input("email")}
+        />
         <PasswordField
-          label="Password"
+          label={t("Password")}
           description={passwordHint}
           autoComplete="new-password"
           {...form.input("password")}
@@ -130,7 +140,7 @@ function SetUpForm({ linked }: { linked: string }) {
   );
 }
 
-const passwordHint = "10 characters or more.";
+const passwordHint = t("10 characters or more.");
 
 export function InvitationPage() {
   const token = useLocation({ select: ({ hash }) => hash });
@@ -142,9 +152,9 @@ export function InvitationPage() {
   });
   if (error !== null)
     return (
-      <EntranceFrame title="This invitation is not valid" words={error.message}>
+      <EntranceFrame title={t("This invitation is not valid")} words={error.message}>
         <Button component="a" href="/">
-          Go to sign-in
+          {t("Go to sign-in")}
         </Button>
       </EntranceFrame>
     );
@@ -168,8 +178,11 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
   });
   return (
     <EntranceFrame
-      title={`Join ${look.organization.name}`}
-      words={`You are invited as ${look.email}, with the role ${look.role}.`}
+      title={t("Join {name}", { name: look.organization.name })}
+      words={t("You are invited as {email}, with the role {role}.", {
+        email: look.email,
+        role: look.role,
+      })}
     >
       {!isSignedIn && look.providers.length > 0 && (
         <div className="mb-14">
@@ -179,21 +192,26 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
       {(isSignedIn || look.passwordSignIn) && (
         <FormFrame
           form={form}
-          submit="Join"
+          submit={t("Join")}
           extra={
             !isSignedIn && (
               <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
-                {isNew ? "I already have an account" : "Create an account"}
+                {isNew ? t("I already have an account") : t("Create an account")}
               </Button>
             )
           }
         >
           {!isSignedIn && isNew && (
-            <TextInput label="Your name" autoComplete="name" autoFocus {...form.input("name")} />
+            <TextInput
+              label={t("Your name")}
+              autoComplete="name"
+              autoFocus
+              {...form.input("name")}
+            />
           )}
           {!isSignedIn && (
             <PasswordField
-              label={isNew ? "Choose a password" : "Your password"}
+              label={isNew ? t("Choose a password") : t("Your password")}
               description={isNew ? passwordHint : undefined}
               autoComplete={isNew ? "new-password" : "current-password"}
               {...form.input("password")}

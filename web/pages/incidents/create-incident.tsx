@@ -27,6 +27,7 @@ import {
   nameLanguages,
 } from "./translations.ts";
 import { TranslationsField } from "./translations-field.tsx";
+import { t } from "../../language/text.ts";
 
 type Values = {
   title: string;
@@ -77,7 +78,7 @@ type NewIncident = Extract<Dialog, { kind: "create-incident" }>;
 export default function CreateIncident({ what: { monitorIds } }: { what: NewIncident }) {
   return (
     <EditorDialog
-      title="Create incident"
+      title={t("Create incident")}
       size={560}
       id={null}
       read={readNothing}
@@ -90,7 +91,7 @@ export default function CreateIncident({ what: { monitorIds } }: { what: NewInci
 }
 
 /** A new incident copies no record. */
-const readNothing = () => Promise.reject(new Error("A new incident has no record."));
+const readNothing = () => Promise.reject(new Error(t("A new incident has no record.")));
 
 function Fields({ selected }: { selected: readonly string[] | undefined }) {
   const [previewing, setPreviewing] = useState(false);
@@ -110,7 +111,7 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
         disabled={isUntold}
         submit={nameLanguages(describePosting(audience, values.public), translations)}
         question={askAbout(values)}
-        extra={<Button onClick={() => setPreviewing(true)}>Preview page</Button>}
+        extra={<Button onClick={() => setPreviewing(true)}>{t("Preview page")}</Button>}
         curl={() => ({ method: "POST", route: v1.incidents, body: buildIncidentBody(values) })}
       >
         <IncidentFields form={form} audience={audience} texts={texts} />
@@ -148,8 +149,8 @@ function IncidentFields({
   return (
     <>
       <TextInput
-        label="Title"
-        placeholder="Checkout fails for some customers"
+        label={t("Title")}
+        placeholder={t("Checkout fails for some customers")}
         autoComplete="off"
         data-autofocus
         {...form.input("title")}
@@ -181,8 +182,8 @@ function IncidentFields({
 const MessageField = ({ form }: { form: Form<Values> }) => (
   <div className="with-tools relative">
     <MarkdownField
-      label="Message"
-      placeholder="What happened, who is affected, what happens next"
+      label={t("Message")}
+      placeholder={t("What happened, who is affected, what happens next")}
       {...form.input("message")}
     />
     <TemplatesMenu
@@ -203,11 +204,12 @@ function askAbout({ title, message, monitorIds, public: isPublic }: Values) {
   const isEmpty = message.trim() === "" && (isPublic || monitorIds.length === 0);
   if (!isEmpty || title.trim() === "") return null;
   return {
-    title: monitorIds.length === 0 ? "Create an incident without details?" : "Post no message?",
-    verb: isPublic ? "Post anyway" : "Create anyway",
+    title:
+      monitorIds.length === 0 ? t("Create an incident without details?") : t("Post no message?"),
+    verb: isPublic ? t("Post anyway") : t("Create anyway"),
     text: [
-      ...(monitorIds.length === 0 ? ["It names no monitor."] : []),
-      isPublic ? "Customers read only “Incident opened.”" : "It has no message.",
+      ...(monitorIds.length === 0 ? [t("It names no monitor.")] : []),
+      isPublic ? t("Customers read only “Incident opened.”") : t("It has no message."),
     ].join(" "),
   };
 }

@@ -9,6 +9,7 @@ import { dashboard, unwrapData } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { nameLanguage } from "./translations.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId" | "language">;
 
@@ -48,7 +49,7 @@ const LanguageChoice = ({
 }) => (
   <NativeSelect
     size="xs"
-    aria-label="Language of the preview"
+    aria-label={t("Language of the preview")}
     value={value}
     onChange={({ currentTarget }) => onChange(currentTarget.value)}
     data={offered.map((tag) => ({ value: tag, label: nameLanguage(tag) }))}
@@ -81,7 +82,7 @@ export function CustomerView({
     <SegmentedControl
       size="xs"
       className="customer-pages"
-      aria-label="Status page"
+      aria-label={t("Status page")}
       value={page?.id ?? ""}
       onChange={setChosen}
       data={pages.map(({ id, title }) => ({ value: id, label: title }))}
@@ -103,14 +104,22 @@ export function CustomerView({
       )}
       {data?.html === null && (
         <p className="quiet">
-          The public would not see this.{" "}
-          {draft.public === false
-            ? "The incident is not public."
-            : "The status page is hidden, or does not show the monitor that opened this incident."}
+          {tNode("The public would not see this. {value}", {
+            value:
+              draft.public === false
+                ? t("The incident is not public.")
+                : t(
+                    "The status page is hidden, or does not show the monitor that opened this incident.",
+                  ),
+          })}
         </p>
       )}
       {data?.html != null && (
-        <PublicPreview html={data.html} style={data.style} title="Preview of the status page" />
+        <PublicPreview
+          html={data.html}
+          style={data.style}
+          title={t("Preview of the status page")}
+        />
       )}
       {data === undefined && error === null && <div className="public-preview" />}
     </>

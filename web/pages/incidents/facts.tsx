@@ -7,6 +7,7 @@ import { durationInWords, Time, useNow } from "../../components/display/time.tsx
 import { impactLabels } from "./impacts-field.tsx";
 import { useAudience, useTraces } from "./data.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
+import { t } from "../../language/text.ts";
 
 /** The facts panel of an incident, next to the timeline. */
 export function Facts({ incident }: { incident: Incident }) {
@@ -15,31 +16,31 @@ export function Facts({ incident }: { incident: Incident }) {
   const { data: audience } = useAudience({ incidentId: id });
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
-    <section className="panel facts" aria-label="Details">
+    <section className="panel facts" aria-label={t("Details")}>
       <dl>
-        <dt>Started</dt>
+        <dt>{t("Started")}</dt>
         <dd>
           <Time at={createdAt} as="short" />
         </dd>
         {resolvedAt !== null && (
           <>
-            <dt>Resolved</dt>
+            <dt>{t("Resolved")}</dt>
             <dd>
               <Time at={resolvedAt} as="short" />
             </dd>
           </>
         )}
-        <dt>Duration</dt>
+        <dt>{t("Duration")}</dt>
         <dd>
           <Duration incident={incident} />
         </dd>
-        <dt>Severity</dt>
+        <dt>{t("Severity")}</dt>
         <dd>{capitalize(severity)}</dd>
-        <dt>{incident.monitorIds.length > 1 ? "Monitors" : "Monitor"}</dt>
+        <dt>{incident.monitorIds.length > 1 ? t("Monitors") : t("Monitor")}</dt>
         <dd>
           <Affected incident={incident} />
         </dd>
-        <dt>Public</dt>
+        <dt>{t("Public")}</dt>
         <dd>
           {pages.length === 0
             ? "No"
@@ -49,9 +50,9 @@ export function Facts({ incident }: { incident: Incident }) {
                 </a>
               ))}
         </dd>
-        <dt>Alerts to</dt>
+        <dt>{t("Alerts to")}</dt>
         <dd>
-          {traces?.told.length === 0 && <span className="faint">No alerts sent yet</span>}
+          {traces?.told.length === 0 && <span className="faint">{t("No alerts sent yet")}</span>}
           {traces?.told.map(({ id, name, at }) => (
             <span key={id} className="fact-alert block">
               <Link to="/alert-channels/$id" params={{ id }} className="page-link">
@@ -77,14 +78,14 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
 
 function Affected({ incident: { monitorIds, impacts } }: { incident: Incident }) {
   const { data: overview } = useOverview();
-  if (monitorIds.length === 0) return <span className="faint">None</span>;
+  if (monitorIds.length === 0) return <span className="faint">{t("None")}</span>;
   const monitors = new Map(overview?.monitors.map((one) => [one.id, one]));
   return monitorIds.map((id) => {
     const impact = impacts.find(({ monitorId }) => monitorId === id)?.impact;
     const monitor = monitors.get(id);
     return monitor === undefined ? (
       <span key={id} className="faint">
-        Deleted
+        {t("Deleted")}
       </span>
     ) : (
       <Link

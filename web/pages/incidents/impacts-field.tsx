@@ -3,14 +3,15 @@ import { type ImpactLevel, incidentImpacts } from "../../../src/core/statuses.ts
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { Fold } from "../../components/forms/form.tsx";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
+import { t } from "../../language/text.ts";
 
 type Impacts = Incident["impacts"];
 type Values = { monitorIds: readonly string[]; impacts: Impacts };
 
 export const impactLabels: Record<ImpactLevel, string> = {
-  degraded: "Degraded",
-  "partial-outage": "Partial outage",
-  "major-outage": "Major outage",
+  degraded: t("Degraded"),
+  "partial-outage": t("Partial outage"),
+  "major-outage": t("Major outage"),
 };
 
 /** Returns the values without impacts on monitors that are no longer affected. */
@@ -38,20 +39,22 @@ export function ImpactsField({
     const others = value.filter((one) => one.monitorId !== monitorId);
     onChange(impact === "" ? others : [...others, { monitorId, impact }]);
   };
-  const nameOf = (id: string) => names.get(id) ?? "Deleted monitor";
+  const nameOf = (id: string) => names.get(id) ?? t("Deleted monitor");
   return (
     <Fold
-      title="Shown state"
+      title={t("Shown state")}
       summary={
         value
           .map(({ monitorId, impact }) => `${nameOf(monitorId)}: ${impactLabels[impact]}`)
-          .join(", ") || "As checks find it"
+          .join(", ") || t("As checks find it")
       }
       open={value.length > 0}
       invalid={error !== undefined}
     >
       <Input.Wrapper
-        description="On status pages while the incident is open, unless a check finds a worse one."
+        description={t(
+          "On status pages while the incident is open, unless a check finds a worse one.",
+        )}
         error={error}
         inputWrapperOrder={["description", "error", "input"]}
       >
@@ -62,7 +65,7 @@ export function ImpactsField({
               size="xs"
               label={nameOf(id)}
               data={[
-                { value: "", label: "Its own state" },
+                { value: "", label: t("Its own state") },
                 ...incidentImpacts.map((one) => ({ value: one, label: impactLabels[one] })),
               ]}
               value={value.find(({ monitorId }) => monitorId === id)?.impact ?? ""}

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { peopleQuery } from "../settings/data.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { findInternalNames } from "./internal-names.ts";
+import { t, tNode } from "../../language/text.ts";
 
 /** Warns of names in a public text that customers don't know. */
 export function InternalNamesLine({
@@ -35,14 +36,15 @@ export function InternalNamesLine({
         <p key={name} className="internal-name">
           <StateIcon state="degraded" size={14} />
           <span>
-            {unknownOn.length > 0 && `On ${unknownOn.join(", ")}: `}
-            Customers don’t know “<bdi>{name}</bdi>”
+            {tNode("{value}Customers don’t know “{bdi}”", {
+              value:
+                unknownOn.length > 0 && t("On {unknownOn}: ", { unknownOn: unknownOn.join(", ") }),
+              bdi: <bdi>{name}</bdi>,
+            })}
             {publicName === null ? (
               "."
             ) : (
-              <>
-                . On the page it is “<bdi>{publicName}</bdi>”.
-              </>
+              <>{tNode(". On the page it is “{bdi}”.", { bdi: <bdi>{publicName}</bdi> })}</>
             )}
           </span>
         </p>

@@ -4,14 +4,15 @@ import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/sch
 import { ChoiceField } from "../../components/forms/form.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { capitalize } from "../../../src/core/text/formatting.ts";
+import { t } from "../../language/text.ts";
 
 type Severity = IncidentSummary["severity"];
 
 /** Help texts for the choice of a severity. */
 const severityHints: Record<Severity, string> = {
-  minor: "Something is slow or partly broken.",
-  major: "Something important does not work.",
-  critical: "Most things do not work for most people.",
+  minor: t("Something is slow or partly broken."),
+  major: t("Something important does not work."),
+  critical: t("Most things do not work for most people."),
 };
 
 const severityLabels = Object.fromEntries(
@@ -27,7 +28,7 @@ export function SeverityField({
 }) {
   return (
     <ChoiceField
-      label="Severity"
+      label={t("Severity")}
       options={severityLabels}
       value={value}
       onChange={onChange}
@@ -45,11 +46,11 @@ export const VisibilityField = ({
   onChange: (isPublic: boolean) => void;
 }) => (
   <ChoiceField
-    label="Visibility"
-    options={{ public: "Public", internal: "Internal" }}
+    label={t("Visibility")}
+    options={{ public: t("Public"), internal: t("Internal") }}
     value={value ? "public" : "internal"}
     onChange={(next) => onChange(next === "public")}
-    hint={value ? "Status pages show it." : "Only people in your organization see it."}
+    hint={value ? t("Status pages show it.") : t("Only people in your organization see it.")}
   />
 );
 

@@ -1,8 +1,9 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { Names, shortenNames } from "../../components/display/name-list.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 const countSubscribers = (pages: IncidentAudience["pages"]) =>
   pages.reduce((sum, page) => sum + page.subscribers, 0);
@@ -10,9 +11,9 @@ const countSubscribers = (pages: IncidentAudience["pages"]) =>
 /** Counts pages and subscribers, for example `2 pages, 32 people`. Empty without pages. */
 export const describePages = (pages: IncidentAudience["pages"]): string =>
   [
-    ...(pages.length > 0 ? [pluralize(pages.length, "page")] : []),
+    ...(pages.length > 0 ? [tCount(pages.length, "{count} page", "{count} pages")] : []),
     ...(countSubscribers(pages) > 0
-      ? [pluralize(countSubscribers(pages), "person", "people")]
+      ? [tCount(countSubscribers(pages), "{count} person", "{count} people")]
       : []),
   ].join(", ");
 
@@ -23,16 +24,16 @@ export function countRecipients(
 ): string {
   const pages = isPublic ? describePages(audience?.pages ?? []) : "";
   const channels = (resolves ? audience?.resolution : audience?.updates)?.length ?? 0;
-  const notified = channels > 0 ? pluralize(channels, "channel") : "";
+  const notified = channels > 0 ? tCount(channels, "{count} channel", "{count} channels") : "";
   return [pages, notified].filter(Boolean).join(", ");
 }
 
 /** Label of the button that creates an incident, for example `Post to 2 pages, 32 people`. */
 export function describePosting(audience: IncidentAudience | undefined, isPublic: boolean): string {
   const recipients = countRecipients(audience, { isPublic });
-  if (recipients === "") return "Create incident";
+  if (recipients === "") return t("Create incident");
   const hasPages = isPublic && (audience?.pages.length ?? 0) > 0;
-  return `${hasPages ? "Post to" : "Create and notify"} ${recipients}`;
+  return `${hasPages ? t("Post to") : t("Create and notify")} ${recipients}`;
 }
 
 /**
@@ -56,7 +57,7 @@ export function RecipientsLine({
   const subscribers = countSubscribers(pages);
   const shorten = (some: typeof channels) => shortenNames(some.map(({ name }) => name));
   const recipients = [
-    ...(subscribers > 0 ? [pluralize(subscribers, "subscriber")] : []),
+    ...(subscribers > 0 ? [tCount(subscribers, "{count} subscriber", "{count} subscribers")] : []),
     ...shorten(channels),
   ];
   const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
@@ -64,18 +65,21 @@ export function RecipientsLine({
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? (
         <>
-          Shown on <Names names={pages.map(({ title }) => title)} />
+          {tNode("Shown on {names}", { names: <Names names={pages.map(({ title }) => title)} /> })}
         </>
       ) : (
-        "Not public"
+        t("Not public")
       )}
       {dot}
-      will notify {recipients.length > 0 ? <Names names={recipients} /> : "no one"}
+      {t("will notify")} {recipients.length > 0 ? <Names names={recipients} /> : t("no one")}
       {failing.length > 0 && (
         <b className="degraded">
           <StateIcon state="degraded" size={13} />{" "}
           <span>
-            <Names names={shorten(failing)} /> {failing.length === 1 ? "is" : "are"} failing
+            {tNode("{names} {value} failing", {
+              names: <Names names={shorten(failing)} />,
+              value: failing.length === 1 ? "is" : "are",
+            })}
           </span>
         </b>
       )}

@@ -12,50 +12,57 @@ import { Icon } from "../../components/display/icons.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
+import { t } from "../../language/text.ts";
 
 /** Built-in message templates by status. */
 const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
   investigating: [
     {
-      name: "Looking into it",
-      text: "We are looking into it. The next update follows within 30 minutes.",
+      name: t("Looking into it"),
+      text: t("We are looking into it. The next update follows within 30 minutes."),
     },
     {
-      name: "Some people affected",
-      text: "Some people can't use the service as usual at the moment. We are looking for the cause.",
+      name: t("Some people affected"),
+      text: t(
+        "Some people can't use the service as usual at the moment. We are looking for the cause.",
+      ),
     },
     {
-      name: "Slow",
-      text: "The service is slower than usual. We are looking for the cause.",
+      name: t("Slow"),
+      text: t("The service is slower than usual. We are looking for the cause."),
     },
   ],
   identified: [
-    { name: "Cause found", text: "We found the cause and are working on a fix." },
-    { name: "Rolling back", text: "A change we made caused this. We are rolling it back." },
+    { name: t("Cause found"), text: t("We found the cause and are working on a fix.") },
+    { name: t("Rolling back"), text: t("A change we made caused this. We are rolling it back.") },
     {
-      name: "Supplier outage",
-      text: "The cause is an outage at one of our suppliers. We are in contact with them and follow their progress.",
+      name: t("Supplier outage"),
+      text: t(
+        "The cause is an outage at one of our suppliers. We are in contact with them and follow their progress.",
+      ),
     },
   ],
   monitoring: [
-    { name: "Fix in place", text: "A fix is in place. We are monitoring the result." },
+    { name: t("Fix in place"), text: t("A fix is in place. We are monitoring the result.") },
     {
-      name: "Recovering",
-      text: "The service is recovering. Some requests may still be slow for a while.",
+      name: t("Recovering"),
+      text: t("The service is recovering. Some requests may still be slow for a while."),
     },
   ],
   resolved: [
     {
-      name: "Back to normal",
-      text: "Everything works as usual again. Thank you for your patience.",
+      name: t("Back to normal"),
+      text: t("Everything works as usual again. Thank you for your patience."),
     },
     {
-      name: "Back to normal, no data lost",
-      text: "Everything works as usual again. No data was lost.",
+      name: t("Back to normal, no data lost"),
+      text: t("Everything works as usual again. No data was lost."),
     },
     {
-      name: "Review follows",
-      text: "Everything works as usual again. We will publish a review of what happened and what we change.",
+      name: t("Review follows"),
+      text: t(
+        "Everything works as usual again. We will publish a review of what happened and what we change.",
+      ),
     },
   ],
 };
@@ -97,7 +104,7 @@ export function TemplatesMenu({
           color="gray"
           rightSection={<Icon name="down" size={12} />}
         >
-          Templates
+          {t("Templates")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown className="templates">
@@ -111,7 +118,7 @@ export function TemplatesMenu({
         ))}
         <Menu.Divider />
         <Menu.Item component={Link} to="/settings/incident-templates">
-          Edit templates
+          {t("Edit templates")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -157,7 +164,7 @@ function usePlaceholders() {
     const affected = monitorIds.flatMap((id) => names.get(id) ?? []);
     const now = new Date();
     return {
-      monitors: affected.length === 0 ? "Our service" : listing.format(affected),
+      monitors: affected.length === 0 ? t("Our service") : listing.format(affected),
       severity,
       date: getFormatter(zone, { day: "numeric", month: "long", year: "numeric" }).format(now),
       time: getFormatter(zone, { ...minuteFormat, timeZoneName: "short" }).format(now),

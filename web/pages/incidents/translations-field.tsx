@@ -2,6 +2,7 @@ import type { PageLanguage } from "../../../src/core/languages.ts";
 import { Fold } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { buildTranslations, type EnteredTranslations, nameLanguage } from "./translations.ts";
+import { t } from "../../language/text.ts";
 
 /** Folded fields for the translations of a message. Without a language, renders nothing. */
 export function TranslationsField({
@@ -22,14 +23,14 @@ export function TranslationsField({
   const count = Object.keys(buildTranslations(value, languages)).length;
   return (
     <Fold
-      title="Translations"
-      summary={`${count} of ${languages.length}`}
+      title={t("Translations")}
+      summary={t("{count} of {length}", { count, length: languages.length })}
       open={count > 0}
       invalid={languages.some((tag) => errorOf(`translations.${tag}.message`) !== undefined)}
     >
       {count > 0 && !hasOriginal && (
         <p className="quiet" role="alert">
-          Write the message first. Readers of other languages get it.
+          {t("Write the message first. Readers of other languages get it.")}
         </p>
       )}
       <div className="flex flex-col gap-10">

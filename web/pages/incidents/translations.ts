@@ -2,6 +2,7 @@
 import type { PageLanguage } from "../../../src/core/languages.ts";
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import type { Translations } from "../../../src/incidents/schema.ts";
+import { t } from "../../language/text.ts";
 
 /** Entered texts by language. Blank ones count as absent. */
 export type EnteredTranslations = Partial<Record<PageLanguage, string>>;
@@ -33,7 +34,7 @@ export function buildTranslations(
 /** Adds the number of languages to the label of a button, such as `Post to 2 pages in 3 languages`. */
 export function nameLanguages(label: string, translations: Translations): string {
   const count = Object.keys(translations).length;
-  return count === 0 ? label : `${label} in ${count + 1} languages`;
+  return count === 0 ? label : t("{label} in {count} languages", { label, count: count + 1 });
 }
 
 const names = new Intl.DisplayNames("en", { type: "language" });

@@ -10,6 +10,7 @@ import { useRecord } from "../../data/record.ts";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { notifyDone } from "../../components/toasts.tsx";
+import { t } from "../../language/text.ts";
 
 const windows = v1["maintenance-windows"];
 
@@ -131,7 +132,7 @@ export async function endWindow(window: MaintenanceWindow) {
     return;
   }
   await setEnd(window.id, endsAt, window);
-  notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));
+  notifyDone(t("Ended {title}", { title: window.title }), () => setEnd(window.id, window.endsAt));
 }
 
 async function setEnd(id: string, endsAt: string, seen?: MaintenanceWindow) {

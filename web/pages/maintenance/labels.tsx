@@ -2,12 +2,12 @@
 import { toLocal } from "../../../src/core/time/time-zones.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { getFormatter, formatTimeSpan } from "../../../src/core/time/times.ts";
 import { describePlan, parseRule } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { t, tCount } from "../../language/text.ts";
 
 export const formatClock = (at: number, zone: string) =>
   getFormatter(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
@@ -31,12 +31,14 @@ export function describeAffected(
   const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
   const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
   const parts = [
-    ...(groups.length > 2 ? [pluralize(groups.length, "group")] : groups.map(({ name }) => name)),
+    ...(groups.length > 2
+      ? [tCount(groups.length, "{count} group", "{count} groups")]
+      : groups.map(({ name }) => name)),
     ...(monitors.length > 2
-      ? [pluralize(monitors.length, "monitor")]
+      ? [tCount(monitors.length, "{count} monitor", "{count} monitors")]
       : monitors.map(({ name }) => name)),
   ];
-  return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en-GB").format(parts);
+  return parts.length === 0 ? t("no monitors") : new Intl.ListFormat("en-GB").format(parts);
 }
 
 export function WindowIcon({
@@ -51,9 +53,9 @@ export function WindowIcon({
 }
 
 const stateInWords: Record<MaintenanceWindow["state"], string> = {
-  running: "In progress",
-  scheduled: "Scheduled",
-  over: "Past",
+  running: t("In progress"),
+  scheduled: t("Scheduled"),
+  over: t("Past"),
 };
 
 export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {
@@ -74,17 +76,17 @@ export function NextTimes({
 }) {
   const zone = useZone();
   if (occurrences === undefined) return null;
-  if (occurrences.length === 0) return <p className="field-note">That is in the past.</p>;
+  if (occurrences.length === 0) return <p className="field-note">{t("That is in the past.")}</p>;
   const now = new Date().toISOString();
   return (
-    <ol className="next-times" aria-label="Next times">
+    <ol className="next-times" aria-label={t("Next times")}>
       {occurrences.slice(0, count).map(({ startsAt, endsAt }) => (
         <li key={startsAt} className="num">
           {formatSpan(Date.parse(startsAt), Date.parse(endsAt), zone)}
-          {startsAt <= now && <span className="maintenance"> now</span>}
+          {startsAt <= now && <span className="maintenance"> {t("now")}</span>}
         </li>
       ))}
-      {occurrences.length > count && <li className="faint">and so on</li>}
+      {occurrences.length > count && <li className="faint">{t("and so on")}</li>}
     </ol>
   );
 }

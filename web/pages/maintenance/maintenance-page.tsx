@@ -22,6 +22,7 @@ import { useWindows, usePastWindows, endWindow } from "./data.ts";
 import { describeAffected, describeRecurrence, formatSpan, WindowIcon } from "./labels.tsx";
 import { MonthCalendar } from "./month-calendar.tsx";
 import { type MaintenanceSearch, parseMaintenanceSearch } from "./search.ts";
+import { t, tNode } from "../../language/text.ts";
 
 const planMaintenance = () => openDialog({ kind: "plan-maintenance" });
 
@@ -50,9 +51,11 @@ export default function MaintenancePage() {
   const isEmpty = view === "planned" && now?.length === 0 && next?.length === 0;
   return (
     <>
-      <PageHeader title="Maintenance">
+      <PageHeader title={t("Maintenance")}>
         <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
-        {mayWrite && <CreateButton onClick={planMaintenance}>Schedule maintenance</CreateButton>}
+        {mayWrite && (
+          <CreateButton onClick={planMaintenance}>{t("Schedule maintenance")}</CreateButton>
+        )}
       </PageHeader>
       <Views
         view={view}
@@ -60,9 +63,11 @@ export default function MaintenancePage() {
           show(value === "planned" ? {} : { view: value as "calendar" | "over" })
         }
       />
-      {error !== null && now === undefined && <LoadFailed what="The maintenance" error={error} />}
-      {view !== "over" && <Rows title="In progress" windows={now ?? []} />}
-      {view === "planned" && <Rows title="Upcoming" windows={next ?? []} />}
+      {error !== null && now === undefined && (
+        <LoadFailed what={t("The maintenance")} error={error} />
+      )}
+      {view !== "over" && <Rows title={t("In progress")} windows={now ?? []} />}
+      {view === "planned" && <Rows title={t("Upcoming")} windows={next ?? []} />}
       {isEmpty && <NothingScheduled />}
       {view === "calendar" && (
         <MonthCalendar
@@ -83,10 +88,10 @@ export default function MaintenancePage() {
 
 function NothingScheduled() {
   return (
-    <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance scheduled">
-      During maintenance, its monitors send no alerts and the time does not count as downtime.
-      Status pages announce it in advance. Schedule it once, or repeat it, such as every Sunday
-      night.
+    <EmptyState icon={<Icon name="calendar" size={28} />} title={t("No maintenance scheduled")}>
+      {t(
+        "During maintenance, its monitors send no alerts and the time does not count as downtime. Status pages announce it in advance. Schedule it once, or repeat it, such as every Sunday night.",
+      )}
     </EmptyState>
   );
 }
@@ -95,13 +100,13 @@ function Views({ view, onChange }: { view: string; onChange: (view: string) => v
   return (
     <SegmentedControl
       className="views"
-      aria-label="View"
+      aria-label={t("View")}
       value={view}
       onChange={onChange}
       data={[
-        { value: "planned", label: "Scheduled" },
-        { value: "calendar", label: "Calendar" },
-        { value: "over", label: "Past" },
+        { value: "planned", label: t("Scheduled") },
+        { value: "calendar", label: t("Calendar") },
+        { value: "over", label: t("Past") },
       ]}
     />
   );
@@ -117,10 +122,10 @@ function Past({ windows = [], meta, onPage }: PastProps) {
   if (meta === undefined) return null;
   return (
     <>
-      <Rows title="Past" windows={windows} />
+      <Rows title={t("Past")} windows={windows} />
       {meta.total === 0 && (
-        <EmptyState icon={<Icon name="calendar" size={28} />} title="No past maintenance">
-          Maintenance that has ended is listed here.
+        <EmptyState icon={<Icon name="calendar" size={28} />} title={t("No past maintenance")}>
+          {t("Maintenance that has ended is listed here.")}
         </EmptyState>
       )}
       <Pager meta={meta} onPage={onPage} />
@@ -155,7 +160,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
   const about = [
     ...(rrule === null ? [] : [describeRecurrence(window)]),
     describeAffected(window, overview),
-    ...(window.public ? [] : ["not public"]),
+    ...(window.public ? [] : [t("not public")]),
   ];
   return (
     <li className="list-row record window-record" data-item>
@@ -176,7 +181,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
           className="record-action"
           onClick={() => endWindow(window).catch(notifyError)}
         >
-          End now
+          {t("End now")}
         </Button>
       )}
     </li>
@@ -189,11 +194,11 @@ function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
   const at = current?.endsAt ?? next?.startsAt;
   if (at === undefined) return null;
   const seconds = Math.floor((Date.parse(at) - now) / 1000);
-  if (seconds <= 0) return <small>now</small>;
+  if (seconds <= 0) return <small>{t("now")}</small>;
   const words = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
   return (
     <small className="num">
-      {current ? "ends " : ""}in {words}
+      {tNode("{current}in {words}", { current: current ? "ends " : "", words })}
     </small>
   );
 }

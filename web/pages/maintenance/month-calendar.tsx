@@ -22,6 +22,7 @@ import {
 import { useCalendar } from "./data.ts";
 import { formatClock, formatSpan } from "./labels.tsx";
 import { weekdays } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { t, tNode } from "../../language/text.ts";
 
 const monthFormat = new Intl.DateTimeFormat("en-GB", {
   month: "long",
@@ -57,11 +58,11 @@ export function MonthCalendar({
     const windows = data?.filter(({ id }) => !deleting.has(id)) ?? [];
     return groupEntriesByDay(windows, first, last, zone);
   }, [data, deleting, first, last, zone]);
-  if (data === undefined) return error && <LoadFailed what="The calendar" error={error} />;
+  if (data === undefined) return error && <LoadFailed what={t("The calendar")} error={error} />;
   const title = monthFormat.format(new Date(`${month}-01`));
   const hasAny = weeks.flat().some((day) => formatMonth(day) === month && entries.has(day));
   return (
-    <section className="calendar" aria-label="Calendar">
+    <section className="calendar" aria-label={t("Calendar")}>
       <MonthHead
         title={title}
         month={month}
@@ -69,7 +70,7 @@ export function MonthCalendar({
         onMonth={onMonth}
       />
       <table className="panel panel-flush">
-        <caption className="visually-hidden">Maintenance in {title}</caption>
+        <caption className="visually-hidden">{tNode("Maintenance in {title}", { title })}</caption>
         <thead>
           <tr>
             {weekdays.map((name) => (
@@ -89,7 +90,9 @@ export function MonthCalendar({
           ))}
         </tbody>
       </table>
-      {!hasAny && <p className="quiet calendar-none">No maintenance in {title}.</p>}
+      {!hasAny && (
+        <p className="quiet calendar-none">{tNode("No maintenance in {title}.", { title })}</p>
+      )}
     </section>
   );
 }
@@ -148,7 +151,7 @@ function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
     <button
       type="button"
       className="calendar-day"
-      aria-label={`Schedule maintenance on ${name}`}
+      aria-label={t("Schedule maintenance on {name}", { name })}
       onClick={() =>
         openDialog({ kind: "plan-maintenance", date: date.toISOString().slice(0, 10) })
       }
@@ -185,9 +188,12 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
             <button
               type="button"
               className="calendar-more"
-              aria-label={`${rest.length} more on ${dayFormat.format(toDate(day))}`}
+              aria-label={t("{length} more on {dayFormat}", {
+                length: rest.length,
+                dayFormat: dayFormat.format(toDate(day)),
+              })}
             >
-              {rest.length} more
+              {tNode("{length} more", { length: rest.length })}
             </button>
           </Menu.Target>
           <Menu.Dropdown className="menu-scroll">

@@ -10,13 +10,14 @@ import {
   formatRule,
   weekdays,
 } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { t } from "../../language/text.ts";
 
 const repeatOptions: { value: Repeats; label: string }[] = [
-  { value: "never", label: "Does not repeat" },
-  { value: "daily", label: "Daily" },
-  { value: "weekly", label: "Weekly" },
-  { value: "monthly", label: "Monthly" },
-  { value: "rule", label: "Custom rule" },
+  { value: "never", label: t("Does not repeat") },
+  { value: "daily", label: t("Daily") },
+  { value: "weekly", label: t("Weekly") },
+  { value: "monthly", label: t("Monthly") },
+  { value: "rule", label: t("Custom rule") },
 ];
 
 const repeatUnits = { daily: "days", weekly: "weeks", monthly: "months" };
@@ -30,10 +31,10 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
   const isPlain = repeats === "daily" || repeats === "weekly" || repeats === "monthly";
   return (
     <fieldset className="recurrence">
-      <legend className="visually-hidden">Recurrence</legend>
+      <legend className="visually-hidden">{t("Recurrence")}</legend>
       <div className="field-row">
         <Select
-          label="Repeats"
+          label={t("Repeats")}
           data={repeatOptions}
           value={repeats}
           allowDeselect={false}
@@ -48,7 +49,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
         />
         {isPlain && (
           <NumberField
-            label="Every"
+            label={t("Every")}
             suffix={` ${plan.every === 1 ? repeatUnits[repeats].slice(0, -1) : repeatUnits[repeats]}`}
             min={1}
             max={999}
@@ -60,15 +61,15 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
         )}
       </div>
       {repeats === "weekly" && (
-        <WeekdayButtons label="On" days={plan.days} onChange={(days) => put({ days })} />
+        <WeekdayButtons label={t("On")} days={plan.days} onChange={(days) => put({ days })} />
       )}
       {repeats === "monthly" && <InMonth plan={plan} put={put} />}
       {isPlain && <Ends plan={plan} put={put} />}
       {repeats === "rule" && (
         <TextInput
-          label="Rule"
-          description="An RRULE (RFC 5545), without DTSTART."
-          placeholder="FREQ=YEARLY;BYMONTH=1;BYDAY=1SU"
+          label={t("Rule")}
+          description={t("An RRULE (RFC 5545), without DTSTART.")}
+          placeholder={t("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU")}
           autoComplete="off"
           spellCheck={false}
           styles={{ input: { fontFamily: "var(--mono)" } }}
@@ -86,27 +87,27 @@ type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
 const dates = [
   ...Array.from({ length: 31 }, (_, index) => ({
     value: String(index + 1),
-    label: `Day ${index + 1}`,
+    label: t("Day {index}", { index: index + 1 }),
   })),
-  { value: "-1", label: "Last day" },
+  { value: "-1", label: t("Last day") },
 ];
 
 function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
   return (
     <div className="field-row field-row-narrow">
       <Select
-        label="Repeat on"
+        label={t("Repeat on")}
         allowDeselect={false}
         data={[
-          { value: "date", label: "Day of the month" },
-          { value: "weekday", label: "Weekday" },
+          { value: "date", label: t("Day of the month") },
+          { value: "weekday", label: t("Weekday") },
         ]}
         value={monthly}
         onChange={(next) => put({ monthly: next as Plan["monthly"] })}
       />
       {monthly === "date" ? (
         <Select
-          label="Day"
+          label={t("Day")}
           allowDeselect={false}
           data={dates}
           value={String(date)}
@@ -115,7 +116,7 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
       ) : (
         <>
           <Select
-            label="Week"
+            label={t("Week")}
             allowDeselect={false}
             data={places.map((place) => ({
               value: String(place.nth),
@@ -125,7 +126,7 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
             onChange={(next) => put({ nth: Number(next) })}
           />
           <Select
-            label="Weekday"
+            label={t("Weekday")}
             allowDeselect={false}
             data={weekdays.map((label, index) => ({ value: String(index), label }))}
             value={String(day)}
@@ -141,22 +142,22 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
   return (
     <div className="field-row">
       <Select
-        label="Stop repeating"
+        label={t("Stop repeating")}
         allowDeselect={false}
         data={[
-          { value: "never", label: "Never" },
-          { value: "until", label: "After a date" },
-          { value: "count", label: "After a number of occurrences" },
+          { value: "never", label: t("Never") },
+          { value: "until", label: t("After a date") },
+          { value: "count", label: t("After a number of occurrences") },
         ]}
         value={ends}
         onChange={(next) => put({ ends: next as Plan["ends"] })}
       />
       {ends === "until" && (
-        <DayField label="Last day" value={until} onChange={(day) => put({ until: day })} />
+        <DayField label={t("Last day")} value={until} onChange={(day) => put({ until: day })} />
       )}
       {ends === "count" && (
         <NumberField
-          label="Occurrences"
+          label={t("Occurrences")}
           min={1}
           max={1000}
           allowDecimal={false}

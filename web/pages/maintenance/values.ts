@@ -8,6 +8,7 @@ import {
   parseRule,
   formatRule,
 } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { t } from "../../language/text.ts";
 
 /** Values of the editor. Times are local to the window's time zone, such as `2026-11-22T02:00`. */
 export type Values = {
@@ -42,7 +43,7 @@ export function createValues(
   const start = date === undefined ? next : `${date}T02:00`;
   const end = new Date(parseLocal(start) + 2 * hourMs).toISOString().slice(0, 16);
   return {
-    title: isQuiet ? "Alerts on hold" : "",
+    title: isQuiet ? t("Alerts on hold") : "",
     description: "",
     start,
     end,

@@ -8,7 +8,7 @@ import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/clie
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { drafts } from "../../data/drafts.ts";
 import { closeDialog, type Dialog, openDialog } from "../../components/open-dialog.ts";
@@ -32,6 +32,7 @@ import {
   toValues,
   moveStart,
 } from "./values.ts";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 type EditedWindow = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 
@@ -42,7 +43,7 @@ export default function MaintenanceDialog({ what }: { what: EditedWindow }) {
   const isNew = what.kind === "plan-maintenance";
   return (
     <EditorDialog
-      title={isNew ? "Schedule maintenance" : "Edit maintenance"}
+      title={isNew ? t("Schedule maintenance") : t("Edit maintenance")}
       size={600}
       id={(isNew ? what.like : what.id) ?? null}
       read={readWindow}
@@ -80,15 +81,15 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
       })}
     >
       <TextInput
-        label="Title"
-        placeholder="Router firmware"
+        label={t("Title")}
+        placeholder={t("Router firmware")}
         autoComplete="off"
         data-autofocus
         {...form.input("title")}
       />
       <MarkdownField
-        label="Description"
-        placeholder="What will be done, and what people will notice"
+        label={t("Description")}
+        placeholder={t("What will be done, and what people will notice")}
         {...form.input("description")}
       />
       <InternalNamesLine
@@ -99,7 +100,9 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
       <TimeFields form={form} id={isNew ? null : what.id} />
       <Members form={form} />
       <MoreSettings form={form} />
-      {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
+      {overview === undefined && (
+        <p className="field-note">{t("The monitors are still loading.")}</p>
+      )}
     </FormFrame>
   );
 }
@@ -108,11 +111,11 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
 function askAbout({ title, monitorIds, groupIds, public: isPublic }: Values) {
   if (monitorIds.length + groupIds.length > 0 || title.trim() === "") return null;
   return {
-    title: "Schedule maintenance without monitors?",
-    verb: "Schedule anyway",
+    title: t("Schedule maintenance without monitors?"),
+    verb: t("Schedule anyway"),
     text: isPublic
-      ? "Alerts and uptime do not change. Every status page announces it."
-      : "Alerts and uptime do not change, and no status page announces it.",
+      ? t("Alerts and uptime do not change. Every status page announces it.")
+      : t("Alerts and uptime do not change, and no status page announces it."),
   };
 }
 
@@ -143,12 +146,16 @@ function nameSubmit(
   const shownOn = isPublic ? (audience?.pages ?? []) : [];
   if (!isNew)
     return shownOn.length === 0
-      ? "Save"
+      ? t("Save")
       : progressNotices
-        ? `Save and announce to ${describePages(shownOn)}`
-        : `Save and update ${pluralize(shownOn.length, "page")}`;
+        ? t("Save and announce to {shownOn}", { shownOn: describePages(shownOn) })
+        : t("Save and update {pluralize}", {
+            pluralize: tCount(shownOn.length, "{count} page", "{count} pages"),
+          });
   const pages = describePages(shownOn);
-  return pages === "" ? "Schedule maintenance" : `Schedule and announce to ${pages}`;
+  return pages === ""
+    ? t("Schedule maintenance")
+    : t("Schedule and announce to {pages}", { pages });
 }
 
 function useWindowForm(
@@ -161,7 +168,7 @@ function useWindowForm(
   const isNew = what.kind === "plan-maintenance";
   const start = window ? toValues(window) : createValues(Date.now(), zone, isNew ? what : {});
   const selected = isNew ? [what.isQuiet ? "quiet" : "", ...(what.monitorIds ?? [])].join(" ") : "";
-  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : what.id}`;
+  const draftKey = `maintenance ${isNew ? t("like {id}", { id: window?.id ?? selected }) : what.id}`;
   return useForm<Values>(
     start,
     async (values, force, once) => {
@@ -210,13 +217,15 @@ function TimeFields({
   const errorOfTime = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
-      ? `It ${issue.message.replace("startsAt", "the start").replace("endsAt", "the end")}.`
+      ? t("It {replace}.", {
+          replace: issue.message.replace("startsAt", "the start").replace("endsAt", "the end"),
+        })
       : undefined);
   return (
     <>
       <div className="field-row">
         <DateTimeField
-          label="Starts"
+          label={t("Starts")}
           zone={values.timeZone}
           value={values.start}
           onChange={(start) => {
@@ -226,7 +235,7 @@ function TimeFields({
           error={errorOf("startsAt")}
         />
         <DateTimeField
-          label="Ends"
+          label={t("Ends")}
           zone={values.timeZone}
           from={values.start}
           value={values.end}
@@ -236,7 +245,9 @@ function TimeFields({
       </div>
       {overlaps.length > 0 && (
         <p className="text-s degraded" role="status">
-          At the same time: {new Intl.ListFormat("en-GB").format(overlaps)}.
+          {tNode("At the same time: {value}.", {
+            value: new Intl.ListFormat("en-GB").format(overlaps),
+          })}
         </p>
       )}
       <RecurrenceField
@@ -256,19 +267,22 @@ function MoreSettings({ form }: { form: Form<Values> }) {
   const zone = useZone();
   return (
     <Fold
-      title="Time zone, uptime and visibility"
+      title={t("Time zone, uptime and visibility")}
       summary={[
         values.timeZone,
-        values.countsUptime ? "counted in uptime" : "not counted in uptime",
-        values.public ? "public" : "not public",
+        values.countsUptime ? t("counted in uptime") : t("not counted in uptime"),
+        values.public ? "public" : t("not public"),
       ].join(dot)}
       open={values.timeZone !== zone}
       invalid={["timeZone", "reminderHours"].some((name) => errorOf(name) !== undefined)}
     >
       <div className="form-section">
         <Select
-          label="Time zone"
-          description={`Start, end and recurrence are in this time zone. Your organization uses ${zone}.`}
+          label={t("Time zone")}
+          description={t(
+            "Start, end and recurrence are in this time zone. Your organization uses {zone}.",
+            { zone },
+          )}
           searchable
           limit={100}
           allowDeselect={false}
@@ -278,13 +292,13 @@ function MoreSettings({ form }: { form: Form<Values> }) {
           error={errorOf("timeZone")}
         />
         <Switch
-          label="Count in uptime"
-          description="Otherwise this time is left out of uptime."
+          label={t("Count in uptime")}
+          description={t("Otherwise this time is left out of uptime.")}
           {...toggle("countsUptime")}
         />
         <Switch
-          label="Public"
-          description="Status pages announce it 30 days ahead."
+          label={t("Public")}
+          description={t("Status pages announce it 30 days ahead.")}
           {...toggle("public")}
         />
         {values.public && <NoticeFields form={form} />}
@@ -297,13 +311,13 @@ function MoreSettings({ form }: { form: Form<Values> }) {
 const NoticeFields = ({ form: { values, set, errorOf, toggle } }: { form: Form<Values> }) => (
   <>
     <Switch
-      label="Notify subscribers of its progress"
-      description="When the plan changes, when it starts and when it is completed."
+      label={t("Notify subscribers of its progress")}
+      description={t("When the plan changes, when it starts and when it is completed.")}
       {...toggle("progressNotices")}
     />
     <NumberInput
-      label="Reminder"
-      description="Hours before it starts. Empty for no reminder."
+      label={t("Reminder")}
+      description={t("Hours before it starts. Empty for no reminder.")}
       min={1}
       max={336}
       allowDecimal={false}
@@ -320,13 +334,17 @@ function Members({ form }: { form: Form<Values> }) {
     <>
       {(overview?.groups.length ?? 0) > 0 && (
         <RecordsField
-          label="Groups"
-          description="Every monitor that is in the group at that time."
+          label={t("Groups")}
+          description={t("Every monitor that is in the group at that time.")}
           records={overview?.groups}
           {...form.field("groupIds")}
         />
       )}
-      <RecordsField label="Monitors" records={overview?.monitors} {...form.field("monitorIds")} />
+      <RecordsField
+        label={t("Monitors")}
+        records={overview?.monitors}
+        {...form.field("monitorIds")}
+      />
     </>
   );
 }

@@ -8,7 +8,7 @@ import { useOverview } from "../../data/overview.ts";
 import { PartialNote, useMayChange } from "../../components/display/partial-record.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { openDialog } from "../../components/open-dialog.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { Markdown } from "../../components/display/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -19,9 +19,10 @@ import { notifyError } from "../../components/toasts.tsx";
 import { Receipt } from "../incidents/detail/receipt.tsx";
 import { deleteWindow, endWindow, usePreview, useWindow, useWindowReceipt } from "./data.ts";
 import { NextTimes, describeRecurrence, formatSpan, WindowIcon, WindowPill } from "./labels.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 const shownTimes = 6;
-const crumbs = [{ to: "/maintenance", label: "Maintenance" }];
+const crumbs = [{ to: "/maintenance", label: t("Maintenance") }];
 
 export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
@@ -33,7 +34,7 @@ export default function WindowPage() {
     <Loaded
       query={query}
       besides={[useManagedRecords("maintenanceWindows"), useOverview(), preview]}
-      what="The maintenance"
+      what={t("The maintenance")}
       crumbs={crumbs}
     >
       {(window) => (
@@ -47,7 +48,7 @@ export default function WindowPage() {
           >
             <Actions window={window} />
           </PageHeader>
-          <PartialNote what="The maintenance" partial={window.partial} />
+          <PartialNote what={t("The maintenance")} partial={window.partial} />
           {window.description !== "" && (
             <div className="window-description">
               <Markdown text={window.description} />
@@ -78,9 +79,9 @@ function Line({ window }: { window: MaintenanceWindow }) {
         {dot}
         {describeRecurrence(window)}
         {dot}
-        {window.public ? "announced on status pages" : "not public"}
+        {window.public ? t("announced on status pages") : t("not public")}
         {dot}
-        {window.countsUptime ? "counted in uptime" : "not counted in uptime"}
+        {window.countsUptime ? t("counted in uptime") : t("not counted in uptime")}
       </span>
     </p>
   );
@@ -94,15 +95,15 @@ function Actions({ window }: { window: MaintenanceWindow }) {
   return (
     <>
       {mayChange && state === "running" && rrule === null && (
-        <Button onClick={() => endWindow(window).catch(notifyError)}>End now</Button>
+        <Button onClick={() => endWindow(window).catch(notifyError)}>{t("End now")}</Button>
       )}
       {mayChange && (
-        <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>Edit</Button>
+        <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>{t("Edit")}</Button>
       )}
       <MoreActions>
         {mayWrite && (
           <MenuItem icon="copy" onClick={() => openDialog({ kind: "plan-maintenance", like: id })}>
-            Duplicate
+            {t("Duplicate")}
           </MenuItem>
         )}
         <RecordItems
@@ -129,10 +130,10 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
   const listMonitorsInGroup = (id: string) =>
     overview?.monitors.filter(({ groupId }) => groupId === id) ?? [];
   return (
-    <Panel title="Affects">
+    <Panel title={t("Affects")}>
       {groups.length + monitors.length === 0 && (
         <p className="quiet panel-none">
-          No monitors. It is announced on status pages and mutes no alerts.
+          {t("No monitors. It is announced on status pages and mutes no alerts.")}
         </p>
       )}
       <ul className="lines">
@@ -146,7 +147,9 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
             <Link to="/monitors" search={{ q: name }} className="line-words page-link">
               <i className={`dot dot-${color}`} /> <b>{name}</b>
             </Link>
-            <span className="faint">{pluralize(listMonitorsInGroup(id).length, "monitor")}</span>
+            <span className="faint">
+              {tCount(listMonitorsInGroup(id).length, "{count} monitor", "{count} monitors")}
+            </span>
           </li>
         ))}
         {monitors.map(({ id, name, status, target }) => (
@@ -169,14 +172,16 @@ function Announcement({ window }: { window: MaintenanceWindow }) {
   const { receivers = [] } = useWindowReceipt(id).data ?? {};
   if (!window.public) return null;
   const times = [
-    "when it is announced",
-    ...(reminderHours === null ? [] : [`${reminderHours} h before it starts`]),
-    ...(progressNotices ? ["when it starts", "when it ends"] : []),
+    t("when it is announced"),
+    ...(reminderHours === null ? [] : [t("{reminderHours} h before it starts", { reminderHours })]),
+    ...(progressNotices ? [t("when it starts"), t("when it ends")] : []),
   ];
   return (
-    <Panel title="Announcement">
+    <Panel title={t("Announcement")}>
       <p className="quiet text-s">
-        Subscribers of status pages are notified {new Intl.ListFormat("en-GB").format(times)}.
+        {tNode("Subscribers of status pages are notified {value}.", {
+          value: new Intl.ListFormat("en-GB").format(times),
+        })}
       </p>
       {receivers.length > 0 && <Receipt receivers={receivers} />}
     </Panel>
@@ -187,7 +192,7 @@ function Times({ window }: { window: MaintenanceWindow }) {
   const zone = useZone();
   const preview = usePreview(window, shownTimes);
   return (
-    <Panel title={window.rrule === null ? "When" : "Next times"}>
+    <Panel title={window.rrule === null ? t("When") : t("Next times")}>
       {window.state === "over" ? (
         <p className="quiet panel-none num">
           {formatSpan(Date.parse(window.startsAt), Date.parse(window.endsAt), zone)}
@@ -196,7 +201,9 @@ function Times({ window }: { window: MaintenanceWindow }) {
         <NextTimes occurrences={preview.data?.occurrences} count={shownTimes} />
       )}
       {window.rrule !== null && window.timeZone !== zone && (
-        <p className="field-note">Repeats in the time zone {window.timeZone}.</p>
+        <p className="field-note">
+          {tNode("Repeats in the time zone {timeZone}.", { timeZone: window.timeZone })}
+        </p>
       )}
     </Panel>
   );

@@ -30,7 +30,6 @@ import {
   removeMonitorsFrom,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
 import { notifyDone, notifyError, notifyWaiting } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
@@ -44,6 +43,7 @@ import {
   moveMonitorsTo,
   restorePlaces,
 } from "./list/rows.ts";
+import { t, tCount } from "../../language/text.ts";
 
 /** Group of a new monitor: people who see only some groups can't create one without a group. */
 export const findDefaultGroupId = (): string | null =>
@@ -131,15 +131,23 @@ type Pause = Pick<OverviewMonitor, "paused" | "pausedUntil">;
 /** Resumes a paused monitor, and pauses a running one. */
 export const switchPause = (monitor: NamedMonitor & Pause) =>
   monitor.paused
-    ? setPause(monitor, { paused: false, pausedUntil: null }, `Resumed ${monitor.name}`)
-    : setPause(monitor, { paused: true, pausedUntil: null }, `Paused ${monitor.name}`);
+    ? setPause(
+        monitor,
+        { paused: false, pausedUntil: null },
+        t("Resumed {name}", { name: monitor.name }),
+      )
+    : setPause(
+        monitor,
+        { paused: true, pausedUntil: null },
+        t("Paused {name}", { name: monitor.name }),
+      );
 
 /** Pauses a monitor until a time; `words` such as `for 1 hour` name it. */
 export const pauseUntil = (monitor: NamedMonitor & Pause, end: number, words: string) =>
   setPause(
     monitor,
     { paused: true, pausedUntil: new Date(end).toISOString() },
-    `Paused ${monitor.name} ${words}`,
+    t("Paused {name} {words}", { name: monitor.name, words }),
   );
 
 async function setPause({ id, ...before }: NamedMonitor & Pause, after: Pause, done: string) {
@@ -150,7 +158,8 @@ async function setPause({ id, ...before }: NamedMonitor & Pause, after: Pause, d
 
 export async function muteMonitor({ id, name, muted }: NamedMonitor & { muted: boolean }) {
   const set = (muted: boolean) => patchMonitor(id, { muted });
-  if (await set(!muted)) notifyDone(`${muted ? "Unmuted" : "Muted"} ${name}`, () => set(muted));
+  if (await set(!muted))
+    notifyDone(`${muted ? t("Unmuted") : t("Muted")} ${name}`, () => set(muted));
 }
 
 const patchMonitor = (
@@ -269,7 +278,12 @@ function notifyMoved(
   const before = lastMove?.what === what && lastMove.end() ? lastMove : null;
   const back = before?.back ?? takeBack;
   const gained = [...(before?.gained ?? []), ...alsoGained];
-  lastMove = { what, back, gained, end: notifyDone(`Moved ${name}`, () => back(gained)) };
+  lastMove = {
+    what,
+    back,
+    gained,
+    end: notifyDone(t("Moved {name}", { name }), () => back(gained)),
+  };
 }
 
 const isAll = (overview: Overview) => overview === queryClient.getQueryData(overviewQuery.queryKey);
@@ -347,7 +361,10 @@ async function placeMonitors(
     }),
   );
   const [only] = known;
-  const name = known.length === 1 && only ? only.name : pluralize(ids.length, "monitor");
+  const name =
+    known.length === 1 && only
+      ? only.name
+      : tCount(ids.length, "{count} monitor", "{count} monitors");
   if (isDone && order !== null)
     notifyMoved(ids.join(), name, (gained) => putBack(places, gained), gained ?? []);
 }
@@ -388,7 +405,7 @@ async function placeGroup(id: string, change: (overview: Overview) => Overview) 
 async function placeGroupWithUndo(id: string, change: (overview: Overview) => Overview) {
   const was = await placeGroup(id, change);
   if (was !== null)
-    notifyMoved(id, `the group ${was.name}`, () =>
+    notifyMoved(id, t("the group {name}", { name: was.name }), () =>
       placeGroup(id, (overview) => moveGroupTo(overview, id, was.beforeId)),
     );
 }
@@ -407,10 +424,10 @@ export const stepGroup = (id: string, step: 1 | -1) =>
 type GroupVerb = "pause" | "resume" | "mute" | "unmute";
 
 const groupVerbs: Record<GroupVerb, { done: string; back: GroupVerb }> = {
-  pause: { done: "Paused", back: "resume" },
-  resume: { done: "Resumed", back: "pause" },
-  mute: { done: "Muted", back: "unmute" },
-  unmute: { done: "Unmuted", back: "mute" },
+  pause: { done: t("Paused"), back: "resume" },
+  resume: { done: t("Resumed"), back: "pause" },
+  mute: { done: t("Muted"), back: "unmute" },
+  unmute: { done: t("Unmuted"), back: "mute" },
 };
 
 /** Pauses, resumes, mutes or unmutes a whole group. */
@@ -429,7 +446,7 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
     );
   };
   const { done, back } = groupVerbs[verb];
-  if (await act(verb)) notifyDone(`${done} the group ${name}`, () => act(back));
+  if (await act(verb)) notifyDone(t("{done} the group {name}", { done, name }), () => act(back));
 }
 
 export function deleteGroup({ id, name }: OverviewGroup) {

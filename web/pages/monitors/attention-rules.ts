@@ -1,5 +1,6 @@
 import type { Attention } from "../../data/problems.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
+import { t } from "../../language/text.ts";
 
 const worst = ["down", "degraded"];
 
@@ -40,7 +41,7 @@ export function describeNotified(
   ];
   const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
   const [why] = unreached;
-  const reason = why === undefined ? null : `${why.name}: ${why.error ?? "not delivered"}`;
+  const reason = why === undefined ? null : `${why.name}: ${why.error ?? t("not delivered")}`;
   const nobody = { names: [], at: null };
   if (deliveredTo.length > 0)
     return {
@@ -48,27 +49,30 @@ export function describeNotified(
       names: namesOf(deliveredTo),
       at: deliveredTo[0]?.at ?? null,
       ...(unreached.length > 0
-        ? { detail: `${unreached.length} failed`, hint: namesOf(unreached).join(", ") }
+        ? {
+            detail: t("{length} failed", { length: unreached.length }),
+            hint: namesOf(unreached).join(", "),
+          }
         : { detail: null }),
       isBad: false,
     };
   if (unreached.length > 0)
-    return { ...nobody, words: "No one reached", detail: reason, isBad: true };
+    return { ...nobody, words: t("No one reached"), detail: reason, isBad: true };
   if (waiting.length > 0)
     return {
       ...nobody,
       names: namesOf(waiting),
-      words: "being alerted",
+      words: t("being alerted"),
       detail: null,
       isBad: false,
     };
   const held = filterByStatus("held");
   if (held.length > 0) {
-    const detail = `Quiet hours of ${namesOf(held).join(", ")}`;
-    return { ...nobody, words: "No alert sent", detail, isBad: false };
+    const detail = t("Quiet hours of {namesOf}", { namesOf: namesOf(held).join(", ") });
+    return { ...nobody, words: t("No alert sent"), detail, isBad: false };
   }
-  if (isMuted) return { ...nobody, words: "No alert sent", detail: "Muted", isBad: false };
+  if (isMuted) return { ...nobody, words: t("No alert sent"), detail: t("Muted"), isBad: false };
   if (attached === 0)
-    return { ...nobody, words: "No alert sent", detail: "No alert channel", isBad: true };
-  return { ...nobody, words: "No alert sent", detail: null, isBad: false };
+    return { ...nobody, words: t("No alert sent"), detail: t("No alert channel"), isBad: true };
+  return { ...nobody, words: t("No alert sent"), detail: null, isBad: false };
 }

@@ -12,13 +12,13 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { createProvisionalId } from "../../data/record.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { notify, notifyDone } from "../../components/toasts.tsx";
 import { findKnownMonitors } from "./actions.ts";
 import { canAlert } from "./bulk-rules.ts";
 import { type Filters, isFiltered, toSentFilters } from "./list/filters.ts";
 import { buildItems, type Item } from "./list/rows.ts";
+import { t, tCount } from "../../language/text.ts";
 
 export type Many = z.input<typeof ManyMonitors>;
 
@@ -45,7 +45,9 @@ export async function changeMonitors(many: Many, once: string) {
     return;
   }
   const { changed, undo } = await unwrapData(v1.monitors.bulk.post(many, withIdempotencyKey(once)));
-  const text = `Changed ${pluralize(changed, "monitor")}`;
+  const text = t("Changed {pluralize}", {
+    pluralize: tCount(changed, "{count} monitor", "{count} monitors"),
+  });
   if (undo === null) return void notify(text);
   const undoOnce = withIdempotencyKey(createProvisionalId());
   notifyDone(text, () => unwrapData(v1.monitors.bulk.post(undo, undoOnce)));

@@ -1,6 +1,7 @@
 import { type Details, listShownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
+import { t } from "../../language/text.ts";
 
 /** Type-specific results of a check. Renders nothing if there are none. */
 export function DetailList({ type, details }: { type: string; details: Details }) {
@@ -25,5 +26,5 @@ function Ends({ at }: { at: number }) {
   const now = useNow();
   const zone = useZone();
   const days = Math.floor((at - now) / 86_400_000);
-  return `${formatDateTime(zone, at, now)} (${days < 0 ? "over" : `${days} d left`})`;
+  return `${formatDateTime(zone, at, now)} (${days < 0 ? "over" : t("{days} d left", { days })})`;
 }

@@ -3,9 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { formatPeriod } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails, type BarTone } from "../../components/display/bars.tsx";
-import { formatLatency, pluralize, formatReason } from "../../components/display/format.ts";
+import { formatLatency, formatReason } from "../../components/display/format.ts";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/display/time.tsx";
+import { t, tCount } from "../../language/text.ts";
 
 type Props = {
   from: number;
@@ -30,8 +31,8 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
   const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
   const keys = [
     [["←", "→"], "move"],
-    [["↵"], ownIncidents.length > 0 ? "open incident" : "zoom"],
-    [["Esc"], "close"],
+    [["↵"], ownIncidents.length > 0 ? t("open incident") : "zoom"],
+    [[t("Esc")], "close"],
   ] as const;
   return (
     <BarDetails
@@ -39,19 +40,19 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
       keys={keys}
       lines={[
         [tone && renderState(tone, stateLabels[tone]), tone && "…"],
-        [renderState("down", "Down"), formatLasting(point?.downSeconds)],
-        [renderState("degraded", "Degraded"), formatLasting(point?.degradedSeconds)],
-        [renderState("maintenance", "Maintenance"), formatLasting(point?.maintenanceSeconds)],
-        ["Not judged", formatLasting(point?.unknownSeconds)],
+        [renderState("down", t("Down")), formatLasting(point?.downSeconds)],
+        [renderState("degraded", t("Degraded")), formatLasting(point?.degradedSeconds)],
+        [renderState("maintenance", t("Maintenance")), formatLasting(point?.maintenanceSeconds)],
+        [t("Not judged"), formatLasting(point?.unknownSeconds)],
         [renderState("up", "Up"), isFine && point.upSeconds > 0 ? describePassed(point) : null],
-        ["Reason", point?.reason ? formatReason(point.reason) : null],
+        [t("Reason"), point?.reason ? formatReason(point.reason) : null],
         [
-          "Latency",
+          t("Latency"),
           point?.p50Ms == null
             ? null
             : `p50 ${formatLatency(point.p50Ms)}, p95 ${formatLatency(point.p95Ms)}`,
         ],
-        ["No data", point === undefined ? "Nothing was measured." : null],
+        [t("No data"), point === undefined ? t("Nothing was measured.") : null],
       ]}
     >
       {ownIncidents.slice(0, 3).map((incident) => (
@@ -78,7 +79,9 @@ export function IncidentLine({
 }
 
 const describePassed = ({ checks, upSeconds }: TimelinePoint) =>
-  checks > 0 ? `${pluralize(checks, "check")} passed` : durationInWords(upSeconds);
+  checks > 0
+    ? t("{pluralize} passed", { pluralize: tCount(checks, "{count} check", "{count} checks") })
+    : durationInWords(upSeconds);
 
 const renderState = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (
   <>

@@ -1,4 +1,5 @@
 /** Minimal input for a new monitor. All other fields have defaults. */
+import { t } from "../../language/text.ts";
 export type Target = { name: string } & (
   | { type: "http"; url: string }
   | { type: "tcp"; host: string; port: number }
@@ -35,8 +36,11 @@ function nameOfAddress(address: string): string {
 
 /** Describes the check, for the hint below the field. */
 export function describeCheck(target: Target): string {
-  if (target.type === "http") return `Checks ${target.url} every minute.`;
+  if (target.type === "http") return t("Checks {url} every minute.", { url: target.url });
   if (target.type === "tcp")
-    return `Connects to port ${target.port} of ${target.host} every minute.`;
-  return `Pings ${target.host} every minute.`;
+    return t("Connects to port {port} of {host} every minute.", {
+      port: target.port,
+      host: target.host,
+    });
+  return t("Pings {host} every minute.", { host: target.host });
 }

@@ -6,6 +6,7 @@ import { openDialog } from "../../components/open-dialog.ts";
 import { notify, notifyError } from "../../components/toasts.tsx";
 import { listReturnTimes } from "../../components/return-times.ts";
 import { actOnGroup, checkNow, muteMonitor, pauseUntil, switchPause } from "./actions.ts";
+import { t } from "../../language/text.ts";
 
 type ActionsOf<Name extends string> = Record<Name, RecordAction>;
 
@@ -13,13 +14,13 @@ type Switch = { paused: boolean; muted: boolean };
 
 const labelPause = ({ paused }: Switch) =>
   paused
-    ? ({ label: "Resume", icon: "play" } as const)
-    : ({ label: "Pause", icon: "pause" } as const);
+    ? ({ label: t("Resume"), icon: "play" } as const)
+    : ({ label: t("Pause"), icon: "pause" } as const);
 
 const labelMute = ({ muted }: Switch) =>
   muted
-    ? ({ label: "Unmute", icon: "sound" } as const)
-    : ({ label: "Mute", icon: "mute" } as const);
+    ? ({ label: t("Unmute"), icon: "sound" } as const)
+    : ({ label: t("Mute"), icon: "mute" } as const);
 
 type Monitor = Pick<
   OverviewMonitor,
@@ -35,30 +36,30 @@ export function getMonitorActions(monitor: Monitor): ActionsOf<
   const { id, name, type, status } = monitor;
   const check = () =>
     void checkNow(id)
-      .then(() => notify(`Checked ${name}`))
+      .then(() => notify(t("Checked {name}", { name })))
       .catch(notifyError);
   return {
     check:
       status === "paused" || type === "push"
         ? null
         : {
-            label: "Check now",
+            label: t("Check now"),
             icon: "refresh",
             run: check,
-            phrase: (name) => `Check ${name} now`,
+            phrase: (name) => t("Check {name} now", { name }),
           },
     pause: { ...labelPause(monitor), run: () => void switchPause(monitor) },
     pauseUntil: {
-      label: "Pause until…",
+      label: t("Pause until…"),
       icon: "clock",
       run: () =>
         openDialog({ kind: "change-monitors", monitorIds: [id], change: pauseForAnHour() }),
-      phrase: (name) => `Pause ${name} until…`,
+      phrase: (name) => t("Pause {name} until…", { name }),
     },
     mute: { ...labelMute(monitor), run: () => void muteMonitor(monitor) },
-    edit: { label: "Edit", icon: "edit", run: () => openDialog({ kind: "edit-monitor", id }) },
+    edit: { label: t("Edit"), icon: "edit", run: () => openDialog({ kind: "edit-monitor", id }) },
     duplicate: {
-      label: "Duplicate",
+      label: t("Duplicate"),
       icon: "copy",
       run: () => openDialog({ kind: "create-monitor", like: id }),
     },
@@ -76,7 +77,7 @@ export const listPauses = (monitor: Monitor, zone: string): RecordAction[] =>
     label,
     icon: "pause",
     run: () => void pauseUntil(monitor, getEnd(), label),
-    phrase: (name) => `Pause ${name} ${label}`,
+    phrase: (name) => t("Pause {name} {label}", { name, label }),
   }));
 
 /** The actions of people who can change groups. */
@@ -90,9 +91,9 @@ export function getGroupActions(
       run: () => void actOnGroup(group, paused ? "resume" : "pause"),
     },
     mute: { ...labelMute(group), run: () => void actOnGroup(group, muted ? "unmute" : "mute") },
-    edit: { label: "Edit", icon: "edit", run: () => openDialog({ kind: "edit-group", id }) },
+    edit: { label: t("Edit"), icon: "edit", run: () => openDialog({ kind: "edit-group", id }) },
     create: {
-      label: "Create monitor in",
+      label: t("Create monitor in"),
       icon: "plus",
       run: () => openDialog({ kind: "create-monitor", groupId: id }),
     },

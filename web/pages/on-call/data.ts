@@ -8,13 +8,13 @@ import type {
 } from "../../../src/alerting/schedules/schema.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { holdDeletion } from "../../components/deletion.ts";
 import { notifyDone, notifyError } from "../../components/toasts.tsx";
 import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
 import { createProvisionalId, useRecord } from "../../data/record.ts";
+import { t, tCount } from "../../language/text.ts";
 
 const { schedules } = v1;
 
@@ -108,7 +108,7 @@ const offeredHours = [1, 2, 4, 8, 24];
 /** The times for which a person can take over, to choose from. */
 export const listTakeOvers = (onCall: Pick<OnCall, "scheduleId">, personId: string, zone: string) =>
   offeredHours.map((hours) => ({
-    label: `for ${pluralize(hours, "hour")}`,
+    label: t("for {pluralize}", { pluralize: tCount(hours, "{count} hour", "{count} hours") }),
     run: () => void takeOver(onCall, personId, hours, zone).catch(notifyError),
   }));
 
@@ -127,7 +127,8 @@ async function takeOver(
       startsAt: new Date(now).toISOString(),
       endsAt: new Date(now + hours * hourMs).toISOString(),
     },
-    ({ endsAt }) => `You are on call until ${formatDateTime(zone, Date.parse(endsAt), now)}`,
+    ({ endsAt }) =>
+      t("You are on call until {zone}", { zone: formatDateTime(zone, Date.parse(endsAt), now) }),
   );
 }
 

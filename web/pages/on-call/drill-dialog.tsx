@@ -9,6 +9,7 @@ import { Confirm } from "../../components/confirm.tsx";
 import { unwrapData, v1 } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
+import { t } from "../../language/text.ts";
 
 /** The policy or person of a drill. */
 export type Drilled = { type: "policy" | "person"; id: string; name: string };
@@ -29,8 +30,8 @@ export function DrillDialog({ drilled, onClose }: { drilled: Drilled; onClose: (
   });
   return (
     <Confirm
-      title={`Start a drill of ${drilled.name}?`}
-      verb="Start drill"
+      title={t("Start a drill of {name}?", { name: drilled.name })}
+      verb={t("Start drill")}
       publishes
       onClose={onClose}
       onConfirm={async () => {
@@ -40,17 +41,18 @@ export function DrillDialog({ drilled, onClose }: { drilled: Drilled; onClose: (
       }}
     >
       <p>
-        Everyone below is notified as for an alert, until someone acknowledges. Every message is
-        marked as a drill. Messages can't be called back.
+        {t(
+          "Everyone below is notified as for an alert, until someone acknowledges. Every message is marked as a drill. Messages can't be called back.",
+        )}
       </p>
       <SegmentedControl
-        aria-label="Priority"
+        aria-label={t("Priority")}
         className="drill-priority"
         value={priority}
         onChange={(next) => setPriority(next as DrillPriority)}
         data={[
-          { value: "normal", label: "Normal priority" },
-          { value: "critical", label: "Critical" },
+          { value: "normal", label: t("Normal priority") },
+          { value: "critical", label: t("Critical") },
         ]}
       />
       {error !== null && <p className="down">{error.message}</p>}
@@ -61,12 +63,14 @@ export function DrillDialog({ drilled, onClose }: { drilled: Drilled; onClose: (
 
 /** The steps of a preview, each with its recipients. */
 const Steps = ({ preview: { at, steps } }: { preview: DrillPreview }) => (
-  <ol className="drill-steps" aria-label="Who is notified">
+  <ol className="drill-steps" aria-label={t("Who is notified")}>
     {steps.map((step, index) => (
       <li key={index}>
         <b>{formatAfter(at, step.at)}</b>
         <span className={step.step !== null && step.notifications.length === 0 ? "down" : ""}>
-          {step.step === null ? `If nobody acknowledges: ${step.message}` : step.message}
+          {step.step === null
+            ? t("If nobody acknowledges: {message}", { message: step.message })
+            : step.message}
           {step.step !== null && (
             <small>{step.notifications.map((one) => describe(step.at, one)).join(", ")}</small>
           )}
@@ -80,9 +84,14 @@ type Notification = DrillPreview["steps"][number]["notifications"][number];
 
 /** Returns a contact method with its delay, such as `Phone, Call after 3 min`. Channels are named by their step. */
 function describe(stepAt: string, { at, channel, person }: Notification): string {
-  const name = person === null ? channel.name : `${channel.name} of ${person.name}`;
+  const name =
+    person === null
+      ? channel.name
+      : t("{name} of {name2}", { name: channel.name, name2: person.name });
   const seconds = countSeconds(stepAt, at);
-  return seconds === 0 ? name : `${name} ${formatDuration(seconds)} later`;
+  return seconds === 0
+    ? name
+    : t("{name} {seconds} later", { name, seconds: formatDuration(seconds) });
 }
 
 const countSeconds = (from: string, until: string) =>
@@ -90,5 +99,5 @@ const countSeconds = (from: string, until: string) =>
 
 function formatAfter(from: string, at: string): string {
   const seconds = countSeconds(from, at);
-  return seconds === 0 ? "At once" : `After ${formatDuration(seconds)}`;
+  return seconds === 0 ? t("At once") : t("After {seconds}", { seconds: formatDuration(seconds) });
 }

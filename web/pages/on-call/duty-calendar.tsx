@@ -21,6 +21,7 @@ import {
   type Segment,
   timeOfHour,
 } from "./days.ts";
+import { t } from "../../language/text.ts";
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
@@ -112,7 +113,7 @@ function Segments({ segments, colors, zone, isHidden }: SegmentsProps) {
   const clock = getFormatter(zone, minuteFormat);
   return segments.map(({ shift, left, width }) => {
     const { startsAt, endsAt, personId, personName, overrideId } = shift;
-    const name = personId === null ? "Nobody" : (personName ?? "Someone");
+    const name = personId === null ? t("Nobody") : (personName ?? t("Someone"));
     const times = `${clock.format(new Date(startsAt))}–${clock.format(new Date(endsAt))}`;
     const classes = [
       "duty-shift",

@@ -16,6 +16,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { useOnCall, useReadiness } from "./data.ts";
 import { Policies } from "./policies.tsx";
 import { TakeOver } from "./take-over.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 const createSchedule = () => openDialog({ kind: "create-schedule" });
 
@@ -28,27 +29,27 @@ export default function OnCallPage() {
   useShortcuts(mayEdit ? { n: createSchedule } : {});
   return (
     <>
-      <PageHeader title="On call">
+      <PageHeader title={t("On call")}>
         <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
         {!isLimited && (
           <>
             <Button renderRoot={(props) => <Link to="/on-call/alert-sources" {...props} />}>
-              Alert sources
+              {t("Alert sources")}
             </Button>
             <ReadinessButton />
           </>
         )}
-        {mayEdit && <CreateButton onClick={createSchedule}>Create schedule</CreateButton>}
+        {mayEdit && <CreateButton onClick={createSchedule}>{t("Create schedule")}</CreateButton>}
       </PageHeader>
-      <Loaded query={query} what="The schedules">
+      <Loaded query={query} what={t("The schedules")}>
         {(all) => {
           const shown = all.filter(({ scheduleId }) => !deleting.has(scheduleId));
           if (shown.length === 0) return <NoSchedules mayEdit={mayEdit} />;
           return (
-            <section className="records" aria-label="Schedules">
+            <section className="records" aria-label={t("Schedules")}>
               <div className="records-head" aria-hidden="true">
                 <h2>
-                  Schedules <span className="num">{shown.length}</span>
+                  {tNode("Schedules {span}", { span: <span className="num">{shown.length}</span> })}
                 </h2>
               </div>
               <ul className="panel panel-flush">
@@ -71,17 +72,19 @@ function ReadinessButton() {
   const errors = data?.problems.filter(({ severity }) => severity === "error").length ?? 0;
   return (
     <Button renderRoot={(props) => <Link to="/on-call/readiness" {...props} />}>
-      Readiness{errors > 0 && <b className="down readiness-count">{errors}</b>}
+      {t("Readiness")}
+      {errors > 0 && <b className="down readiness-count">{errors}</b>}
     </Button>
   );
 }
 
 function NoSchedules({ mayEdit }: { mayEdit: boolean }) {
   return (
-    <EmptyState icon={<Icon name="people" size={28} />} title="No schedules">
-      A schedule says who is on call at which time: people take turns, by day, by week or by hour.
-      Escalation policies then notify the person who is on call.
-      {!mayEdit && " Admins can create one."}
+    <EmptyState icon={<Icon name="people" size={28} />} title={t("No schedules")}>
+      {tNode(
+        "A schedule says who is on call at which time: people take turns, by day, by week or by hour. Escalation policies then notify the person who is on call.{value}",
+        { value: !mayEdit && t(" Admins can create one.") },
+      )}
     </EmptyState>
   );
 }
@@ -97,15 +100,19 @@ function ScheduleRow({ onCall }: { onCall: OnCall }) {
         <b title={scheduleName}>{scheduleName}</b>
         <span>
           {next === null ? (
-            "no further shifts"
+            t("no further shifts")
           ) : (
             <>
-              next {next.personName ?? "someone"} <Time at={next.startsAt} as="short" />
+              {tNode("next {personName} {time}", {
+                personName: next.personName ?? "someone",
+                time: <Time at={next.startsAt} as="short" />,
+              })}
             </>
           )}
           {nextGapAt !== null && onCall.personId !== null && (
             <span className="degraded">
-              {dot}nobody from <Time at={nextGapAt} as="short" />
+              {dot}
+              {tNode("nobody from {time}", { time: <Time at={nextGapAt} as="short" /> })}
             </span>
           )}
         </span>
@@ -122,12 +129,10 @@ export function OnCallNow({ onCall }: { onCall: OnCall }) {
   return (
     <span className="duty-current">
       <b className={personId === null ? "down" : ""}>
-        {personId === null ? "Nobody" : (personName ?? "Someone")}
+        {personId === null ? t("Nobody") : (personName ?? t("Someone"))}
       </b>
       {until !== null && (
-        <small>
-          until <Time at={until} as="short" />
-        </small>
+        <small>{tNode("until {time}", { time: <Time at={until} as="short" /> })}</small>
       )}
     </span>
   );

@@ -18,6 +18,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { t } from "../../language/text.ts";
 
 /** A record that a step can notify. The key contains its type. */
 export type NamedTarget = { key: string; name: string; group: string };
@@ -35,13 +36,13 @@ export function useTargets(): NamedTarget[] {
     records: readonly { id: string; name: string }[],
   ) => records.map(({ id, name }) => ({ key: keyOf({ type, id }), name, group }));
   return [
-    ...list("person", "People", people),
+    ...list("person", t("People"), people),
     ...list(
       "schedule",
-      "On call in",
+      t("On call in"),
       schedules.map(({ scheduleId: id, scheduleName: name }) => ({ id, name })),
     ),
-    ...list("channel", "Alert channels", channels),
+    ...list("channel", t("Alert channels"), channels),
   ];
 }
 
@@ -60,17 +61,18 @@ export function Policies() {
   return (
     <section className="records policies" aria-labelledby="policies">
       <header className="records-head">
-        <h2 id="policies">Escalation policies</h2>
+        <h2 id="policies">{t("Escalation policies")}</h2>
         {mayEdit && (
           <Button size="xs" leftSection={<Icon name="plus" size={13} />} onClick={createPolicy}>
-            Create escalation policy
+            {t("Create escalation policy")}
           </Button>
         )}
       </header>
       {policies.length === 0 ? (
         <p className="quiet panel">
-          A policy notifies people, the person on call, and channels, step by step until someone
-          acknowledges the alert. Without one, only the monitor's own channels are notified.
+          {t(
+            "A policy notifies people, the person on call, and channels, step by step until someone acknowledges the alert. Without one, only the monitor's own channels are notified.",
+          )}
         </p>
       ) : (
         <ul className="panel panel-flush">
@@ -101,7 +103,11 @@ function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
       <b>{name}</b>
       <span>
         {policy.default && `default${dot}`}
-        {incidentSeverities.length > 0 && `${incidentSeverities.join(", ")} incidents${dot}`}
+        {incidentSeverities.length > 0 &&
+          t("{incidentSeverities} incidents{dot}", {
+            incidentSeverities: incidentSeverities.join(", "),
+            dot,
+          })}
         {describePolicy(policy, findTargetName(targets))}
         {policy.drill !== null && ` ${describeDrill(policy.drill)}`}
       </span>
@@ -118,23 +124,23 @@ function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
       ) : (
         <span className="row-words">{words}</span>
       )}
-      <RowMenu label={`Actions for ${name}`}>
+      <RowMenu label={t("Actions for {name}", { name })}>
         {() => (
           <>
             {mayEdit && (
               <>
                 <MenuItem icon="edit" onClick={edit}>
-                  Edit
+                  {t("Edit")}
                 </MenuItem>
                 <MenuItem
                   icon="copy"
                   onClick={() => openDialog({ kind: "create-policy", like: id })}
                 >
-                  Duplicate
+                  {t("Duplicate")}
                 </MenuItem>
                 {policy.steps.length > 0 && (
                   <MenuItem icon="bell" onClick={onDrill}>
-                    Start drill
+                    {t("Start drill")}
                   </MenuItem>
                 )}
               </>
@@ -153,8 +159,8 @@ function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
 
 const DeleteDialog = ({ policy, onClose }: { policy: EscalationPolicy; onClose: () => void }) => (
   <Confirm
-    title={`Delete ${policy.name}?`}
-    verb="Delete"
+    title={t("Delete {name}?", { name: policy.name })}
+    verb={t("Delete")}
     onClose={onClose}
     onConfirm={async () => {
       const route = v1["escalation-policies"]({ id: policy.id });
@@ -162,7 +168,8 @@ const DeleteDialog = ({ policy, onClose }: { policy: EscalationPolicy; onClose: 
       await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
     }}
   >
-    Open alerts stop escalating, and the default channels hear that nobody acknowledged. A policy
-    can't be restored.
+    {t(
+      "Open alerts stop escalating, and the default channels hear that nobody acknowledged. A policy can't be restored.",
+    )}
   </Confirm>
 );

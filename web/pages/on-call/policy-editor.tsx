@@ -28,6 +28,7 @@ import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
 import { findTargetName, keyOf, useTargets } from "./policies.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 type EditedPolicy = Extract<Dialog, { kind: "create-policy" | "edit-policy" }>;
 type Values = Pick<
@@ -42,7 +43,7 @@ export default function PolicyDialog({ what }: { what: EditedPolicy }) {
   const isNew = what.kind === "create-policy";
   return (
     <EditorDialog
-      title={isNew ? "Create escalation policy" : "Edit escalation policy"}
+      title={isNew ? t("Create escalation policy") : t("Edit escalation policy")}
       size={640}
       id={(isNew ? what.like : what.id) ?? null}
       read={readPolicy}
@@ -96,7 +97,7 @@ function Fields(props: FieldsProps) {
   return (
     <FormFrame
       form={form}
-      submit={isNew ? "Create escalation policy" : "Save"}
+      submit={isNew ? t("Create escalation policy") : t("Save")}
       onCancel={closeDialog}
       curl={() => ({
         ...(isNew
@@ -106,8 +107,8 @@ function Fields(props: FieldsProps) {
       })}
     >
       <TextInput
-        label="Name"
-        placeholder="Shop"
+        label={t("Name")}
+        placeholder={t("Shop")}
         autoComplete="off"
         data-autofocus
         {...form.input("name")}
@@ -115,7 +116,7 @@ function Fields(props: FieldsProps) {
       <Steps form={form} />
       <Uses form={form} />
       <DrillFields form={form} />
-      <MarkdownField label="Description" minRows={2} {...form.input("description")} />
+      <MarkdownField label={t("Description")} minRows={2} {...form.input("description")} />
     </FormFrame>
   );
 }
@@ -148,17 +149,19 @@ function Steps({ form }: { form: Form<Values> }) {
           disabled={isFull}
           onClick={() => form.set("steps", [...steps, { afterMinutes, targets: [] }])}
         >
-          Add step
+          {t("Add step")}
         </Button>
         <span className="field-note">
           {steps.length === 0
-            ? "Without steps, monitors with this policy are exempt from the default one."
-            : "A step that reaches nobody is followed by the next one at once."}
+            ? t("Without steps, monitors with this policy are exempt from the default one.")
+            : t("A step that reaches nobody is followed by the next one at once.")}
         </span>
       </div>
       <NumberField
-        label="Repetitions"
-        description="Of all steps after the first run. At the end, the default channels hear that nobody acknowledged."
+        label={t("Repetitions")}
+        description={t(
+          "Of all steps after the first run. At the end, the default channels hear that nobody acknowledged.",
+        )}
         min={0}
         max={9}
         allowDecimal={false}
@@ -178,10 +181,13 @@ function Steps({ form }: { form: Form<Values> }) {
 }
 
 const drillDays = [
-  ...weekdays.map((day) => ({ value: day as string, label: `First ${capitalize(day)}` })),
+  ...weekdays.map((day) => ({
+    value: day as string,
+    label: t("First {day}", { day: capitalize(day) }),
+  })),
   ...Array.from({ length: 28 }, (_, index) => ({
     value: String(index + 1),
-    label: `Day ${index + 1}`,
+    label: t("Day {index}", { index: index + 1 }),
   })),
 ];
 
@@ -198,15 +204,17 @@ function DrillFields({ form }: { form: Form<Values> }) {
   return (
     <>
       <Switch
-        label="Drill every month"
-        description="Pages everyone as a marked drill, at an unannounced time within these hours. If nobody acknowledges it, the appliance reports a problem."
+        label={t("Drill every month")}
+        description={t(
+          "Pages everyone as a marked drill, at an unannounced time within these hours. If nobody acknowledges it, the appliance reports a problem.",
+        )}
         checked={drill !== null}
         onChange={({ currentTarget }) => form.set("drill", currentTarget.checked ? usual : null)}
       />
       {drill !== null && (
         <div className="drill-fields">
           <Select
-            label="Day"
+            label={t("Day")}
             allowDeselect={false}
             searchable
             data={drillDays}
@@ -215,19 +223,19 @@ function DrillFields({ form }: { form: Form<Values> }) {
             error={form.errorOf("drill.day")}
           />
           <ClockField
-            label="From"
+            label={t("From")}
             value={drill.from}
             onChange={(from) => put({ from })}
             error={form.errorOf("drill.from")}
           />
           <ClockField
-            label="Until"
+            label={t("Until")}
             value={drill.until}
             onChange={(until) => put({ until })}
             error={form.errorOf("drill.until")}
           />
           <Select
-            label="Time zone"
+            label={t("Time zone")}
             searchable
             limit={100}
             allowDeselect={false}
@@ -254,10 +262,10 @@ function StepFields({ number, step, put, errorOf, onRemove }: StepProps) {
   const targets = useTargets();
   return (
     <fieldset className="layer policy-step">
-      <legend className="visually-hidden">Step {number}</legend>
+      <legend className="visually-hidden">{tNode("Step {number}", { number })}</legend>
       <NumberField
-        label="After"
-        suffix=" min"
+        label={t("After")}
+        suffix={t(" min")}
         min={0}
         max={escalationBounds.afterMinutes.value}
         allowDecimal={false}
@@ -267,14 +275,14 @@ function StepFields({ number, step, put, errorOf, onRemove }: StepProps) {
         error={errorOf("afterMinutes")}
       />
       <RecordsField
-        label="Notify"
+        label={t("Notify")}
         maxValues={escalationBounds.targets.value}
         records={targets.map(({ key, ...named }) => ({ id: key, ...named }))}
         value={step.targets.map(keyOf)}
         onChange={(keys) => put({ targets: keys.map(parseKey) })}
         error={errorOf("targets")}
       />
-      <ActionIcon size={30} aria-label={`Remove step ${number}`} onClick={onRemove}>
+      <ActionIcon size={30} aria-label={t("Remove step {number}", { number })} onClick={onRemove}>
         <Icon name="trash" size={14} />
       </ActionIcon>
     </fieldset>
@@ -290,13 +298,15 @@ function parseKey(key: string): EscalationTarget {
 const Uses = ({ form }: { form: Form<Values> }) => (
   <>
     <Switch
-      label="Default policy"
-      description="For monitors without a policy of their own."
+      label={t("Default policy")}
+      description={t("For monitors without a policy of their own.")}
       {...form.toggle("default")}
     />
     <RecordsField
-      label="Incidents"
-      description="Severities of incidents that people open. An incident of a monitor follows the monitor's policy."
+      label={t("Incidents")}
+      description={t(
+        "Severities of incidents that people open. An incident of a monitor follows the monitor's policy.",
+      )}
       records={severities.map((one) => ({ id: one, name: capitalize(one) }))}
       {...form.field("incidentSeverities")}
       onChange={(chosen) => form.set("incidentSeverities", chosen as Values["incidentSeverities"])}

@@ -19,8 +19,9 @@ import { AlertIcon, Owner } from "../alerts/ownership.tsx";
 import { peopleQuery } from "../settings/data.ts";
 import { useReadiness } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { t, tNode } from "../../language/text.ts";
 
-const crumbs = [{ to: "/on-call", label: "On call" }];
+const crumbs = [{ to: "/on-call", label: t("On call") }];
 
 export default function ReadinessPage() {
   const { person } = useSignedInPerson();
@@ -28,16 +29,16 @@ export default function ReadinessPage() {
   useRowKeys();
   return (
     <>
-      <PageHeader title="Readiness" crumbs={crumbs}>
+      <PageHeader title={t("Readiness")} crumbs={crumbs}>
         <CurlButton action={() => ({ method: "GET", route: v1["on-call"].readiness })} />
         <Button
           leftSection={<Icon name="bell" size={15} />}
           onClick={() => setDrilled({ type: "person", id: person.id, name: person.name })}
         >
-          Drill yourself
+          {t("Drill yourself")}
         </Button>
       </PageHeader>
-      <Loaded query={useReadiness()} what="The readiness" crumbs={crumbs}>
+      <Loaded query={useReadiness()} what={t("The readiness")} crumbs={crumbs}>
         {({ problems, people }) => (
           <>
             <Problems problems={problems} isUsed={people.length > 0} />
@@ -55,21 +56,22 @@ function Problems({ problems, isUsed }: { problems: ReadinessProblem[]; isUsed: 
   if (problems.length === 0 && isUsed)
     return (
       <p className="panel readiness-ok">
-        <Icon name="check" /> Alerts reach everyone whom schedules and policies name.
+        <Icon name="check" /> {t("Alerts reach everyone whom schedules and policies name.")}
       </p>
     );
   if (problems.length === 0)
     return (
-      <EmptyState icon={<Icon name="people" size={28} />} title="Nobody is on call">
-        Once schedules and escalation policies name people, this page shows how each of them is
-        reached, when that was last proven, and what is missing.
+      <EmptyState icon={<Icon name="people" size={28} />} title={t("Nobody is on call")}>
+        {t(
+          "Once schedules and escalation policies name people, this page shows how each of them is reached, when that was last proven, and what is missing.",
+        )}
       </EmptyState>
     );
   return (
     <section className="records" aria-labelledby="readiness-problems">
       <div className="records-head">
         <h2 id="readiness-problems">
-          Problems <span className="num">{problems.length}</span>
+          {tNode("Problems {span}", { span: <span className="num">{problems.length}</span> })}
         </h2>
       </div>
       <ul className="panel panel-flush">
@@ -98,7 +100,7 @@ function Remedy({ problem: { type, subject } }: { problem: ReadinessProblem }) {
     case "person":
       return id === person.id ? (
         <Link className="link" to="/settings/$section" params={{ section: "contact-methods" }}>
-          Contact methods
+          {t("Contact methods")}
         </Link>
       ) : (
         <WriteTo id={id} />
@@ -106,11 +108,11 @@ function Remedy({ problem: { type, subject } }: { problem: ReadinessProblem }) {
     case "schedule":
       return type === "not-used" ? (
         <Link className="link" to="/on-call">
-          Escalation policies
+          {t("Escalation policies")}
         </Link>
       ) : (
         <Link className="link" to="/on-call/$id" params={{ id }}>
-          Open the schedule
+          {t("Open the schedule")}
         </Link>
       );
     case "policy":
@@ -120,23 +122,23 @@ function Remedy({ problem: { type, subject } }: { problem: ReadinessProblem }) {
           className="plain-button link"
           onClick={() => openDialog({ kind: "edit-policy", id })}
         >
-          Edit the policy
+          {t("Edit the policy")}
         </button>
       ) : (
         <Link className="link" to="/on-call">
-          Escalation policies
+          {t("Escalation policies")}
         </Link>
       );
     case "channel":
       return (
         <Link className="link" to="/alert-channels/$id" params={{ id }}>
-          Open the channel
+          {t("Open the channel")}
         </Link>
       );
     case "alert":
       return (
         <Link className="link" to="/alerts/$id" params={{ id }}>
-          Open the drill
+          {t("Open the drill")}
         </Link>
       );
   }
@@ -148,7 +150,7 @@ function WriteTo({ id }: { id: string }) {
   const found = people.find((one) => one.id === id);
   return found === undefined ? null : (
     <a className="link" href={`mailto:${found.email}`}>
-      Write an e-mail
+      {t("Write an e-mail")}
     </a>
   );
 }
@@ -159,7 +161,7 @@ const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) =>
   <section className="records" aria-labelledby="readiness-people">
     <div className="records-head">
       <h2 id="readiness-people">
-        People <span className="num">{people.length}</span>
+        {tNode("People {span}", { span: <span className="num">{people.length}</span> })}
       </h2>
     </div>
     <ul className="panel panel-flush">
@@ -180,18 +182,18 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
       <div className="readiness-words">
         <b>{name}</b>
         <span>
-          {onCall && "on call now"}
+          {onCall && t("on call now")}
           {onCall && uses.length > 0 && dot}
           {uses.map((use) => use.name).join(", ")}
         </span>
         {acknowledgedAt !== null && (
           <span>
-            acknowledged <Time at={acknowledgedAt} as="ago" />
+            {tNode("acknowledged {time}", { time: <Time at={acknowledgedAt} as="ago" /> })}
           </span>
         )}
       </div>
-      <ul className="readiness-methods" aria-label={`Contact methods of ${name}`}>
-        {contactMethods.length === 0 && <li className="down">no contact method</li>}
+      <ul className="readiness-methods" aria-label={t("Contact methods of {name}", { name })}>
+        {contactMethods.length === 0 && <li className="down">{t("no contact method")}</li>}
         {contactMethods.map((method) => (
           <Method key={method.id} method={method} />
         ))}
@@ -200,10 +202,10 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
         <Button
           size="xs"
           className="record-action"
-          aria-label={`Drill ${name}`}
+          aria-label={t("Drill {name}", { name })}
           onClick={() => onDrill({ type: "person", id, name })}
         >
-          Drill
+          {t("Drill")}
         </Button>
       )}
     </li>
@@ -212,7 +214,7 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
 
 const methodProblems = {
   disabled: "disabled",
-  "not-verified": "not verified",
+  "not-verified": t("not verified"),
   failing: "failing",
 } as const;
 
@@ -225,7 +227,8 @@ function Method({ method }: { method: ReadinessPerson["contactMethods"][number] 
       {problem === null ? (
         provenAt !== null && (
           <>
-            {dot}proven <Time at={provenAt} as="ago" />
+            {dot}
+            {tNode("proven {time}", { time: <Time at={provenAt} as="ago" /> })}
           </>
         )
       ) : (
@@ -242,13 +245,18 @@ function Method({ method }: { method: ReadinessPerson["contactMethods"][number] 
 function describeUse(normal: number | null, critical: number | null): string {
   if (normal === null && critical === null) return "";
   if (normal === critical) return ` ${formatAfter(normal)}`;
-  if (normal === null) return ` only critical, ${formatAfter(critical)}`;
-  if (critical === null) return ` ${formatAfter(normal)}, not for critical`;
-  return ` ${formatAfter(normal)}, critical ${formatAfter(critical)}`;
+  if (normal === null) return t(" only critical, {critical}", { critical: formatAfter(critical) });
+  if (critical === null) return t(" {normal}, not for critical", { normal: formatAfter(normal) });
+  return t(" {normal}, critical {critical}", {
+    normal: formatAfter(normal),
+    critical: formatAfter(critical),
+  });
 }
 
 const formatAfter = (minutes: number | null) =>
-  minutes === null || minutes === 0 ? "at once" : `after ${formatDuration(minutes * 60)}`;
+  minutes === null || minutes === 0
+    ? t("at once")
+    : t("after {minutes}", { minutes: formatDuration(minutes * 60) });
 
 function Drills() {
   const { data } = useDrills();
@@ -256,7 +264,7 @@ function Drills() {
   return (
     <section className="records" aria-labelledby="readiness-drills">
       <div className="records-head">
-        <h2 id="readiness-drills">Drills</h2>
+        <h2 id="readiness-drills">{t("Drills")}</h2>
       </div>
       <ul className="panel panel-flush">
         {data.data.map((alert) => (
@@ -282,7 +290,7 @@ function Drills() {
       {data.meta.total > data.data.length && (
         <p className="quiet text-s mt-6">
           <Link to="/alerts" search={{ type: "drill" } as never}>
-            All drills
+            {t("All drills")}
           </Link>
         </p>
       )}

@@ -29,6 +29,7 @@ import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { usePreview } from "./data.ts";
 import { DutyCalendar } from "./duty-calendar.tsx";
+import { t } from "../../language/text.ts";
 
 type EditedSchedule = Extract<Dialog, { kind: "create-schedule" | "edit-schedule" }>;
 
@@ -41,7 +42,7 @@ export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
   const isNew = what.kind === "create-schedule";
   return (
     <EditorDialog
-      title={isNew ? "Create schedule" : "Edit schedule"}
+      title={isNew ? t("Create schedule") : t("Edit schedule")}
       size={720}
       id={(isNew ? what.like : what.id) ?? null}
       read={readSchedule}
@@ -55,11 +56,11 @@ export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
 }
 
 const createLayer = (zone: string, count: number): ScheduleLayer => ({
-  name: count === 0 ? "Rotation" : `Rotation ${count + 1}`,
+  name: count === 0 ? t("Rotation") : t("Rotation {count}", { count: count + 1 }),
   personIds: [],
   every: 1,
   unit: "weeks",
-  start: parseDateTime("Monday 09:00", { now: Date.now(), zone }) ?? "",
+  start: parseDateTime(t("Monday 09:00"), { now: Date.now(), zone }) ?? "",
   end: null,
   hours: [],
 });
@@ -109,7 +110,7 @@ function Fields(props: FieldsProps) {
   return (
     <FormFrame
       form={form}
-      submit={isNew ? "Create schedule" : "Save"}
+      submit={isNew ? t("Create schedule") : t("Save")}
       onCancel={closeDialog}
       curl={() => ({
         ...(isNew
@@ -120,14 +121,14 @@ function Fields(props: FieldsProps) {
     >
       <div className="field-row">
         <TextInput
-          label="Name"
-          placeholder="Platform"
+          label={t("Name")}
+          placeholder={t("Platform")}
           autoComplete="off"
           data-autofocus
           {...form.input("name")}
         />
         <Select
-          label="Time zone"
+          label={t("Time zone")}
           searchable
           limit={100}
           allowDeselect={false}
@@ -138,7 +139,7 @@ function Fields(props: FieldsProps) {
       <Layers form={form} />
       <Preview form={form} {...(!isNew && { id: what.id })} />
       <Notice form={form} />
-      <MarkdownField label="Description" minRows={2} {...form.input("description")} />
+      <MarkdownField label={t("Description")} minRows={2} {...form.input("description")} />
     </FormFrame>
   );
 }
@@ -151,8 +152,10 @@ function Notice({ form }: { form: Form<Values> }) {
   return (
     <div className="notice-fields">
       <Switch
-        label="Notice before a shift"
-        description="Each person gets one message through their contact methods before their shift starts."
+        label={t("Notice before a shift")}
+        description={t(
+          "Each person gets one message through their contact methods before their shift starts.",
+        )}
         checked={noticeHours !== null}
         onChange={({ currentTarget }) =>
           form.set("noticeHours", currentTarget.checked ? usualNoticeHours : null)
@@ -160,7 +163,7 @@ function Notice({ form }: { form: Form<Values> }) {
       />
       {noticeHours !== null && (
         <NumberField
-          label="Hours before"
+          label={t("Hours before")}
           min={1}
           max={scheduleBounds.noticeHours.value}
           allowDecimal={false}
@@ -203,12 +206,12 @@ function Layers({ form }: { form: Form<Values> }) {
           leftSection={<Icon name="plus" size={13} />}
           onClick={() => form.set("layers", [...layers, createLayer(timeZone, layers.length)])}
         >
-          Add layer
+          {t("Add layer")}
         </Button>
         <span className="field-note">
           {layers.length > 1
-            ? "Where several layers have a person, the last one decides."
-            : "Another layer can cover nights or weekends."}
+            ? t("Where several layers have a person, the last one decides.")
+            : t("Another layer can cover nights or weekends.")}
         </span>
       </div>
     </div>
@@ -233,7 +236,7 @@ function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
       <legend className="visually-hidden">{layer.name}</legend>
       <div className="layer-head">
         <TextInput
-          aria-label="Name of the layer"
+          aria-label={t("Name of the layer")}
           value={layer.name}
           onChange={({ currentTarget }) => put({ name: currentTarget.value })}
           error={errorOf("name")}
@@ -241,8 +244,8 @@ function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
         <LayerMoves name={layer.name} {...moves} />
       </div>
       <RecordsField
-        label="People"
-        description="In the order in which they take turns."
+        label={t("People")}
+        description={t("In the order in which they take turns.")}
         records={people}
         value={layer.personIds}
         onChange={(personIds) => put({ personIds })}
@@ -253,7 +256,7 @@ function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
       <WeekHours
         hours={layer.hours}
         initial={newHours}
-        verb="Restrict to some hours"
+        verb={t("Restrict to some hours")}
         onChange={(hours) => put({ hours })}
         errorOf={errorOf}
       />
@@ -271,7 +274,7 @@ function LayerMoves({
     <span className="layer-moves">
       <ActionIcon
         size={30}
-        aria-label={`Move ${name} up`}
+        aria-label={t("Move {name} up", { name })}
         disabled={onUp === null}
         onClick={() => onUp?.()}
       >
@@ -281,13 +284,13 @@ function LayerMoves({
       </ActionIcon>
       <ActionIcon
         size={30}
-        aria-label={`Move ${name} down`}
+        aria-label={t("Move {name} down", { name })}
         disabled={onDown === null}
         onClick={() => onDown?.()}
       >
         <Icon name="down" size={14} />
       </ActionIcon>
-      <ActionIcon size={30} aria-label={`Remove ${name}`} onClick={onRemove}>
+      <ActionIcon size={30} aria-label={t("Remove {name}", { name })} onClick={onRemove}>
         <Icon name="trash" size={14} />
       </ActionIcon>
     </span>
@@ -311,22 +314,22 @@ function Rotation({ layer, put, errorOf }: Part) {
   return (
     <div className="field-row">
       <div className="labelled flex flex-col items-start gap-4">
-        <span>Rotation</span>
+        <span>{t("Rotation")}</span>
         <SegmentedControl
-          aria-label="Rotation"
+          aria-label={t("Rotation")}
           value={rotation}
           onChange={(next) => put(rotations[next] ?? {})}
           data={[
-            { value: "daily", label: "Daily" },
-            { value: "weekly", label: "Weekly" },
-            { value: "custom", label: "Custom" },
+            { value: "daily", label: t("Daily") },
+            { value: "weekly", label: t("Weekly") },
+            { value: "custom", label: t("Custom") },
           ]}
         />
       </div>
       {rotation === "custom" && (
         <div className="layer-every">
           <NumberField
-            label="Every"
+            label={t("Every")}
             min={1}
             max={365}
             allowDecimal={false}
@@ -336,7 +339,7 @@ function Rotation({ layer, put, errorOf }: Part) {
             error={errorOf("every")}
           />
           <Select
-            label="Unit"
+            label={t("Unit")}
             allowDeselect={false}
             data={["hours", "days", "weeks"]}
             value={layer.unit}
@@ -349,21 +352,21 @@ function Rotation({ layer, put, errorOf }: Part) {
 }
 
 /** Ends to choose for a layer. */
-const layerEnds = ["in 1 week", "in 4 weeks", "in 90 days"];
+const layerEnds = [t("in 1 week"), t("in 4 weeks"), t("in 90 days")];
 
 /** When the layer starts and ends. */
 function Turns({ layer, zone, put, errorOf }: Part & Pick<LayerProps, "zone">) {
   return (
     <div className="field-row">
       <DateTimeField
-        label="First hand-over"
+        label={t("First hand-over")}
         zone={zone}
         value={layer.start}
         onChange={(start) => put({ start })}
         error={errorOf("start")}
       />
       <DateTimeField
-        label="Ends (optional)"
+        label={t("Ends (optional)")}
         zone={zone}
         from={layer.start}
         choices={layerEnds}
@@ -402,16 +405,18 @@ function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) 
   const [draft] = useDebouncedValue(current, 200);
   const { data } = usePreview(draft);
   if (data === undefined)
-    return <p className="field-note">Choose people to see who is on call in the next 14 days.</p>;
+    return (
+      <p className="field-note">{t("Choose people to see who is on call in the next 14 days.")}</p>
+    );
   return (
     <div>
-      <p className="layer-preview">Next 14 days</p>
+      <p className="layer-preview">{t("Next 14 days")}</p>
       <DutyCalendar
         shifts={data}
         people={layers.flatMap(({ personIds }) => personIds)}
         first={first}
         days={previewedDays}
-        label="Preview of the next 14 days"
+        label={t("Preview of the next 14 days")}
       />
     </div>
   );

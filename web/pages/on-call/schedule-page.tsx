@@ -37,8 +37,9 @@ import {
 import { DutyCalendar, formatDay, type SelectedTimes } from "./duty-calendar.tsx";
 import { OnCallNow } from "./on-call-page.tsx";
 import { OverrideDialog, TakeOver } from "./take-over.tsx";
+import { t, tNode } from "../../language/text.ts";
 
-const crumbs = [{ to: "/on-call", label: "On call" }];
+const crumbs = [{ to: "/on-call", label: t("On call") }];
 const shownDays = 14;
 
 export default function SchedulePage() {
@@ -52,7 +53,7 @@ export default function SchedulePage() {
     <Loaded
       query={query}
       besides={[onCall, useQuery(peopleQuery), ...useFirstTimes(id)]}
-      what="The schedule"
+      what={t("The schedule")}
       crumbs={crumbs}
     >
       {(schedule) => (
@@ -110,12 +111,14 @@ function Actions({ schedule, onOverride }: { schedule: Schedule; onOverride: () 
   return (
     <>
       <TakeOver onCall={{ scheduleId: id, scheduleName: name }} size="sm" />
-      {mayWrite && <Button onClick={onOverride}>Override</Button>}
-      {mayEdit && <Button onClick={() => openDialog({ kind: "edit-schedule", id })}>Edit</Button>}
+      {mayWrite && <Button onClick={onOverride}>{t("Override")}</Button>}
+      {mayEdit && (
+        <Button onClick={() => openDialog({ kind: "edit-schedule", id })}>{t("Edit")}</Button>
+      )}
       <MoreActions>
         {mayEdit && (
           <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-schedule", like: id })}>
-            Duplicate
+            {t("Duplicate")}
           </MenuItem>
         )}
         <RecordItems
@@ -162,7 +165,7 @@ function Calendar({
       actions={
         <span className="flex gap-6">
           <PeriodButtons
-            period={`${shownDays} days`}
+            period={t("{shownDays} days", { shownDays })}
             isNow={moved === 0}
             onToday={() => setMoved(0)}
             onMove={(by) => setMoved(moved + by)}
@@ -176,17 +179,20 @@ function Calendar({
           people={[...people, ...data.map(({ personId }) => personId)]}
           first={first}
           days={shownDays}
-          label="Shifts"
+          label={t("Shifts")}
           {...(mayWrite && { onSelect })}
         />
       )}
       <p className="field-note">
-        Times in {zone}
-        {schedule.timeZone !== zone && `; hand-overs follow the clock of ${schedule.timeZone}`}.
+        {tNode("Times in {zone}{value}.", {
+          zone,
+          value:
+            schedule.timeZone !== zone && `; hand-overs follow the clock of ${schedule.timeZone}`,
+        })}
         {mayWrite && (
           <span className="not-phone">
             {" "}
-            Drag over hours to override them, or use the arrow keys with Shift, then Enter.
+            {t("Drag over hours to override them, or use the arrow keys with Shift, then Enter.")}
           </span>
         )}
       </p>
@@ -205,7 +211,7 @@ function Upcoming({ schedule }: { schedule: Schedule }) {
   if (data === undefined) return null;
   const shown = data.slice(0, shownShifts);
   return (
-    <Panel title="Next shifts">
+    <Panel title={t("Next shifts")}>
       <ul className="lines">
         {shown.map((shift) => (
           <ShiftLine key={shift.startsAt} schedule={schedule} shift={shift} all={data} />
@@ -227,14 +233,14 @@ function upcomingSpan(now: number) {
 type LineProps = { schedule: Schedule; shift: Shift; all: readonly Shift[] };
 
 const nameOf = ({ personId, personName }: Shift) =>
-  personId === null ? "Nobody" : (personName ?? "Someone");
+  personId === null ? t("Nobody") : (personName ?? t("Someone"));
 
 /** Formats the time of a shift, such as `now, until 14:00` or `Mon 30 Nov 09:00–17:00 CET`. */
 function formatShift({ startsAt, endsAt }: Shift, zone: string): string {
   const now = Date.now();
   const [start, end] = [Date.parse(startsAt), Date.parse(endsAt)];
   return start <= now
-    ? `now, until ${formatDateTime(zone, end, now)}`
+    ? t("now, until {zone}", { zone: formatDateTime(zone, end, now) })
     : formatTimeSpan(zone, start, end, now);
 }
 
@@ -252,8 +258,11 @@ function ShiftLine({ schedule, shift, all }: LineProps) {
       {mayWrite && (
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button size="xs" aria-label={`Change the shift of ${nameOf(shift)}, ${time}`}>
-              Change
+            <Button
+              size="xs"
+              aria-label={t("Change the shift of {of}, {time}", { of: nameOf(shift), time })}
+            >
+              {t("Change")}
             </Button>
           </Menu.Target>
           <Menu.Dropdown className="menu-scroll">
@@ -271,22 +280,25 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
   const { person } = useSignedInPerson();
   const { startsAt, endsAt, personId } = shift;
   const take = () =>
-    override(
-      id,
-      { personId: person.id, startsAt, endsAt },
-      () => `You are on call: ${formatShift(shift, zone)}`,
+    override(id, { personId: person.id, startsAt, endsAt }, () =>
+      t("You are on call: {shift}", { shift: formatShift(shift, zone) }),
     );
   const swapWith = (other: Shift) =>
-    swap(id, shift, other, `Swapped the shifts of ${nameOf(shift)} and ${nameOf(other)}`);
+    swap(
+      id,
+      shift,
+      other,
+      t("Swapped the shifts of {of} and {of2}", { of: nameOf(shift), of2: nameOf(other) }),
+    );
   const others = all
     .filter((other) => other.personId !== null && other.personId !== personId)
     .slice(0, personId === null ? 0 : offeredSwaps);
   return (
     <>
       {personId !== person.id && (
-        <Menu.Item onClick={() => take().catch(notifyError)}>I take it</Menu.Item>
+        <Menu.Item onClick={() => take().catch(notifyError)}>{t("I take it")}</Menu.Item>
       )}
-      {others.length > 0 && <Menu.Label>Swap with</Menu.Label>}
+      {others.length > 0 && <Menu.Label>{t("Swap with")}</Menu.Label>}
       {others.map((other) => (
         <Menu.Item key={other.startsAt} onClick={() => swapWith(other).catch(notifyError)}>
           {nameOf(other)}, <span className="num">{formatShift(other, zone)}</span>
@@ -305,12 +317,12 @@ function Overrides({ schedule }: { schedule: Schedule }) {
   const present = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());
   if (present.length === 0) return null;
   return (
-    <Panel title="Overrides">
+    <Panel title={t("Overrides")}>
       <ul className="lines">
         {present.map(({ id, personId, startsAt, endsAt }) => (
           <li key={id}>
             <span className="line-words">
-              <b>{people.find((one) => one.id === personId)?.name ?? "Someone"}</b>{" "}
+              <b>{people.find((one) => one.id === personId)?.name ?? t("Someone")}</b>{" "}
               <span className="num">
                 {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now())}
               </span>
@@ -327,18 +339,20 @@ function RemoveButton({ remove }: { remove: () => Promise<void> }) {
   const removing = useAction(remove);
   return (
     <BusyButton size="xs" loading={removing.isPending} onClick={removing.run}>
-      Remove
+      {t("Remove")}
     </BusyButton>
   );
 }
 
 function Layers({ schedule: { layers, noticeHours } }: { schedule: Schedule }) {
   const { data: people = [] } = useQuery(peopleQuery);
-  const findName = (id: string) => people.find((one) => one.id === id)?.name ?? "Someone";
+  const findName = (id: string) => people.find((one) => one.id === id)?.name ?? t("Someone");
   return (
-    <Panel title="Layers">
+    <Panel title={t("Layers")}>
       {layers.length === 0 && (
-        <p className="quiet panel-none">No layers, so nobody is on call without an override.</p>
+        <p className="quiet panel-none">
+          {t("No layers, so nobody is on call without an override.")}
+        </p>
       )}
       <ol className="duty-layers">
         {layers.map((layer, index) => (
@@ -346,10 +360,14 @@ function Layers({ schedule: { layers, noticeHours } }: { schedule: Schedule }) {
         ))}
       </ol>
       {layers.length > 1 && (
-        <p className="field-note">Where several layers have a person, the last one decides.</p>
+        <p className="field-note">
+          {t("Where several layers have a person, the last one decides.")}
+        </p>
       )}
       {noticeHours !== null && (
-        <p className="field-note">Everyone is notified {noticeHours} h before their shift.</p>
+        <p className="field-note">
+          {tNode("Everyone is notified {noticeHours} h before their shift.", { noticeHours })}
+        </p>
       )}
     </Panel>
   );
@@ -362,27 +380,27 @@ function CalendarAddress({ schedule }: { schedule: Schedule }) {
   if (calendarUrl === null) return null;
   return (
     <Panel
-      title="Calendar"
+      title={t("Calendar")}
       actions={
         mayEdit && (
           <Button size="xs" onClick={() => setAsks(true)}>
-            New address
+            {t("New address")}
           </Button>
         )
       }
     >
       <CopyLine label="iCal" text={calendarUrl} />
       <p className="field-note">
-        Subscribe to it in your calendar. Everyone who knows the address can read the shifts.
+        {t("Subscribe to it in your calendar. Everyone who knows the address can read the shifts.")}
       </p>
       {asks && (
         <Confirm
-          title="Create a new calendar address?"
-          verb="Create"
+          title={t("Create a new calendar address?")}
+          verb={t("Create")}
           onClose={() => setAsks(false)}
           onConfirm={() => renewCalendar(schedule)}
         >
-          The present address stops working at once, in everyone's calendar.
+          {t("The present address stops working at once, in everyone's calendar.")}
         </Confirm>
       )}
     </Panel>

@@ -12,6 +12,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { listTakeOvers, override } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 /** The button that puts the signed-in person on call for some hours. */
 export function TakeOver({
@@ -30,13 +31,13 @@ export function TakeOver({
         <Button
           size={size}
           className="record-action"
-          aria-label={`Take over ${onCall.scheduleName}`}
+          aria-label={t("Take over {scheduleName}", { scheduleName: onCall.scheduleName })}
         >
-          Take over
+          {t("Take over")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>I am on call</Menu.Label>
+        <Menu.Label>{t("I am on call")}</Menu.Label>
         {listTakeOvers(onCall, person.id, zone).map(({ label, run }) => (
           <Menu.Item key={label} className="take-over-item" onClick={run}>
             {label}
@@ -67,9 +68,12 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
     endsAt: toInstantText(values.endsAt, zone) ?? values.endsAt,
   });
   const describe = (created: ScheduleOverride) => {
-    const name = people.find(({ id }) => id === created.personId)?.name ?? "Someone";
+    const name = people.find(({ id }) => id === created.personId)?.name ?? t("Someone");
     const [from, until] = [Date.parse(created.startsAt), Date.parse(created.endsAt)];
-    return `${name} is on call ${formatTimeSpan(zone, from, until, Date.now())}`;
+    return t("{name} is on call {zone}", {
+      name,
+      zone: formatTimeSpan(zone, from, until, Date.now()),
+    });
   };
   const form = useForm(start, async (values, _force, once) => {
     await override(schedule.id, buildBody(values), describe, once);
@@ -94,8 +98,8 @@ export function OverrideDialog({
   return (
     <FormDialog
       form={form}
-      title={`Override ${schedule.name}`}
-      submit="Override"
+      title={t("Override {name}", { name: schedule.name })}
+      submit={t("Override")}
       onClose={onClose}
       curl={() => ({
         method: "POST",
@@ -104,7 +108,7 @@ export function OverrideDialog({
       })}
     >
       <Select
-        label="On call"
+        label={t("On call")}
         allowDeselect={false}
         searchable
         openOnFocus={false}
@@ -112,15 +116,17 @@ export function OverrideDialog({
         {...form.field("personId")}
       />
       <div className="field-row">
-        <DateTimeField label="From" zone={zone} {...form.field("startsAt")} />
+        <DateTimeField label={t("From")} zone={zone} {...form.field("startsAt")} />
         <DateTimeField
-          label="Until"
+          label={t("Until")}
           zone={zone}
           from={form.values.startsAt}
           {...form.field("endsAt")}
         />
       </div>
-      <p className="field-note">Times in {zone}. Everyone else is off call for this time.</p>
+      <p className="field-note">
+        {tNode("Times in {zone}. Everyone else is off call for this time.", { zone })}
+      </p>
     </FormDialog>
   );
 }

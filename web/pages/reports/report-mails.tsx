@@ -10,6 +10,7 @@ import { notify } from "../../components/toasts.tsx";
 import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createSettingsQuery, peopleQuery } from "../settings/data.ts";
+import { t } from "../../language/text.ts";
 
 type Subject = { groupId?: string | undefined; statusPageId?: string | undefined };
 type Props = { organizationId: string; subject: Subject; onClose: () => void };
@@ -42,9 +43,9 @@ type FieldsProps = Omit<Props, "organizationId"> & {
 
 const intervals = ["weekly", "monthly"] as const;
 const frequencies = {
-  weekly: { label: "Each week", intervals: ["weekly"] },
-  monthly: { label: "Each month", intervals: ["monthly"] },
-  both: { label: "Each week and month", intervals },
+  weekly: { label: t("Each week"), intervals: ["weekly"] },
+  monthly: { label: t("Each month"), intervals: ["monthly"] },
+  both: { label: t("Each week and month"), intervals },
 } as const;
 type Frequency = keyof typeof frequencies;
 
@@ -114,7 +115,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
       onSaved(
         await unwrapData(v1.settings.patch(body, withIfMatch(force ? undefined : settings, once))),
       );
-      notify("Saved");
+      notify(t("Saved"));
       onClose();
     },
     onTheirs,
@@ -128,24 +129,25 @@ function Fields(props: FieldsProps) {
   const { values, set } = form;
   return (
     <FormDialog
-      title="Send this report by mail"
+      title={t("Send this report by mail")}
       onClose={onClose}
       form={form}
-      submit="Save"
+      submit={t("Save")}
       size={680}
     >
       {settings.smtp === null ? (
         <Alert color="yellow" variant="light">
-          Set up the mail server in Settings first. Without it, no report is sent.
+          {t("Set up the mail server in Settings first. Without it, no report is sent.")}
         </Alert>
       ) : (
         <p className="quiet">
-          Sent once the week (Monday to Sunday) or month is over. Owners of addresses need no
-          account.
+          {t(
+            "Sent once the week (Monday to Sunday) or month is over. Owners of addresses need no account.",
+          )}
         </p>
       )}
       <LinesField
-        label="Recipients"
+        label={t("Recipients")}
         hint={undefined}
         error={form.errorOf("reportMails")}
         item="recipient"
@@ -174,14 +176,14 @@ function TermFields({ form }: { form: ReturnType<typeof useReportForm> }) {
   return (
     <div className="field-row">
       <TextInput
-        label="Uptime target in percent"
+        label={t("Uptime target in percent")}
         placeholder="99.9"
-        description="Leave it empty for the target of the organization."
+        description={t("Leave it empty for the target of the organization.")}
         {...form.input("target")}
       />
       <Select
-        label="Time in maintenance"
-        description="Whether it lowers the uptime."
+        label={t("Time in maintenance")}
+        description={t("Whether it lowers the uptime.")}
         allowDeselect={false}
         data={maintenanceChoices}
         {...form.field("maintenance")}
@@ -192,8 +194,8 @@ function TermFields({ form }: { form: ReturnType<typeof useReportForm> }) {
 }
 
 const maintenanceChoices = [
-  { value: "excluded", label: "Is not counted" },
-  { value: "down", label: "Counts as down time" },
+  { value: "excluded", label: t("Is not counted") },
+  { value: "down", label: t("Counts as down time") },
 ];
 
 const languageNames = new Intl.DisplayNames("en", { type: "language" });
@@ -216,7 +218,7 @@ function RecipientFields({
   onChange: (change: Partial<Recipient>) => void;
 }) {
   const languages = [
-    { value: "", label: isOfPage ? "Language of the page" : "English" },
+    { value: "", label: isOfPage ? t("Language of the page") : t("English") },
     ...pageLanguages
       .filter((tag) => isOfPage || tag !== "en")
       .map((value) => ({ value, label: languageNames.of(value) ?? value })),
@@ -224,23 +226,23 @@ function RecipientFields({
   return (
     <>
       <Autocomplete
-        aria-label={`Address or person ${number}`}
+        aria-label={t("Address or person {number}", { number })}
         className="report-recipient"
-        placeholder="Address or person"
+        placeholder={t("Address or person")}
         data={people.map(labelOf)}
         limit={20}
         value={who}
         onChange={(next) => onChange({ who: next })}
       />
       <Select
-        aria-label={`Language ${number}`}
+        aria-label={t("Language {number}", { number })}
         allowDeselect={false}
         data={languages}
         value={!isOfPage && language === "en" ? "" : language}
         onChange={(next) => onChange({ language: next ?? "" })}
       />
       <Select
-        aria-label={`How often ${number}`}
+        aria-label={t("How often {number}", { number })}
         allowDeselect={false}
         data={frequencyChoices}
         value={frequency}

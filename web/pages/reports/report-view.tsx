@@ -7,18 +7,13 @@ import { dayMs } from "../../../src/core/time/clock.ts";
 import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
 import { apiPathOf, v1 } from "../../data/client.ts";
 import { BarDetails, Bars } from "../../components/display/bars.tsx";
-import {
-  dot,
-  formatCount,
-  formatPercent,
-  pluralize,
-  formatReason,
-} from "../../components/display/format.ts";
+import { dot, formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { type Column, Table } from "./report-table.tsx";
 import { describeMonth, nameMonth } from "./search.ts";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 type Props = {
   report: Report;
@@ -50,9 +45,9 @@ export function ReportView({
       ) : (
         <EmptyState
           icon={<Icon name="chart" size={28} />}
-          title={`Nothing was measured in ${describeMonth(report.month)}`}
+          title={t("Nothing was measured in {month}", { month: describeMonth(report.month) })}
         >
-          No monitor existed yet.
+          {t("No monitor existed yet.")}
         </EmptyState>
       )}
       <OutageTable report={report} />
@@ -80,9 +75,12 @@ function Heading({
       <p>
         {subject.type !== "organization" && `${organization}. `}
         {formatMoment(report.from, timeZone)} – {formatMoment(report.to, timeZone)}, {timeZone}
-        {report.isRunning && ": the month is not over yet"}.{" "}
-        {pluralize(report.monitorCount, "monitor")}
-        {summary.isPartial && isMeasured && `, since ${formatMoment(summary.from, timeZone)}`}.
+        {report.isRunning && t(": the month is not over yet")}.{" "}
+        {tCount(report.monitorCount, "{count} monitor", "{count} monitors")}
+        {summary.isPartial &&
+          isMeasured &&
+          t(", since {from}", { from: formatMoment(summary.from, timeZone) })}
+        .
       </p>
     </header>
   );
@@ -94,52 +92,56 @@ function Figures({ report, before }: Props) {
   const compare = (figure: (one: ReportFigures) => string) =>
     before === undefined ? [] : [`${month} ${figure(before.summary)}`];
   return (
-    <section className="panel stats" aria-label="Figures">
+    <section className="panel stats" aria-label={t("Figures")}>
       <dl>
         <Figure
-          label="Uptime"
+          label={t("Uptime")}
           value={formatPercent(summary.ratio)}
           note={[describeSla(summary, slaTarget), ...compare(({ ratio }) => formatPercent(ratio))]
             .filter(Boolean)
             .join(dot)}
         />
         <Figure
-          label="Down"
+          label={t("Down")}
           value={describeSeconds(summary.downSeconds)}
           note={compare((one) => describeSeconds(one.downSeconds)).join("")}
         />
         <Figure
-          label="Degraded"
+          label={t("Degraded")}
           value={describeSeconds(summary.degradedSeconds)}
           note={compare(({ degradedSeconds }) => describeSeconds(degradedSeconds)).join("")}
         />
         <Figure
-          label="Outages"
+          label={t("Outages")}
           value={describeCount(summary.outages)}
           note={[
             ...(summary.longestOutageSeconds
-              ? [`longest ${describeSeconds(summary.longestOutageSeconds)}`]
+              ? [
+                  t("longest {longestOutageSeconds}", {
+                    longestOutageSeconds: describeSeconds(summary.longestOutageSeconds),
+                  }),
+                ]
               : []),
             ...compare(({ outages }) => describeCount(outages)),
           ].join(dot)}
         />
         <Figure
-          label="Time to restore"
+          label={t("Time to restore")}
           value={describeSeconds(summary.mttrSeconds)}
           note={["MTTR", ...compare(({ mttrSeconds }) => describeSeconds(mttrSeconds))].join(dot)}
         />
         <Figure
-          label="Time between outages"
+          label={t("Time between outages")}
           value={describeSeconds(summary.mtbfSeconds)}
           note={["MTBF", ...compare(({ mtbfSeconds }) => describeSeconds(mtbfSeconds))].join(dot)}
         />
         <Figure
-          label="Incidents"
+          label={t("Incidents")}
           value={formatCount(summary.incidents)}
           note={compare(({ incidents }) => formatCount(incidents)).join("")}
         />
         <Figure
-          label={report.maintenance === "down" ? "Maintenance, as down time" : "Maintenance"}
+          label={report.maintenance === "down" ? t("Maintenance, as down time") : t("Maintenance")}
           value={describeSeconds(summary.maintenanceSeconds)}
           note={compare((one) => describeSeconds(one.maintenanceSeconds)).join("")}
         />
@@ -160,10 +162,13 @@ function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
     });
   };
   return (
-    <Panel title={timeZone === "UTC" ? "Days" : "Days in UTC"}>
+    <Panel title={timeZone === "UTC" ? t("Days") : t("Days in UTC")}>
       <Bars
         tones={days.map(({ tone }) => tone)}
-        label={`${subject.name}, one bar a day: ${describeTones(days.map(({ tone }) => tone))}`}
+        label={t("{name}, one bar a day: {days}", {
+          name: subject.name,
+          days: describeTones(days.map(({ tone }) => tone)),
+        })}
         className="report-days"
         {...(subject.type === "monitor" && { onPick: openDay })}
       >
@@ -183,14 +188,14 @@ function Day({ day }: { day: Report["days"][number] | undefined }) {
       title={formatPeriod("UTC", at, at + dayMs, Date.now())}
       keys={[
         [["←", "→"], "move"],
-        [["Esc"], "close"],
+        [[t("Esc")], "close"],
       ]}
       lines={[
-        ["Uptime", ratio === null ? null : formatPercent(ratio)],
-        ["Down", formatLasting(downSeconds)],
-        ["Degraded", formatLasting(degradedSeconds)],
-        ["Maintenance", formatLasting(maintenanceSeconds)],
-        ["No data", tone === "none" ? "Nothing was measured." : null],
+        [t("Uptime"), ratio === null ? null : formatPercent(ratio)],
+        [t("Down"), formatLasting(downSeconds)],
+        [t("Degraded"), formatLasting(degradedSeconds)],
+        [t("Maintenance"), formatLasting(maintenanceSeconds)],
+        [t("No data"), tone === "none" ? t("Nothing was measured.") : null],
       ]}
     />
   );
@@ -200,9 +205,11 @@ function Day({ day }: { day: Report["days"][number] | undefined }) {
 function describeTones(tones: readonly DayTone[]): string {
   const problems = (["down", "degraded"] as const).flatMap((tone) => {
     const count = tones.filter((one) => one === tone).length;
-    return count === 0 ? [] : [`${tone} on ${count} of ${tones.length}`];
+    return count === 0
+      ? []
+      : [t("{tone} on {count} of {length}", { tone, count, length: tones.length })];
   });
-  return problems.join(", ") || "no problems";
+  return problems.join(", ") || t("no problems");
 }
 
 /** Bars per row are rendered for at most this many rows. */
@@ -238,11 +245,11 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
   });
   const columns: Column<T>[] = [
     {
-      head: "Days",
+      head: t("Days"),
       value: ({ days }) => days.filter((tone) => tone === "down").length,
       cell: ({ days }) => <RowDays days={days} />,
     },
-    { head: "Uptime", value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
+    { head: t("Uptime"), value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
     {
       head: before === undefined ? "" : nameMonth(before.month),
       value: ratioBefore,
@@ -251,7 +258,7 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
     duration("Down", ({ downSeconds }) => downSeconds),
     duration("Degraded", ({ degradedSeconds }) => degradedSeconds),
     {
-      head: "Outages",
+      head: t("Outages"),
       value: ({ outages }) => outages,
       cell: ({ outages }) => describeCount(outages),
     },
@@ -259,7 +266,7 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
     duration("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
     duration("Longest", ({ longestOutageSeconds }) => longestOutageSeconds),
     {
-      head: "Incidents",
+      head: t("Incidents"),
       value: ({ incidents }) => incidents,
       cell: ({ incidents }) => formatCount(incidents),
     },
@@ -288,7 +295,7 @@ function GroupTable(props: Props) {
   if (groups.length <= 1) return null;
   return (
     <Table
-      title="Groups"
+      title={t("Groups")}
       rows={groups}
       idOf={({ id }) => id ?? ""}
       name={{
@@ -306,7 +313,10 @@ function MonitorTable(props: Props) {
   if (subject.type === "monitor") return null;
   const cut =
     monitors.length < monitorCount
-      ? `: the ${formatCount(monitors.length)} with the most down time of ${formatCount(monitorCount)}`
+      ? t(": the {length} with the most down time of {monitorCount}", {
+          length: formatCount(monitors.length),
+          monitorCount: formatCount(monitorCount),
+        })
       : "";
   return (
     <Table
@@ -339,9 +349,9 @@ function Named({ row, report, name }: { row: ReportFigures; report: Report; name
   return (
     <>
       {name}
-      {!isMeasured && <small>created later</small>}
+      {!isMeasured && <small>{t("created later")}</small>}
       {isMeasured && row.isPartial && (
-        <small>since {formatMoment(row.from, report.timeZone)}</small>
+        <small>{tNode("since {from}", { from: formatMoment(row.from, report.timeZone) })}</small>
       )}
     </>
   );
@@ -354,13 +364,13 @@ function OutageTable({ report }: { report: Report }) {
   const nameOf = ({ monitorId }: Outage) => names.get(monitorId) ?? subject.name;
   return (
     <Table
-      title="Outages"
+      title={t("Outages")}
       rows={outages}
       idOf={({ monitorId, from }) => `${monitorId} ${from}`}
       name={{ head: "Monitor", value: nameOf, cell: nameOf }}
       columns={[
         {
-          head: "From",
+          head: t("From"),
           value: ({ from }) => from,
           cell: ({ from }) => formatMoment(from, timeZone),
         },
@@ -370,12 +380,12 @@ function OutageTable({ report }: { report: Report }) {
           cell: ({ to }) => (to === null ? "ongoing" : formatMoment(to, timeZone)),
         },
         {
-          head: "Duration",
+          head: t("Duration"),
           value: (outage) => outage.seconds,
           cell: (outage) => describeSeconds(outage.seconds),
         },
         {
-          head: "Reason",
+          head: t("Reason"),
           value: ({ message }) => message,
           cell: ({ message }) => formatReason(message ?? ""),
           className: "report-words",
@@ -388,7 +398,7 @@ function OutageTable({ report }: { report: Report }) {
 const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) =>
   incidents.length > 0 && (
     <Table
-      title="Incidents"
+      title={t("Incidents")}
       rows={incidents}
       idOf={({ id }) => id}
       name={{
@@ -402,17 +412,17 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
       }}
       columns={[
         {
-          head: "Severity",
+          head: t("Severity"),
           value: ({ severity }) => severities.findIndex((one) => one === severity),
           cell: ({ severity }) => severity,
         },
         {
-          head: "Opened",
+          head: t("Opened"),
           value: ({ createdAt }) => createdAt,
           cell: ({ createdAt }) => formatMoment(createdAt, timeZone),
         },
         {
-          head: "Resolved",
+          head: t("Resolved"),
           value: ({ resolvedAt }) => resolvedAt ?? "~",
           cell: ({ resolvedAt }) =>
             resolvedAt === null ? "open" : formatMoment(resolvedAt, timeZone),
@@ -423,14 +433,18 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
 
 const Definitions = ({ report: { maintenance } }: { report: Report }) => (
   <p className="report-note">
-    Uptime is up and degraded time divided by measured time.{" "}
-    {maintenance === "down"
-      ? "Time in maintenance counts as down time in it. Checks that were not judged are excluded."
-      : "Maintenance and checks that were not judged are excluded."}{" "}
-    An outage is a period in which a monitor was down, also one that started before the month. A
-    failed check without confirmation is down time, but no outage. MTTR (mean time to restoration)
-    is the mean length of an outage. MTBF (mean operating time between failures) is up time per
-    outage. Both follow IEC 60050-192. Script: <code>{apiPathOf(v1.reports)}</code>.
+    {tNode(
+      "Uptime is up and degraded time divided by measured time. {value} An outage is a period in which a monitor was down, also one that started before the month. A failed check without confirmation is down time, but no outage. MTTR (mean time to restoration) is the mean length of an outage. MTBF (mean operating time between failures) is up time per outage. Both follow IEC 60050-192. Script: {code}.",
+      {
+        value:
+          maintenance === "down"
+            ? t(
+                "Time in maintenance counts as down time in it. Checks that were not judged are excluded.",
+              )
+            : t("Maintenance and checks that were not judged are excluded."),
+        code: <code>{apiPathOf(v1.reports)}</code>,
+      },
+    )}
   </p>
 );
 
@@ -448,13 +462,13 @@ const formatMoment = (at: string, zone: string) =>
 const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
 function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
-  if (target === null) return isPartial ? "part of the month" : "";
-  const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
+  if (target === null) return isPartial ? t("part of the month") : "";
+  const of = t("target {number} %", { number: Number((target * 100).toFixed(7)) });
   return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
 }
 
 /** A duration, `None` for zero, `–` if unknown. */
 const describeSeconds = (seconds: number | null): string =>
-  seconds === null ? "–" : seconds < 1 ? "None" : durationInWords(seconds);
+  seconds === null ? "–" : seconds < 1 ? t("None") : durationInWords(seconds);
 
 const describeCount = (count: number | null): string => (count === null ? "–" : formatCount(count));

@@ -18,6 +18,7 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { describeMonth, type ReportSearch, parseReportSearch } from "./search.ts";
 import { ReportView } from "./report-view.tsx";
+import { t } from "../../language/text.ts";
 
 const ReportMails = lazy(createChunk(() => import("./report-mails.tsx")));
 
@@ -52,15 +53,15 @@ export default function ReportsPage() {
     void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
   return (
     <div className="report">
-      <PageHeader title="Reports">
+      <PageHeader title={t("Reports")}>
         <Exports query={query} />
         {search.monitorId === undefined && <MailButton subject={subject} />}
         <Button variant="filled" onClick={() => print()}>
-          Print
+          {t("Print")}
         </Button>
       </PageHeader>
       <Choices search={search} current={current} onChange={show} />
-      <Loaded query={report} besides={[before]} what="The report">
+      <Loaded query={report} besides={[before]} what={t("The report")}>
         {(found) => (
           <ReportView report={found} before={before.data} organization={organization.name} />
         )}
@@ -116,7 +117,7 @@ function Choices({
         onChange={(next) => onChange({ ...search, month: next })}
       />
       <Checkbox
-        label="Maintenance counts as down time"
+        label={t("Maintenance counts as down time")}
         checked={maintenance === "down"}
         onChange={({ currentTarget: { checked } }) =>
           onChange({ ...subject, month, ...(checked && { maintenance: "down" }) })
@@ -133,7 +134,7 @@ function MailButton({ subject }: { subject: Omit<ReportSearch, "month" | "mainte
   if (!atLeast("admin")) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Send by mail</Button>
+      <Button onClick={() => setOpen(true)}>{t("Send by mail")}</Button>
       {isOpen && (
         <Suspense>
           <ReportMails
@@ -159,14 +160,14 @@ const MonthSwitch = ({
   <div className="report-month flex items-center gap-6 text-s">
     <ActionIcon
       className="report-back"
-      aria-label="Previous month"
+      aria-label={t("Previous month")}
       onClick={() => onChange(addMonths(month, -1))}
     >
       <Icon name="right" />
     </ActionIcon>
     <b aria-live="polite">{describeMonth(month)}</b>
     <ActionIcon
-      aria-label="Next month"
+      aria-label={t("Next month")}
       disabled={isCurrent}
       onClick={() => onChange(addMonths(month, 1))}
     >
@@ -176,9 +177,9 @@ const MonthSwitch = ({
 );
 
 const values = {
-  groupId: (id: string) => `groupId ${id}`,
-  monitorId: (id: string) => `monitorId ${id}`,
-  statusPageId: (id: string) => `statusPageId ${id}`,
+  groupId: (id: string) => t("groupId {id}", { id }),
+  monitorId: (id: string) => t("monitorId {id}", { id }),
+  statusPageId: (id: string) => t("statusPageId {id}", { id }),
 };
 
 function SubjectSelect({
@@ -201,32 +202,35 @@ function SubjectSelect({
     <>
       {opened && <AllMonitors />}
       <Select
-        aria-label="Report of"
+        aria-label={t("Report of")}
         searchable
         allowDeselect={false}
         limit={200}
         maxDropdownHeight={360}
-        nothingFoundMessage="Nothing found"
+        nothingFoundMessage={t("Nothing found")}
         value={chosenSubject === undefined ? "organization" : chosenSubject.join(" ")}
         onDropdownOpen={() => setOpened(true)}
         data={[
-          { group: "Organization", items: [{ value: "organization", label: organization.name }] },
           {
-            group: "Status pages",
+            group: t("Organization"),
+            items: [{ value: "organization", label: organization.name }],
+          },
+          {
+            group: t("Status pages"),
             items: buildSubjectOptions(
               "statusPageId",
               pages.map(({ id, title }) => ({ id, label: title })),
             ),
           },
           {
-            group: "Groups",
+            group: t("Groups"),
             items: buildSubjectOptions(
               "groupId",
               (overview?.groups ?? []).map(({ id, name }) => ({ id, label: name })),
             ),
           },
           {
-            group: "Monitors",
+            group: t("Monitors"),
             items: buildSubjectOptions(
               "monitorId",
               (overview?.monitors ?? []).map(({ id, name }) => ({ id, label: name })),

@@ -7,6 +7,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { searchSections, type Section, sectionGroups, sections } from "./sections.ts";
+import { t, tNode } from "../../language/text.ts";
 
 /** The list of sections next to the open one. Narrow windows show only one of them. */
 export default function SettingsPage() {
@@ -18,7 +19,7 @@ export default function SettingsPage() {
   if (named === undefined && isNarrow)
     return (
       <>
-        <PageHeader title="Settings" />
+        <PageHeader title={t("Settings")} />
         <SectionList current={null} />
       </>
     );
@@ -26,8 +27,10 @@ export default function SettingsPage() {
   const section = sections.find(({ path }) => path === chosen);
   if (section === undefined)
     return (
-      <EmptyState icon={<Icon name="settings" size={28} />} title="Settings page not found">
-        The address is wrong. All pages are listed in <Link to="/settings">Settings</Link>.
+      <EmptyState icon={<Icon name="settings" size={28} />} title={t("Settings page not found")}>
+        {tNode("The address is wrong. All pages are listed in {link}.", {
+          link: <Link to="/settings">{t("Settings")}</Link>,
+        })}
       </EmptyState>
     );
   return (
@@ -36,7 +39,7 @@ export default function SettingsPage() {
       <div className="settings-page">
         <PageHeader
           title={section.label}
-          crumbs={isNarrow ? [{ to: "/settings", label: "Settings" }] : []}
+          crumbs={isNarrow ? [{ to: "/settings", label: t("Settings") }] : []}
         />
         {may(section.role) ? (
           <Suspense>
@@ -55,12 +58,14 @@ function NotForYou({ role }: Pick<Section, "role">) {
   return (
     <EmptyState
       icon={<Icon name="lock" size={28} />}
-      title={role === "unlimited" ? "Not for your groups" : `For ${role}s`}
+      title={role === "unlimited" ? t("Not for your groups") : t("For {role}s", { role })}
     >
       {role === "administrator"
-        ? "Only administrators of the appliance can see this page."
+        ? t("Only administrators of the appliance can see this page.")
         : role === "unlimited"
-          ? `This concerns all monitors of ${organization.name}. You are limited to some monitor groups.`
+          ? t("This concerns all monitors of {name}. You are limited to some monitor groups.", {
+              name: organization.name,
+            })
           : `This needs the role ${role} in ${organization.name}; your role is ${organization.role}.`}
     </EmptyState>
   );
@@ -79,16 +84,16 @@ function SectionList({ current }: { current: string | null }) {
     }))
     .filter(({ found }) => found.length > 0);
   return (
-    <nav className="settings-list" aria-label="Settings">
+    <nav className="settings-list" aria-label={t("Settings")}>
       <TextInput
         type="search"
-        aria-label="Search settings"
-        placeholder="Search settings"
+        aria-label={t("Search settings")}
+        placeholder={t("Search settings")}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={({ key }) => key === "Escape" && setText("")}
       />
-      {groups.length === 0 && <p className="quiet text-s">No settings found.</p>}
+      {groups.length === 0 && <p className="quiet text-s">{t("No settings found.")}</p>}
       {groups.map(({ title, found }) => (
         <section key={title}>
           <h2>{title}</h2>

@@ -9,6 +9,7 @@ import { Time } from "../../components/display/time.tsx";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 type Named = { id: string; name: string };
 
@@ -17,27 +18,32 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Named | null>(null);
   return (
-    <Panel title="Access tokens">
+    <Panel title={t("Access tokens")}>
       <p className="quiet panel-none">
-        Feed readers and dashboards see the page like signed-in people with{" "}
-        <code>?accessToken=TOKEN</code> at the end of an address.
+        {tNode(
+          "Feed readers and dashboards see the page like signed-in people with {code} at the end of an address.",
+          { code: <code>?accessToken=TOKEN</code> },
+        )}
       </p>
-      <Loaded query={query} what="The access tokens">
+      <Loaded query={query} what={t("The access tokens")}>
         {(tokens) => (
           <ul className="lines">
             {tokens.map((token) => (
               <li key={token.id}>
                 <span className="line-words">
-                  <b>{token.name}</b> created <Time at={token.createdAt} />
+                  {tNode("{b} created {time}", {
+                    b: <b>{token.name}</b>,
+                    time: <Time at={token.createdAt} />,
+                  })}
                 </span>
                 {mayWrite && (
                   <Button
                     size="xs"
                     variant="subtle"
-                    aria-label={`Revoke ${token.name}`}
+                    aria-label={t("Revoke {name}", { name: token.name })}
                     onClick={() => setRevoking(token)}
                   >
-                    Revoke
+                    {t("Revoke")}
                   </Button>
                 )}
               </li>
@@ -47,22 +53,22 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
       </Loaded>
       {mayWrite && (
         <Button size="xs" className="token-add" onClick={() => setCreating(true)}>
-          Create access token
+          {t("Create access token")}
         </Button>
       )}
       {isCreating && <NewToken pageId={pageId} onClose={() => setCreating(false)} />}
       {revoking !== null && (
         <Confirm
-          title={`Revoke ${revoking.name}?`}
-          verb="Revoke"
+          title={t("Revoke {name}?", { name: revoking.name })}
+          verb={t("Revoke")}
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             const { id, name } = revoking;
             await unwrapData(getPageRoutes(pageId)["access-tokens"]({ tokenId: id }).delete());
-            notify(`Revoked ${name}`);
+            notify(t("Revoked {name}", { name }));
           }}
         >
-          Programs with this token can no longer read the page. This cannot be undone.
+          {t("Programs with this token can no longer read the page. This cannot be undone.")}
         </Confirm>
       )}
     </Panel>
@@ -83,25 +89,25 @@ function NewToken({ pageId, onClose }: { pageId: string; onClose: () => void }) 
   if (token !== null)
     return (
       <ShownOnce
-        title={`${form.values.name} is ready`}
-        label="Access token"
+        title={t("{name} is ready", { name: form.values.name })}
+        label={t("Access token")}
         text={token}
         onClose={onClose}
       >
-        Copy it now: it is not shown again.
+        {t("Copy it now: it is not shown again.")}
       </ShownOnce>
     );
   return (
     <FormDialog
-      title="Create access token"
+      title={t("Create access token")}
       onClose={onClose}
       form={form}
-      submit="Create access token"
+      submit={t("Create access token")}
     >
       <TextInput
-        label="Name"
-        placeholder="Feed reader of the support team"
-        description="The program that uses the token."
+        label={t("Name")}
+        placeholder={t("Feed reader of the support team")}
+        description={t("The program that uses the token.")}
         data-autofocus
         {...form.input("name")}
       />

@@ -7,39 +7,44 @@ import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { buildPageUrl } from "./labels.tsx";
 import { listShownMonitors } from "./page-monitors.ts";
+import { t, tNode } from "../../language/text.ts";
 
 const restrictions: Partial<Record<StatusPage["visibility"], string>> = {
-  password: "All of these ask for the password first.",
-  "signed-in": "All of these are only for signed-in people.",
-  addresses: "All of these are only for the chosen addresses.",
+  password: t("All of these ask for the password first."),
+  "signed-in": t("All of these are only for signed-in people."),
+  addresses: t("All of these are only for the chosen addresses."),
 };
 
 /** URLs of the page, its feeds and its JSON summary. */
 export function Addresses({ page }: { page: StatusPage }) {
   const base = buildPageUrl(page);
   const lines: [label: string, address: string][] = [
-    ["Page", base],
+    [t("Page"), base],
     ...page.hosts.map((host): [string, string] => [
-      "Host name",
+      t("Host name"),
       `${location.protocol}//${host}${location.port === "" ? "" : `:${location.port}`}`,
     ]),
-    ["Get updates", `${base}/subscribe`],
-    ["History", `${base}/history`],
+    [t("Get updates"), `${base}/subscribe`],
+    [t("History"), `${base}/history`],
     ["JSON", `${base}.json`],
     ["RSS", `${base}/feed.rss`],
-    ["Atom", `${base}/feed.atom`],
-    ["Calendar", `${base}/maintenance.ics`],
-    ["Widget", `${base}/embed`],
-    ["Statuspage API", `${base}/api/v2/summary.json`],
+    [t("Atom"), `${base}/feed.atom`],
+    [t("Calendar"), `${base}/maintenance.ics`],
+    [t("Widget"), `${base}/embed`],
+    [t("Statuspage API"), `${base}/api/v2/summary.json`],
   ];
   return (
-    <Panel title="Addresses">
+    <Panel title={t("Addresses")}>
       {page.visibility === "hidden" && (
-        <p className="quiet panel-none">The page is hidden, so no one can open these addresses.</p>
+        <p className="quiet panel-none">
+          {t("The page is hidden, so no one can open these addresses.")}
+        </p>
       )}
       {restrictions[page.visibility] !== undefined && (
         <p className="quiet panel-none">
-          {restrictions[page.visibility]} Programs add an access token to these addresses.
+          {tNode("{restrictions} Programs add an access token to these addresses.", {
+            restrictions: restrictions[page.visibility],
+          })}
         </p>
       )}
       <div className="flex flex-col">
@@ -48,7 +53,7 @@ export function Addresses({ page }: { page: StatusPage }) {
         ))}
         {page.look.embedOrigins.length > 0 && (
           <CopyLine
-            label="HTML of the widget"
+            label={t("HTML of the widget")}
             text={`<iframe src="${base}/embed" title="${escapeAttribute(page.title)}" width="400" height="90" style="border:0"></iframe>`}
           />
         )}
@@ -66,11 +71,11 @@ export function Badges({ page }: { page: StatusPage }) {
   const monitor = monitors.find(({ id }) => id === chosen) ?? monitors[0];
   if (page.visibility !== "public" || monitor === undefined)
     return (
-      <Panel title="Badges">
+      <Panel title={t("Badges")}>
         <p className="quiet panel-none">
-          Badges show the state of one monitor in a README or a wiki. They are available once the
-          page is public and shows a monitor. On other pages, they need an access token in their
-          address.
+          {t(
+            "Badges show the state of one monitor in a README or a wiki. They are available once the page is public and shows a monitor. On other pages, they need an access token in their address.",
+          )}
         </p>
       </Panel>
     );
@@ -78,10 +83,10 @@ export function Badges({ page }: { page: StatusPage }) {
   const url = location.origin + path;
   const name = `${monitor.name}: ${kind}`;
   return (
-    <Panel title="Badges">
+    <Panel title={t("Badges")}>
       <div className="badge-choice">
         <Select
-          aria-label="Monitor of the badge"
+          aria-label={t("Monitor of the badge")}
           searchable
           data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
           value={monitor.id}
@@ -89,24 +94,24 @@ export function Badges({ page }: { page: StatusPage }) {
           allowDeselect={false}
         />
         <SegmentedControl
-          aria-label="Content of the badge"
+          aria-label={t("Content of the badge")}
           value={kind}
           onChange={setKind}
           data={[
-            { value: "status", label: "Status" },
-            { value: "uptime", label: "Uptime" },
-            ...(page.showLatency ? [{ value: "latency", label: "Latency" }] : []),
+            { value: "status", label: t("Status") },
+            { value: "uptime", label: t("Uptime") },
+            ...(page.showLatency ? [{ value: "latency", label: t("Latency") }] : []),
           ]}
         />
         <img src={path} alt={name} height={20} />
       </div>
       <div className="flex flex-col">
-        <CopyLine label="Markdown" text={`[![${name}](${url})](${buildPageUrl(page)})`} />
+        <CopyLine label={t("Markdown")} text={`[![${name}](${url})](${buildPageUrl(page)})`} />
         <CopyLine
           label="HTML"
           text={`<a href="${buildPageUrl(page)}"><img src="${url}" alt="${escapeAttribute(name)}"></a>`}
         />
-        <CopyLine label="Picture" text={url} href={url} />
+        <CopyLine label={t("Picture")} text={url} href={url} />
       </div>
     </Panel>
   );

@@ -10,6 +10,7 @@ import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
+import { t } from "../../language/text.ts";
 
 /** Derives an address from a title: `Card payments` becomes `card-payments`. */
 const deriveSlug = (title: string) => slugify(title, 63);
@@ -28,7 +29,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         v1["status-pages"].post({ ...values, sections }, withIdempotencyKey(once)),
       );
       cacheStatusPage(page);
-      notify(`Created ${page.title}`);
+      notify(t("Created {title}", { title: page.title }));
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
     },
     undefined,
@@ -37,17 +38,17 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
   const { values, set, errorOf } = form;
   return (
     <FormDialog
-      title="Create status page"
+      title={t("Create status page")}
       size={480}
       onClose={onClose}
       form={form}
-      submit="Create status page"
+      submit={t("Create status page")}
       curl={() => ({ method: "POST", route: v1["status-pages"], body: values })}
     >
       <TextInput
-        label="Title"
+        label={t("Title")}
         data-autofocus
-        placeholder="Payments"
+        placeholder={t("Payments")}
         value={values.title}
         onChange={({ currentTarget: { value } }) => {
           set("title", value);
@@ -56,8 +57,8 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         error={errorOf("title")}
       />
       <TextInput
-        label="Address"
-        leftSection={<span className="text-s faint">/status/</span>}
+        label={t("Address")}
+        leftSection={<span className="text-s faint">{t("/status/")}</span>}
         leftSectionWidth={62}
         value={values.slug}
         onChange={({ currentTarget }) => {
@@ -85,8 +86,8 @@ const VisibilityField = ({
   error: string | undefined;
 }) => (
   <Select
-    label="Visibility"
-    description="The page gets one section per group. Make it public once it is ready."
+    label={t("Visibility")}
+    description={t("The page gets one section per group. Make it public once it is ready.")}
     data={(["hidden", "public"] as const).map((option) => ({
       value: option,
       label: visibilities[option].label,

@@ -29,6 +29,7 @@ import { notify } from "../../components/toasts.tsx";
 import { describeCorrection } from "./color-corrections.ts";
 import { isForSignedIn, visibilities } from "./labels.tsx";
 import { VisitorProviders } from "./visitor-providers.tsx";
+import { t } from "../../language/text.ts";
 
 export type PageValues = Omit<
   StatusPage,
@@ -39,30 +40,43 @@ export type PageForm = Form<PageValues>;
 type Name = keyof typeof statusPageFields;
 
 const labels: Partial<Record<Name, FieldLabels>> = {
-  title: { label: "Title" },
-  description: { label: "Description", hint: "Shown at the top of the page.", markdown: true },
-  showLatency: { label: "Show latency", hint: "Next to the uptime of each monitor." },
-  showPaused: { label: "Show paused monitors", hint: "Otherwise they are omitted while paused." },
+  title: { label: t("Title") },
+  description: {
+    label: t("Description"),
+    hint: t("Shown at the top of the page."),
+    markdown: true,
+  },
+  showLatency: { label: t("Show latency"), hint: t("Next to the uptime of each monitor.") },
+  showPaused: {
+    label: t("Show paused monitors"),
+    hint: t("Otherwise they are omitted while paused."),
+  },
   countImpacts: {
-    label: "Count impacts of incidents in the uptime",
-    hint: "Otherwise only checks count.",
+    label: t("Count impacts of incidents in the uptime"),
+    hint: t("Otherwise only checks count."),
   },
   chatSubscriptions: {
-    label: "Visitors can subscribe chats",
-    hint: "With a webhook of Slack, Teams or Discord. The channel gets updates once someone follows the link posted there.",
+    label: t("Visitors can subscribe chats"),
+    hint: t(
+      "With a webhook of Slack, Teams or Discord. The channel gets updates once someone follows the link posted there.",
+    ),
   },
-  historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
+  historyDays: { label: t("Days of history"), unit: "days", hint: t("1 to 365.") },
   allowedAddresses: {
-    label: "Addresses",
-    hint: "IP addresses and ranges, such as 192.168.0.0/16. Behind a proxy, Signalbox must trust it: see --trust-proxy.",
+    label: t("Addresses"),
+    hint: t(
+      "IP addresses and ranges, such as 192.168.0.0/16. Behind a proxy, Signalbox must trust it: see --trust-proxy.",
+    ),
   },
   indexing: {
-    label: "Let search engines list the page",
-    hint: "Otherwise it asks them not to.",
+    label: t("Let search engines list the page"),
+    hint: t("Otherwise it asks them not to."),
   },
   hosts: {
-    label: "Host names",
-    hint: "Your own domain names, such as status.acme.example. Save, then see “Addresses and badges” for the DNS records.",
+    label: t("Host names"),
+    hint: t(
+      "Your own domain names, such as status.acme.example. Save, then see “Addresses and badges” for the DNS records.",
+    ),
   },
 };
 
@@ -88,8 +102,8 @@ export function BasicFields({ form }: { form: PageForm }) {
     <div className="form-section">
       <Field form={form} name="title" />
       <TextInput
-        label="Address"
-        leftSection={<span className="text-s faint">/status/</span>}
+        label={t("Address")}
+        leftSection={<span className="text-s faint">{t("/status/")}</span>}
         leftSectionWidth={62}
         {...form.input("slug")}
       />
@@ -104,11 +118,11 @@ export function AppearanceFields({ form }: { form: PageForm }) {
     <>
       <div className="field-row">
         <ColorInput
-          label="Accent color"
-          placeholder="Default"
+          label={t("Accent color")}
+          placeholder={t("Default")}
           format="hex"
           fixOnBlur={false}
-          eyeDropperButtonProps={{ "aria-label": "Pick a color from the screen" }}
+          eyeDropperButtonProps={{ "aria-label": t("Pick a color from the screen") }}
           swatches={swatches}
           swatchesPerRow={8}
           value={values.accentColor ?? ""}
@@ -121,16 +135,16 @@ export function AppearanceFields({ form }: { form: PageForm }) {
           onChange={(color) => set("accentColor", color === "" ? null : color)}
           error={errorOf("accentColor")}
         />
-        <Input.Wrapper label="Theme" error={errorOf("theme")} labelElement="div">
+        <Input.Wrapper label={t("Theme")} error={errorOf("theme")} labelElement="div">
           <SegmentedControl
-            aria-label="Theme"
+            aria-label={t("Theme")}
             fullWidth
             value={values.theme}
             onChange={(theme) => set("theme", theme as StatusPage["theme"])}
             data={[
-              { value: "auto", label: "Auto" },
-              { value: "light", label: "Light" },
-              { value: "dark", label: "Dark" },
+              { value: "auto", label: t("Auto") },
+              { value: "light", label: t("Light") },
+              { value: "dark", label: t("Dark") },
             ]}
           />
         </Input.Wrapper>
@@ -138,7 +152,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
       <div className="field-row">
         <Field form={form} name="historyDays" />
         <Select
-          label="Time zone"
+          label={t("Time zone")}
           searchable
           data={listZones()}
           value={values.timeZone}
@@ -165,7 +179,7 @@ function LanguageFields({ form: { values, set, errorOf } }: { form: PageForm }) 
   return (
     <div className="field-row">
       <Select
-        label="Language"
+        label={t("Language")}
         searchable
         data={languageChoices}
         value={values.language}
@@ -174,8 +188,8 @@ function LanguageFields({ form: { values, set, errorOf } }: { form: PageForm }) 
         error={errorOf("language")}
       />
       <MultiSelect
-        label="More languages"
-        description="Visitors get the language of their browser, and can switch."
+        label={t("More languages")}
+        description={t("Visitors get the language of their browser, and can switch.")}
         searchable
         clearable
         data={languageChoices.filter(({ value }) => value !== values.language)}
@@ -192,7 +206,7 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
   return (
     <div className="form-section">
       <Select
-        label="Visibility"
+        label={t("Visibility")}
         description={visibilities[values.visibility].hint}
         data={Object.entries(visibilities).map(([value, { label }]) => ({ value, label }))}
         value={values.visibility}
@@ -202,7 +216,7 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
       />
       {(values.visibility === "password" || isPasswordSet) && (
         <SecretField
-          label="Password"
+          label={t("Password")}
           error={errorOf("password")}
           value={values.password}
           onChange={(password) => set("password", password)}
@@ -241,12 +255,12 @@ function RolesField({ form: { values, set, errorOf } }: { form: PageForm }) {
   };
   return (
     <Input.Wrapper
-      label="Who counts as signed in"
+      label={t("Who counts as signed in")}
       labelElement="div"
-      description="Members with these roles."
+      description={t("Members with these roles.")}
       error={errorOf("allowedRoles")}
     >
-      <div className="roles-choice" role="group" aria-label="Who counts as signed in">
+      <div className="roles-choice" role="group" aria-label={t("Who counts as signed in")}>
         {roles.map((role) => {
           const isChecked = isAll || allowedRoles.includes(role);
           return (
@@ -281,13 +295,15 @@ const swatches = [
 
 const files = {
   logo: {
-    label: "Logo",
-    hint: "PNG, WebP or SVG, at most 256 KiB. Saved immediately.",
+    label: t("Logo"),
+    hint: t("PNG, WebP or SVG, at most 256 KiB. Saved immediately."),
     accept: logoTypes,
   },
   favicon: {
-    label: "Favicon",
-    hint: "The icon of browser tabs: PNG, WebP or SVG. By default a dot in the color of the state.",
+    label: t("Favicon"),
+    hint: t(
+      "The icon of browser tabs: PNG, WebP or SVG. By default a dot in the color of the state.",
+    ),
     accept: logoTypes,
   },
   font: {
@@ -319,7 +335,7 @@ export function FileField({
     onSuccess: (saved, file) => {
       onChanged(saved);
       cacheStatusPage(saved);
-      notify(file === null ? `${label} removed` : `${label} saved`);
+      notify(file === null ? t("{label} removed", { label }) : t("{label} saved", { label }));
     },
     // Reset, so that the same file can be chosen again after a correction.
     onSettled: () => again.current?.(),
@@ -330,11 +346,15 @@ export function FileField({
       label={label}
       labelElement="div"
       description={hint}
-      error={detail === undefined ? error?.message : `The file ${detail.message}.`}
+      error={
+        detail === undefined
+          ? error?.message
+          : t("The file {message}.", { message: detail.message })
+      }
     >
       <div className="logo-field" role="group" aria-label={label}>
         {url !== null && name !== "font" && visibility === "public" && (
-          <img src={url} alt={`Current ${label.toLowerCase()}`} />
+          <img src={url} alt={t("Current {toLowerCase}", { toLowerCase: label.toLowerCase() })} />
         )}
         <FileButton
           resetRef={again}
@@ -343,13 +363,13 @@ export function FileField({
         >
           {(props) => (
             <BusyButton {...props} size="xs" loading={isPending}>
-              {url === null ? "Upload" : "Replace"}
+              {url === null ? t("Upload") : t("Replace")}
             </BusyButton>
           )}
         </FileButton>
         {url !== null && (
           <Button size="xs" variant="subtle" disabled={isPending} onClick={() => mutate(null)}>
-            Remove
+            {t("Remove")}
           </Button>
         )}
       </div>

@@ -10,19 +10,24 @@ import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 /** The page's host names, with their current DNS and certificate state and the required records. */
 export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
   return (
-    <Panel title="Custom host names">
+    <Panel title={t("Custom host names")}>
       {hosts.length === 0 && (
         <p className="quiet panel-none">
-          The page can have its own domain name, such as status.acme.example. Add it under “Host
-          names” on the tab{" "}
-          <Link to="/status-pages/$id" params={{ id }} search={{}} className="link">
-            Page
-          </Link>
-          . Its DNS record and certificate are checked here.
+          {tNode(
+            "The page can have its own domain name, such as status.acme.example. Add it under “Host names” on the tab {link}. Its DNS record and certificate are checked here.",
+            {
+              link: (
+                <Link to="/status-pages/$id" params={{ id }} search={{}} className="link">
+                  {t("Page")}
+                </Link>
+              ),
+            },
+          )}
         </p>
       )}
       {hosts.map((host) => (
@@ -48,36 +53,45 @@ function HostName({ pageId, host }: { pageId: string; host: string }) {
       <div>
         <h3>{host}</h3>
         <p className="quiet" role="status">
-          {data?.message ?? error?.message ?? "Checking DNS and TLS…"}
+          {data?.message ?? error?.message ?? t("Checking DNS and TLS…")}
           {data?.certificateExpiresAt && (
             <>
               {" "}
-              The certificate is valid until <Time at={data.certificateExpiresAt} as="short" />.
+              {tNode("The certificate is valid until {time}.", {
+                time: <Time at={data.certificateExpiresAt} as="short" />,
+              })}
             </>
           )}
         </p>
       </div>
       <BusyButton size="xs" loading={isFetching} onClick={() => void refetch()}>
-        Check again
+        {t("Check again")}
       </BusyButton>
       {data?.works === false && (
         <ol>
           <li>
             {data.record === null ? (
-              "Create a DNS record that leads to this machine, or to your reverse proxy."
+              t("Create a DNS record that leads to this machine, or to your reverse proxy.")
             ) : (
               <>
-                Create this DNS record, or one that leads to your reverse proxy:
-                <CopyLine
-                  label={`${data.record.type} record`}
-                  text={`${host}. ${data.record.type} ${data.record.value}`}
-                />
+                {tNode(
+                  "Create this DNS record, or one that leads to your reverse proxy:{copyline}",
+                  {
+                    copyline: (
+                      <CopyLine
+                        label={`${data.record.type} record`}
+                        text={`${host}. ${data.record.type} ${data.record.value}`}
+                      />
+                    ),
+                  },
+                )}
               </>
             )}
           </li>
           <li>
-            If a reverse proxy serves TLS, add the name and a certificate for it there; it passes
-            the name on in the Host header.
+            {t(
+              "If a reverse proxy serves TLS, add the name and a certificate for it there; it passes the name on in the Host header.",
+            )}
           </li>
         </ol>
       )}

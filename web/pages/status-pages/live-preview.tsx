@@ -7,6 +7,7 @@ import type { Audience } from "../../../src/status-pages/access-rules.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
 import { ApiError, dashboard, unwrapData } from "../../data/client.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
+import { t } from "../../language/text.ts";
 
 type Body = z.input<typeof StatusPagePatch>;
 
@@ -38,21 +39,21 @@ export function LivePreview({
   const width = widths[device];
   const scale = Math.min(1, size.width / width);
   return (
-    <section className="preview" aria-label="Preview">
+    <section className="preview" aria-label={t("Preview")}>
       <header className="preview-head">
         <span className="faint" role="status">
           {describePreview(issue, dirty)}
         </span>
         {isSplit && (
           <Choice
-            label="Visitor of the preview"
+            label={t("Visitor of the preview")}
             options={visitorLabels}
             value={audience}
             onChange={setAudience}
           />
         )}
         <Choice
-          label="Width of the preview"
+          label={t("Width of the preview")}
           options={deviceLabels}
           value={device}
           onChange={setDevice}
@@ -62,11 +63,11 @@ export function LivePreview({
         {preview !== null && size.width > 0 && (
           <PublicPreview
             {...preview}
-            title="Preview of the page"
+            title={t("Preview of the page")}
             frameStyle={{
               width,
               height: size.height / scale,
-              transform: `translateX(-50%) scale(${scale})`,
+              transform: t("translateX(-50%) scale({scale})", { scale }),
             }}
           />
         )}
@@ -76,12 +77,15 @@ export function LivePreview({
 }
 
 function describePreview(issue: string | null, dirty: boolean): string {
-  if (issue !== null) return `Preview not updated: ${issue}`;
-  return dirty ? "Preview, not saved yet" : "Preview";
+  if (issue !== null) return t("Preview not updated: {issue}", { issue });
+  return dirty ? t("Preview, not saved yet") : t("Preview");
 }
 
-const visitorLabels: Record<Audience, string> = { everyone: "Everyone", "signed-in": "Signed in" };
-const deviceLabels: Record<Device, string> = { desktop: "Desktop", phone: "Phone" };
+const visitorLabels: Record<Audience, string> = {
+  everyone: t("Everyone"),
+  "signed-in": t("Signed in"),
+};
+const deviceLabels: Record<Device, string> = { desktop: t("Desktop"), phone: t("Phone") };
 
 const Choice = <T extends string>({
   label,

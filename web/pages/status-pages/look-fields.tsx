@@ -10,6 +10,7 @@ import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { noSecrets } from "../../components/forms/stored-secrets.ts";
 import { describeCorrection } from "./color-corrections.ts";
 import type { PageForm } from "./fields.tsx";
+import { t } from "../../language/text.ts";
 
 type Name = keyof Look;
 
@@ -18,22 +19,24 @@ const labels: Partial<Record<Name, FieldLabels>> = {
     label: "Font",
     options: { inter: "Inter", system: "System", serif: "Serif", mono: "Monospaced" },
   },
-  corners: { label: "Corners" },
-  logoSize: { label: "Logo size" },
-  header: { label: "Header" },
-  layout: { label: "Monitors as", hint: "Compact lists and grids show the last 30 days." },
+  corners: { label: t("Corners") },
+  logoSize: { label: t("Logo size") },
+  header: { label: t("Header") },
+  layout: { label: t("Monitors as"), hint: t("Compact lists and grids show the last 30 days.") },
   stateSet: {
-    label: "State colors",
-    options: { standard: "Standard", "color-blind": "For color blindness" },
-    hint: "Those for color blindness stay different for people who can't tell red from green.",
+    label: t("State colors"),
+    options: { standard: t("Standard"), "color-blind": t("For color blindness") },
+    hint: t("Those for color blindness stay different for people who can't tell red from green."),
   },
-  showUptime: { label: "Show uptime", hint: "In percent, next to each monitor." },
-  showIcons: { label: "Show state icons", hint: "Next to the word of each state." },
-  headerLinks: { label: "Links in the header", item: "link", hint: "" },
-  footerLinks: { label: "Links at the end of the page", item: "link", hint: "" },
+  showUptime: { label: t("Show uptime"), hint: t("In percent, next to each monitor.") },
+  showIcons: { label: t("Show state icons"), hint: t("Next to the word of each state.") },
+  headerLinks: { label: t("Links in the header"), item: "link", hint: "" },
+  footerLinks: { label: t("Links at the end of the page"), item: "link", hint: "" },
   embedOrigins: {
-    label: "Websites that can embed the page",
-    hint: "Their origins, such as https://team.example. See “Addresses and badges” for the HTML.",
+    label: t("Websites that can embed the page"),
+    hint: t(
+      "Their origins, such as https://team.example. See “Addresses and badges” for the HTML.",
+    ),
   },
 };
 
@@ -83,8 +86,8 @@ export function LookFields({ form }: { form: PageForm }) {
       <Field form={form} name="showUptime" />
       <Field form={form} name="showIcons" />
       <Fold
-        title="Colors"
-        summary={count === 0 ? "Default" : `${count} chosen`}
+        title={t("Colors")}
+        summary={count === 0 ? t("Default") : t("{count} chosen", { count })}
         open={count > 0}
         invalid={hasColorError}
       >
@@ -99,7 +102,9 @@ export function LookFields({ form }: { form: PageForm }) {
       <Field form={form} name="footerLinks" />
       <Textarea
         label="CSS"
-        description="Colors, fonts, spacing, borders and sizes. Not on the page for subscribing."
+        description={t(
+          "Colors, fonts, spacing, borders and sizes. Not on the page for subscribing.",
+        )}
         classNames={{ input: "mono" }}
         autosize
         minRows={3}
@@ -115,11 +120,11 @@ export function LookFields({ form }: { form: PageForm }) {
 }
 
 const tones = {
-  neutral: "Neutral",
-  good: "Good news",
-  notice: "Notice",
-  warning: "Warning",
-  critical: "Critical",
+  neutral: t("Neutral"),
+  good: t("Good news"),
+  notice: t("Notice"),
+  warning: t("Warning"),
+  critical: t("Critical"),
 } as const;
 
 function BannerFields({ form }: { form: PageForm }) {
@@ -129,8 +134,8 @@ function BannerFields({ form }: { form: PageForm }) {
   return (
     <>
       <MarkdownField
-        label="Announcement"
-        description="At the top of the page, until you remove it."
+        label={t("Announcement")}
+        description={t("At the top of the page, until you remove it.")}
         value={banner?.text ?? ""}
         onChange={({ currentTarget: { value: text } }) =>
           change(text === "" ? null : { tone: banner?.tone ?? "neutral", text })
@@ -139,7 +144,7 @@ function BannerFields({ form }: { form: PageForm }) {
       />
       {banner !== null && (
         <Select
-          label="Kind of announcement"
+          label={t("Kind of announcement")}
           data={Object.entries(tones).map(([value, label]) => ({ value, label }))}
           value={banner.tone}
           onChange={(tone) =>
@@ -153,7 +158,7 @@ function BannerFields({ form }: { form: PageForm }) {
 }
 
 const groundNames = ["background", "surface", "text"] as const;
-const groundLabels = { background: "Background", surface: "Cards", text: "Text" } as const;
+const groundLabels = { background: t("Background"), surface: t("Cards"), text: t("Text") } as const;
 
 type ColorsProps = { form: PageForm; group: "colors" | "darkColors"; title: string };
 
@@ -178,10 +183,10 @@ function Colors({ form, group, title }: ColorsProps) {
 
 const stateLabels = {
   up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  maintenance: "Maintenance",
-  none: "No data",
+  degraded: t("Degraded"),
+  down: t("Down"),
+  maintenance: t("Maintenance"),
+  none: t("No data"),
 } as const;
 
 function StateColors({ form }: { form: PageForm }) {
@@ -195,7 +200,7 @@ function StateColors({ form }: { form: PageForm }) {
             key={name}
             label={stateLabels[name]}
             value={chosen}
-            placeholder={look.stateSet === "color-blind" ? colorBlindStates[name] : "Default"}
+            placeholder={look.stateSet === "color-blind" ? colorBlindStates[name] : t("Default")}
             hint={chosen === null ? undefined : describeCorrection(look, chosen)}
             onChange={(color) =>
               form.set("look", { ...look, stateColors: { ...look.stateColors, [name]: color } })
@@ -212,7 +217,7 @@ function Color({
   label,
   value,
   hint,
-  placeholder = "Default",
+  placeholder = t("Default"),
   onChange,
   error,
 }: {

@@ -23,6 +23,7 @@ import {
 import { LookFields } from "./look-fields.tsx";
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
+import { t } from "../../language/text.ts";
 
 function toValues(page: StatusPage): PageValues {
   const { id: _, default: __, logoUrl, faviconUrl, fontUrl, secretsSet, ...rest } = page;
@@ -46,7 +47,7 @@ function usePageForm(page: StatusPage) {
       );
       startFrom(saved);
       cacheStatusPage(saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     // The effect below applies the result unless something was typed meanwhile.
     () => void queryClient.fetchQuery({ ...createStatusPageQuery(id), staleTime: 0 }),
@@ -75,32 +76,32 @@ export function PageEditor({ page }: { page: StatusPage }) {
         <ManagedWarning what={{ section: "statusPages", id }} />
         <FormFrame
           form={form}
-          submit="Save"
+          submit={t("Save")}
           onCancel={dirty ? () => startFrom(base) : undefined}
-          cancel="Discard"
+          cancel={t("Discard")}
           disabled={!dirty}
           curl={() => ({ method: "PATCH", route: getPageRoutes(id), body: values })}
         >
-          <Panel title="Page">
+          <Panel title={t("Page")}>
             <BasicFields form={form} />
           </Panel>
-          <Panel title="Sections">
+          <Panel title={t("Sections")}>
             <SectionsEditor
               sections={values.sections}
               onChange={(sections) => form.set("sections", sections)}
               errorOf={form.errorOf}
             />
           </Panel>
-          <Panel title="Access">
+          <Panel title={t("Access")}>
             <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
           </Panel>
-          <Panel title="Appearance">
+          <Panel title={t("Appearance")}>
             <div className="form-section">
               <FileField name="logo" page={page} onChanged={setBase} />
               <AppearanceFields form={form} />
             </div>
           </Panel>
-          <Panel title="Look">
+          <Panel title={t("Look")}>
             <div className="form-section">
               <LookFields form={form} />
               <FileField name="font" page={page} onChanged={setBase} />

@@ -17,16 +17,18 @@ import { notify } from "../../components/toasts.tsx";
 import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
+import { t, tNode } from "../../language/text.ts";
 
 export function Publishing({ page }: { page: StatusPage }) {
   const query = useQuery(createPublishingQuery(page.id));
   return (
-    <Panel title="Static copy">
+    <Panel title={t("Static copy")}>
       <p className="quiet panel-none">
-        Signalbox can publish the page as files after each change. Readers of the files still see
-        the last state, and its time, if this appliance is not reachable.
+        {t(
+          "Signalbox can publish the page as files after each change. Readers of the files still see the last state, and its time, if this appliance is not reachable.",
+        )}
       </p>
-      <Loaded query={query} what="The static copy">
+      <Loaded query={query} what={t("The static copy")}>
         {(publication) => (
           <>
             <Outcome page={page} publication={publication} />
@@ -44,28 +46,36 @@ function Outcome({ page, publication: { enabled, failure, publishedAt, files } }
   if (!enabled)
     return files === 0 ? null : (
       <p className="quiet">
-        {formatCount(files)} files are still at the last place. Remove them there.
+        {tNode("{files} files are still at the last place. Remove them there.", {
+          files: formatCount(files),
+        })}
       </p>
     );
   if (page.visibility !== "public")
     return (
       <Alert color="yellow" variant="light">
-        Only public pages are published. The files of this page are removed.
+        {t("Only public pages are published. The files of this page are removed.")}
       </Alert>
     );
   if (failure !== null)
     return (
       <Alert color="red" variant="light">
-        Publishing has been failing since <Time at={failure.since} as="short" />: {failure.reason}
+        {tNode("Publishing has been failing since {time}: {reason}", {
+          time: <Time at={failure.since} as="short" />,
+          reason: failure.reason,
+        })}
       </Alert>
     );
   return (
     <p className="quiet">
       {publishedAt === null ? (
-        "Not published yet."
+        t("Not published yet.")
       ) : (
         <>
-          {formatCount(files)} files, last published <Time at={publishedAt} />.
+          {tNode("{files} files, last published {time}.", {
+            files: formatCount(files),
+            time: <Time at={publishedAt} />,
+          })}
         </>
       )}
     </p>
@@ -121,7 +131,7 @@ function usePublishingForm({ page, publication }: Props) {
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(createPublishingQuery(page.id).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     undefined,
     { key: `publishing-${page.id}`, secrets: ["s3.secretAccessKey"] },
@@ -137,11 +147,11 @@ function Fields(props: Props) {
   const { values, set, errorOf } = form;
   const secretName = "s3.secretAccessKey";
   return (
-    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
-      <Switch label="Publish this page as files" {...form.toggle("enabled")} />
+    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+      <Switch label={t("Publish this page as files")} {...form.toggle("enabled")} />
       <ChoiceField
-        label="Destination"
-        options={{ folder: "Folder", s3: "S3 bucket" }}
+        label={t("Destination")}
+        options={{ folder: t("Folder"), s3: t("S3 bucket") }}
         value={values.to}
         onChange={(to) => set("to", to)}
       />
@@ -153,7 +163,7 @@ function Fields(props: Props) {
           prefixExample="status/"
           secret={
             <SecretField
-              label="Secret access key"
+              label={t("Secret access key")}
               value={values[secretName] === "" ? undefined : values[secretName]}
               onChange={(value) => set(secretName, value === undefined ? "" : value)}
               error={secrets.errorOf(secretName)}
@@ -165,9 +175,9 @@ function Fields(props: Props) {
         />
       )}
       <TextInput
-        label="Address of the files"
+        label={t("Address of the files")}
         placeholder="https://status.team.example"
-        description="For the links in feeds. Without it, they lead to this appliance."
+        description={t("For the links in feeds. Without it, they lead to this appliance.")}
         {...form.input("url")}
       />
     </FormFrame>
@@ -179,12 +189,12 @@ function FolderNote({ folder, error }: { folder: string | null; error: ReactNode
     <p className="quiet">
       {folder === null ? (
         <>
-          Start Signalbox with <code>--publish-dir DIR</code> to allow folders.
+          {tNode("Start Signalbox with {code} to allow folders.", {
+            code: <code>--publish-dir DIR</code>,
+          })}
         </>
       ) : (
-        <>
-          The files are written to <code>{folder}</code>.
-        </>
+        <>{tNode("The files are written to {code}.", { code: <code>{folder}</code> })}</>
       )}
       {error !== undefined && <span role="alert"> {error}</span>}
     </p>

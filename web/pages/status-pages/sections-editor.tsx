@@ -6,9 +6,9 @@ import type {
   StatusPageSection,
 } from "../../../src/status-pages/schema.ts";
 import { useOverview, type Overview, type OverviewMonitor } from "../../data/overview.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useReorder } from "../../components/forms/reorder.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 type Props = {
   sections: readonly Section[];
@@ -49,11 +49,12 @@ export function SectionsEditor({ sections, onChange: save, errorOf }: Props) {
     <div className="sections">
       {sections.length === 0 && (
         <p className="quiet panel-none">
-          The page shows no monitors yet. Add a group, or a list of monitors under names that
-          visitors understand.
+          {t(
+            "The page shows no monitors yet. Add a group, or a list of monitors under names that visitors understand.",
+          )}
         </p>
       )}
-      <ul ref={list} aria-label="Sections">
+      <ul ref={list} aria-label={t("Sections")}>
         {sections.map((section, index) => (
           <li
             key={section.groupId ?? `list ${index}`}
@@ -101,7 +102,7 @@ const AddButtons = ({
           disabled={groups.length === 0}
           leftSection={<Icon name="folder" size={14} />}
         >
-          Add group
+          {t("Add group")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown className="menu-scroll">
@@ -119,9 +120,9 @@ const AddButtons = ({
     <Button
       size="xs"
       leftSection={<Icon name="plus" size={14} />}
-      onClick={() => onAdd({ name: `Section ${nextNumber}` })}
+      onClick={() => onAdd({ name: t("Section {nextNumber}", { nextNumber }) })}
     >
-      Add list
+      {t("Add list")}
     </Button>
   </div>
 );
@@ -147,7 +148,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
   const [open, setOpen] = useState(groupId === null && monitors.length === 0);
   const group = overview.groups.find(({ id }) => id === groupId);
   const members = overview.monitors.filter((monitor) => monitor.groupId === groupId);
-  const title = name ?? group?.name ?? "the section";
+  const title = name ?? group?.name ?? t("the section");
   const count = groupId === null ? monitors.length : members.length;
   const setMonitors = (next: ListedMonitors) => onChange({ ...section, monitors: next });
   return (
@@ -155,15 +156,17 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
       <div className="section-head relative flex gap-6 items-center">
         {grip(title)}
         {group ? (
-          <i className={`dot dot-${group.color}`} title="A group" />
+          <i className={`dot dot-${group.color}`} title={t("A group")} />
         ) : (
           <Icon name="list" size={14} />
         )}
         <TextInput
           size="xs"
           className="flex-1 min-w-0"
-          aria-label={group ? `Name of ${group.name} on the page` : "Name of the section"}
-          placeholder={group?.name ?? "Name"}
+          aria-label={
+            group ? t("Name of {name} on the page", { name: group.name }) : t("Name of the section")
+          }
+          placeholder={group?.name ?? t("Name")}
           value={name ?? ""}
           error={nameError !== undefined}
           onChange={({ currentTarget: { value } }) =>
@@ -172,7 +175,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
         />
         {section.audience === "signed-in" && <AudienceMark />}
         <CountToggle count={count} title={title} open={open} onToggle={() => setOpen(!open)} />
-        <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
+        <ActionIcon aria-label={t("Remove {title}", { title })} size={26} onClick={onRemove}>
           <Icon name="close" size={14} />
         </ActionIcon>
       </div>
@@ -206,8 +209,8 @@ const SectionSettings = ({ isFirst, ...props }: SettingProps & { isFirst: boolea
     {!isFirst && (
       <Checkbox
         size="xs"
-        label="Part of the section above"
-        aria-label={`Make ${props.title} a part of the section above`}
+        label={t("Part of the section above")}
+        aria-label={t("Make {title} a part of the section above", { title: props.title })}
         checked={props.section.nested}
         onChange={({ currentTarget: { checked } }) =>
           props.onChange({ ...props.section, nested: checked })
@@ -221,11 +224,11 @@ const SectionSettings = ({ isFirst, ...props }: SettingProps & { isFirst: boolea
 const FoldingField = ({ section, title, onChange }: SettingProps) => (
   <Select
     size="xs"
-    aria-label={`Folding of ${title}`}
+    aria-label={t("Folding of {title}", { title })}
     data={[
-      { value: "auto", label: "Folded without trouble on long pages" },
-      { value: "folded", label: "Folded at first" },
-      { value: "open", label: "Never folded" },
+      { value: "auto", label: t("Folded without trouble on long pages") },
+      { value: "folded", label: t("Folded at first") },
+      { value: "open", label: t("Never folded") },
     ]}
     value={section.folding}
     onChange={(next) => onChange({ ...section, folding: (next ?? "auto") as Section["folding"] })}
@@ -234,7 +237,7 @@ const FoldingField = ({ section, title, onChange }: SettingProps) => (
 );
 
 const AudienceMark = () => (
-  <span title="Only for signed-in people">
+  <span title={t("Only for signed-in people")}>
     <Icon name="lock" size={14} />
   </span>
 );
@@ -242,8 +245,8 @@ const AudienceMark = () => (
 const AudienceField = ({ section, title, onChange }: SettingProps) => (
   <Checkbox
     size="xs"
-    label="Only for signed-in people"
-    aria-label={`Show ${title} only to signed-in people`}
+    label={t("Only for signed-in people")}
+    aria-label={t("Show {title} only to signed-in people", { title })}
     checked={section.audience === "signed-in"}
     onChange={({ currentTarget: { checked } }) =>
       onChange({ ...section, audience: checked ? "signed-in" : "everyone" })
@@ -270,7 +273,8 @@ const CountToggle = ({
     aria-expanded={open}
     onClick={onToggle}
   >
-    {pluralize(count, "monitor")} <span className="visually-hidden">of {title}</span>
+    {tCount(count, "{count} monitor", "{count} monitors")}{" "}
+    <span className="visually-hidden">{tNode("of {title}", { title })}</span>
     <Icon name={open ? "down" : "right"} size={12} />
   </button>
 );
@@ -286,8 +290,8 @@ const AddMonitor = ({
 }) => (
   <Select
     size="xs"
-    aria-label={`Add a monitor to ${title}`}
-    placeholder={monitors.length === 0 ? "All monitors are on the page" : "Add a monitor…"}
+    aria-label={t("Add a monitor to {title}", { title })}
+    placeholder={monitors.length === 0 ? t("All monitors are on the page") : t("Add a monitor…")}
     disabled={monitors.length === 0}
     searchable
     value={null}
@@ -315,7 +319,7 @@ function FreeList({
     <ul ref={list}>
       {monitors.map((monitor, index) => {
         const { id, name } = monitor;
-        const own = nameOf.get(id) ?? "Deleted monitor";
+        const own = nameOf.get(id) ?? t("Deleted monitor");
         return (
           <li key={id} className="relative flex gap-6 items-center" {...itemOf(index)}>
             {gripOf(index, name ?? own)}
@@ -325,7 +329,7 @@ function FreeList({
               onChange={(next) => onChange(monitors.with(index, next))}
             />
             <ActionIcon
-              aria-label={`Remove ${name ?? own} from the page`}
+              aria-label={t("Remove {name} from the page", { name: name ?? own })}
               size={26}
               onClick={() => onChange(monitors.toSpliced(index, 1))}
             >
@@ -351,7 +355,7 @@ function GroupNames({
   onChange: (monitors: ListedMonitors) => void;
 }) {
   const published = new Map(monitors.map((monitor) => [monitor.id, monitor]));
-  if (members.length === 0) return <p className="quiet">The group has no monitors yet.</p>;
+  if (members.length === 0) return <p className="quiet">{t("The group has no monitors yet.")}</p>;
   return (
     <ul>
       {members.map(({ id, name }) => (
@@ -387,7 +391,7 @@ function PublicMonitor({
       <TextInput
         size="xs"
         className="flex-1 min-w-0"
-        aria-label={`Public name of ${own}`}
+        aria-label={t("Public name of {own}", { own })}
         placeholder={own}
         description={name === null ? undefined : <bdi>{own}</bdi>}
         value={name ?? ""}
@@ -397,9 +401,9 @@ function PublicMonitor({
       />
       <Checkbox
         size="xs"
-        label="Description"
-        aria-label={`Show the description of ${own}`}
-        title="Show the monitor's description to the public"
+        label={t("Description")}
+        aria-label={t("Show the description of {own}", { own })}
+        title={t("Show the monitor's description to the public")}
         checked={showDescription}
         onChange={({ currentTarget }) =>
           onChange({ ...monitor, showDescription: currentTarget.checked })
@@ -408,7 +412,7 @@ function PublicMonitor({
       <TextInput
         size="xs"
         className="section-link"
-        aria-label={`Link of ${own}`}
+        aria-label={t("Link of {own}", { own })}
         placeholder="https:// link"
         inputMode="url"
         value={link ?? ""}

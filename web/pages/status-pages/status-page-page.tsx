@@ -25,8 +25,9 @@ import { PageEditor } from "./page-editor.tsx";
 import { listShownMonitors } from "./page-monitors.ts";
 import { Publishing } from "./publishing.tsx";
 import { Subscribers } from "./subscribers.tsx";
+import { t } from "../../language/text.ts";
 
-const crumbs = [{ to: "/status-pages", label: "Status pages" }];
+const crumbs = [{ to: "/status-pages", label: t("Status pages") }];
 
 export default function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
@@ -34,7 +35,7 @@ export default function StatusPagePage() {
     <Loaded
       query={useStatusPage(id)}
       besides={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
-      what="The status page"
+      what={t("The status page")}
       crumbs={crumbs}
     >
       {(page) => <Page key={id} page={page} />}
@@ -87,7 +88,7 @@ function Facts({ page }: { page: StatusPage }) {
         <a href={buildMemberUrl(page)} target="_blank" rel="noreferrer" className="link">
           {omitScheme(address)}
         </a>
-        {page.default && `${dot}the organization's default page`}
+        {page.default && t("{dot}the organization's default page", { dot })}
       </span>
     </p>
   );
@@ -97,12 +98,12 @@ function Tabs({ id }: { id: string }) {
   const { data: counts } = useSubscriberCounts();
   const confirmed = counts?.find(({ pageId }) => pageId === id)?.confirmed ?? 0;
   const tabs = [
-    { key: undefined, label: "Page" },
-    { key: "subscribers", label: "Subscribers", count: confirmed },
-    { key: "addresses", label: "Addresses and badges" },
+    { key: undefined, label: t("Page") },
+    { key: "subscribers", label: t("Subscribers"), count: confirmed },
+    { key: "addresses", label: t("Addresses and badges") },
   ] as const;
   return (
-    <nav className="page-tabs" aria-label="Views of this page">
+    <nav className="page-tabs" aria-label={t("Views of this page")}>
       {tabs.map((one) => (
         <Link
           key={one.label}
@@ -136,11 +137,11 @@ function PageActions({ page }: { page: StatusPage }) {
         rel="noreferrer"
         rightSection={<Icon name="external" size={14} />}
       >
-        Open page
+        {t("Open page")}
       </Button>
       <MoreActions>
-        <MenuItem icon="copy" onClick={() => void copyText(address, "Address")}>
-          Copy address
+        <MenuItem icon="copy" onClick={() => void copyText(address, t("Address"))}>
+          {t("Copy address")}
         </MenuItem>
         <RecordItems
           id={id}
@@ -159,7 +160,7 @@ function PageActions({ page }: { page: StatusPage }) {
         {mayWrite && page.default && (
           <>
             <Menu.Divider />
-            <Menu.Item disabled>The default page cannot be deleted</Menu.Item>
+            <Menu.Item disabled>{t("The default page cannot be deleted")}</Menu.Item>
           </>
         )}
       </MoreActions>
@@ -172,8 +173,8 @@ function PublicFacts({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
   const publicMonitors = overview === undefined ? [] : listShownMonitors(page.sections, overview);
   return (
-    <Panel title="Shown on the page">
-      {publicMonitors.length === 0 && <p className="quiet panel-none">No monitors yet.</p>}
+    <Panel title={t("Shown on the page")}>
+      {publicMonitors.length === 0 && <p className="quiet panel-none">{t("No monitors yet.")}</p>}
       <ul className="lines">
         {publicMonitors.map(({ id, name, section }) => (
           <li key={id}>

@@ -7,7 +7,7 @@ import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copyText } from "../../components/copy.tsx";
-import { formatCount, dot, pluralize } from "../../components/display/format.ts";
+import { formatCount, dot } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import {
@@ -22,6 +22,7 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/deletion.ts";
 import { buildMemberUrl, buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 const CreatePage = lazy(createChunk(() => import("./create-page.tsx")));
 
@@ -55,27 +56,32 @@ function StatusPages() {
   useShortcuts(mayWrite ? { n: () => open(true) } : {});
   return (
     <>
-      <PageHeader title="Status pages" below="What the public sees of your monitors and incidents.">
-        {mayWrite && <CreateButton onClick={() => open(true)}>Create status page</CreateButton>}
+      <PageHeader
+        title={t("Status pages")}
+        below={t("What the public sees of your monitors and incidents.")}
+      >
+        {mayWrite && (
+          <CreateButton onClick={() => open(true)}>{t("Create status page")}</CreateButton>
+        )}
       </PageHeader>
       {error !== null && pages === undefined && (
-        <LoadFailed what="The status pages" error={error} />
+        <LoadFailed what={t("The status pages")} error={error} />
       )}
       {isLimited && (
-        <EmptyState icon={<Icon name="lock" size={28} />} title="Not for your groups">
-          Status pages concern all monitors. You are limited to some monitor groups.
+        <EmptyState icon={<Icon name="lock" size={28} />} title={t("Not for your groups")}>
+          {t("Status pages concern all monitors. You are limited to some monitor groups.")}
         </EmptyState>
       )}
       {pages !== undefined && !isLimited && (
         <>
           <div className="list-head pages-head faint" aria-hidden="true">
-            <span>Page</span>
-            <span>Now</span>
-            <span>Visibility</span>
-            <span>Subscribers</span>
+            <span>{t("Page")}</span>
+            <span>{t("Now")}</span>
+            <span>{t("Visibility")}</span>
+            <span>{t("Subscribers")}</span>
           </div>
           <Panel flush>
-            <ul className="pages" aria-label="Status pages">
+            <ul className="pages" aria-label={t("Status pages")}>
               {pages.map((page) => (
                 <PageRow key={page.id} page={page} count={countById.get(page.id)} />
               ))}
@@ -107,8 +113,8 @@ function PageState({ page }: { page: StatusPage }) {
     <span className="page-now">
       <StateIcon state={worst ?? "up"} size={14} />
       {worst === undefined
-        ? "No problems"
-        : `${formatCount(count)} ${worst === "maintenance" ? "in maintenance" : worst}`}
+        ? t("No problems")
+        : `${formatCount(count)} ${worst === "maintenance" ? t("in maintenance") : worst}`}
     </span>
   );
 }
@@ -127,7 +133,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           {omitScheme(address)}
           {hosts.length > 0 && `${dot}${hosts.join(dot)}`}
           {page.default && `${dot}default`}
-          {sectionCount === 0 && `${dot}no monitors yet`}
+          {sectionCount === 0 && t("{dot}no monitors yet", { dot })}
         </span>
       </Link>
       <PageState page={page} />
@@ -140,8 +146,15 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         ) : (
           <>
             <span className="not-phone">{formatCount(count.confirmed)}</span>
-            <span className="only-phone">{pluralize(count.confirmed, "subscriber")}</span>
-            {count.pending > 0 && <span className="faint"> + {count.pending} unconfirmed</span>}
+            <span className="only-phone">
+              {tCount(count.confirmed, "{count} subscriber", "{count} subscribers")}
+            </span>
+            {count.pending > 0 && (
+              <span className="faint">
+                {" "}
+                {tNode("+ {pending} unconfirmed", { pending: count.pending })}
+              </span>
+            )}
           </>
         )}
       </span>
@@ -149,9 +162,9 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         <button
           type="button"
           className="dots"
-          aria-label={`Copy address of ${title}`}
-          title="Copy address"
-          onClick={() => void copyText(address, "Address")}
+          aria-label={t("Copy address of {title}", { title })}
+          title={t("Copy address")}
+          onClick={() => void copyText(address, t("Address"))}
         >
           <Icon name="copy" size={15} />
         </button>
@@ -160,8 +173,8 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           href={buildMemberUrl(page)}
           target="_blank"
           rel="noreferrer"
-          aria-label={`Open ${title} in a new tab`}
-          title="Open in a new tab"
+          aria-label={t("Open {title} in a new tab", { title })}
+          title={t("Open in a new tab")}
         >
           <Icon name="external" size={15} />
         </a>

@@ -12,6 +12,7 @@ import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { t } from "../../language/text.ts";
 
 export type ChoiceValues = {
   incidents: boolean;
@@ -61,10 +62,12 @@ function describeValues(values: ChoiceValues) {
   const { incidents, minimumSeverity, maintenance, isWholePage, isWeekly } = values;
   return [
     ...(isWeekly ? ["weekly"] : []),
-    ...(incidents ? [] : ["no incidents"]),
-    ...(incidents && minimumSeverity !== "minor" ? [`from ${minimumSeverity}`] : []),
-    ...(maintenance ? [] : ["no maintenance"]),
-    ...(isWholePage ? [] : ["some components"]),
+    ...(incidents ? [] : [t("no incidents")]),
+    ...(incidents && minimumSeverity !== "minor"
+      ? [t("from {minimumSeverity}", { minimumSeverity })]
+      : []),
+    ...(maintenance ? [] : [t("no maintenance")]),
+    ...(isWholePage ? [] : [t("some components")]),
   ].join(dot);
 }
 
@@ -82,10 +85,10 @@ export function ChoiceFields<V extends ChoiceValues>({
   const { values } = form;
   return (
     <>
-      <Switch label="Incidents" {...form.toggle("incidents")} />
+      <Switch label={t("Incidents")} {...form.toggle("incidents")} />
       {values.incidents && (
         <Select
-          label="Lowest severity"
+          label={t("Lowest severity")}
           allowDeselect={false}
           data={severities.map((value) => ({ value, label: capitalize(value) }))}
           value={values.minimumSeverity}
@@ -94,30 +97,32 @@ export function ChoiceFields<V extends ChoiceValues>({
           }
         />
       )}
-      <Switch label="Maintenance" {...form.toggle("maintenance")} />
+      <Switch label={t("Maintenance")} {...form.toggle("maintenance")} />
       {isMailbox && (
         <Switch
-          label="A summary once a week"
-          description="On Monday at 8:00 in the time zone of the page, instead of each update."
+          label={t("A summary once a week")}
+          description={t("On Monday at 8:00 in the time zone of the page, instead of each update.")}
           {...form.toggle("isWeekly")}
         />
       )}
       <Switch
-        label="The whole page"
-        description="Otherwise only updates about some monitors and groups, and about the page as a whole."
+        label={t("The whole page")}
+        description={t(
+          "Otherwise only updates about some monitors and groups, and about the page as a whole.",
+        )}
         {...form.toggle("isWholePage")}
       />
       {!values.isWholePage && (
         <>
           <RecordsField
-            label="Groups"
+            label={t("Groups")}
             records={overview?.groups}
             value={values.groupIds}
             onChange={(ids) => form.set("groupIds", ids)}
             error={form.errorOf("components.groupIds")}
           />
           <RecordsField
-            label="Monitors"
+            label={t("Monitors")}
             records={overview?.monitors}
             value={values.monitorIds}
             onChange={(ids) => form.set("monitorIds", ids)}
@@ -139,7 +144,7 @@ export function EditSubscriber({ pageId, subscriber, onClose }: EditorProps) {
   );
   return (
     <EditorDialog
-      title={`What ${subscriber.email ?? subscriber.url} gets`}
+      title={t("What {email} gets", { email: subscriber.email ?? subscriber.url ?? "" })}
       size={480}
       id={subscriber.id}
       read={read}
@@ -169,7 +174,7 @@ function EditorFields({
     async (values, force, once) => {
       const base = force ? undefined : subscriber;
       await unwrapData(route.patch(buildChoice(values), withIfMatch(base, once)));
-      notify("Saved");
+      notify(t("Saved"));
       onClose();
     },
     onTheirs,
@@ -178,7 +183,7 @@ function EditorFields({
   return (
     <FormFrame
       form={form}
-      submit="Save"
+      submit={t("Save")}
       onCancel={onClose}
       curl={() => ({ method: "PATCH", route, body: buildChoice(form.values) })}
     >

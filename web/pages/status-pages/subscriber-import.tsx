@@ -2,9 +2,9 @@
 import { Checkbox, FileInput } from "@mantine/core";
 import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
 import { getPageRoutes } from "../../data/status-pages.ts";
-import { pluralize } from "../../components/display/format.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { t, tCount } from "../../language/text.ts";
 
 type Values = { file: File | null; hasAgreed: boolean };
 
@@ -33,26 +33,38 @@ export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose
       }
       const { added, existing, skipped } = total;
       notify(
-        `Added ${pluralize(added, "subscriber")}. ${existing} were subscribed before, ${skipped} were skipped.`,
+        t("Added {pluralize}. {existing} were subscribed before, {skipped} were skipped.", {
+          pluralize: tCount(added, "{count} subscriber", "{count} subscribers"),
+          existing,
+          skipped,
+        }),
       );
       onClose();
     },
   );
   const { values } = form;
   return (
-    <FormDialog title="Import subscribers" size={480} onClose={onClose} form={form} submit="Import">
+    <FormDialog
+      title={t("Import subscribers")}
+      size={480}
+      onClose={onClose}
+      form={form}
+      submit={t("Import")}
+    >
       <FileInput
-        label="CSV file"
-        placeholder="Choose a file"
-        description="With a column email, or an export of this page. Columns for the choice are optional."
+        label={t("CSV file")}
+        placeholder={t("Choose a file")}
+        description={t(
+          "With a column email, or an export of this page. Columns for the choice are optional.",
+        )}
         accept=".csv,text/csv"
         value={values.file}
         onChange={(file) => form.set("file", file)}
         error={form.errorOf("csv")}
       />
       <Checkbox
-        label="The owners of all addresses have agreed"
-        description="No confirmation link is sent."
+        label={t("The owners of all addresses have agreed")}
+        description={t("No confirmation link is sent.")}
         checked={values.hasAgreed}
         onChange={({ currentTarget }) => form.set("hasAgreed", currentTarget.checked)}
         error={form.errorOf("confirmed")}

@@ -33,16 +33,17 @@ import {
   everything,
   summarizeChoice,
 } from "./subscriber-choice.tsx";
+import { t, tNode } from "../../language/text.ts";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
 
 const types: { value: Subscriber["type"]; label: string }[] = [
   { value: "email", label: "E-mail" },
-  { value: "webhook", label: "Webhook" },
-  { value: "slack", label: "Slack" },
-  { value: "teams", label: "Teams" },
-  { value: "discord", label: "Discord" },
+  { value: "webhook", label: t("Webhook") },
+  { value: "slack", label: t("Slack") },
+  { value: "teams", label: t("Teams") },
+  { value: "discord", label: t("Discord") },
 ];
 
 /** The subscribers of a status page, with filters, export and a dialog that adds one. */
@@ -66,9 +67,9 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const isFiltered = q !== "" || filters.type !== "" || filters.status !== "";
   const add = mayWrite && (
     <>
-      <Button onClick={() => setImporting(true)}>Import CSV</Button>{" "}
+      <Button onClick={() => setImporting(true)}>{t("Import CSV")}</Button>{" "}
       <Button variant="filled" onClick={() => setAdding(true)}>
-        Add subscriber
+        {t("Add subscriber")}
       </Button>
     </>
   );
@@ -78,16 +79,17 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
       {isEmpty ? (
         <EmptyState
           icon={<Icon name="person" size={28} />}
-          title="No subscribers yet"
+          title={t("No subscribers yet")}
           action={add || undefined}
         >
-          Visitors subscribe with “Get updates” on the page, by e-mail if a mail server is set, or
-          by feed. You can also add e-mail addresses and webhooks here.
+          {t(
+            "Visitors subscribe with “Get updates” on the page, by e-mail if a mail server is set, or by feed. You can also add e-mail addresses and webhooks here.",
+          )}
         </EmptyState>
       ) : (
         <FilterRow filters={filters} onChange={change}>
           <Button onClick={() => void downloadSubscribers(page).catch(notifyError)}>
-            Export CSV
+            {t("Export CSV")}
           </Button>
           {add}
         </FilterRow>
@@ -119,8 +121,8 @@ function FilterRow({
         <Icon name="search" size={14} />
         <input
           type="search"
-          aria-label="Search addresses"
-          placeholder="Search"
+          aria-label={t("Search addresses")}
+          placeholder={t("Search")}
           value={filters.q}
           maxLength={maxSearchLength}
           onChange={({ currentTarget }) => onChange({ q: currentTarget.value })}
@@ -128,21 +130,21 @@ function FilterRow({
       </label>
       <SegmentedControl
         size="xs"
-        aria-label="Type"
+        aria-label={t("Type")}
         value={filters.type}
         onChange={(type) => onChange({ type })}
-        data={[{ value: "", label: "All" }, ...types]}
+        data={[{ value: "", label: t("All") }, ...types]}
       />
       <SegmentedControl
         size="xs"
-        aria-label="Status"
+        aria-label={t("Status")}
         value={filters.status}
         onChange={(status) => onChange({ status })}
         data={[
-          { value: "", label: "All" },
-          { value: "confirmed", label: "Confirmed" },
-          { value: "pending", label: "Unconfirmed" },
-          { value: "quarantined", label: "Quarantined" },
+          { value: "", label: t("All") },
+          { value: "confirmed", label: t("Confirmed") },
+          { value: "pending", label: t("Unconfirmed") },
+          { value: "quarantined", label: t("Quarantined") },
         ]}
       />
       <span className="subscribers-do flex gap-8 ml-auto">{children}</span>
@@ -166,9 +168,9 @@ function SubscriberList({
   return (
     <Panel>
       {visible.length === 0 && (
-        <p className="quiet panel-none">No subscriber matches these filters.</p>
+        <p className="quiet panel-none">{t("No subscriber matches these filters.")}</p>
       )}
-      <ul className="lines subscribers" aria-label="Subscribers">
+      <ul className="lines subscribers" aria-label={t("Subscribers")}>
         {visible.map((subscriber) => (
           <SubscriberLine
             key={subscriber.id}
@@ -224,8 +226,15 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       );
       notify(
         status === "pending"
-          ? `Sent a confirmation link to ${values.email}`
-          : `Added ${values.type === "email" ? values.email : values.type === "webhook" ? values.url : nameType(values.type)}`,
+          ? t("Sent a confirmation link to {email}", { email: values.email })
+          : t("Added {email}", {
+              email:
+                values.type === "email"
+                  ? values.email
+                  : values.type === "webhook"
+                    ? values.url
+                    : nameType(values.type),
+            }),
       );
       onClose();
     },
@@ -234,15 +243,15 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
   );
   return (
     <FormDialog
-      title="Add subscriber"
+      title={t("Add subscriber")}
       size={480}
       onClose={onClose}
       form={form}
-      submit="Add subscriber"
+      submit={t("Add subscriber")}
       curl={() => ({ method: "POST", route, body: buildSubscriberBody(form.values) })}
     >
       <SegmentedControl
-        aria-label="Type"
+        aria-label={t("Type")}
         fullWidth
         value={form.values.type}
         onChange={(type) => form.set("type", type)}
@@ -253,14 +262,16 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       {isChat(form.values.type) && (
         <TextInput
           key="webhookUrl"
-          label="Webhook URL"
-          description="It contains the credential, so it is stored encrypted and never shown again."
+          label={t("Webhook URL")}
+          description={t(
+            "It contains the credential, so it is stored encrypted and never shown again.",
+          )}
           autoComplete="off"
           {...form.input("webhookUrl")}
         />
       )}
       <Fold
-        title="What it gets"
+        title={t("What it gets")}
         summary={summarizeChoice(form.values)}
         open={false}
         invalid={hasChoiceError(form)}
@@ -287,15 +298,17 @@ const MailboxFields = ({ form }: { form: Form<NewValues> }) => (
   <>
     <TextInput
       key="email"
-      label="E-mail address"
+      label={t("E-mail address")}
       data-autofocus
       autoComplete="off"
-      placeholder="ann@team.example"
+      placeholder={t("ann@team.example")}
       {...form.input("email")}
     />
     <Switch
-      label="The owner has already agreed"
-      description="Otherwise a confirmation link is sent first. Updates are sent once it has been used."
+      label={t("The owner has already agreed")}
+      description={t(
+        "Otherwise a confirmation link is sent first. Updates are sent once it has been used.",
+      )}
       {...form.toggle("confirmed")}
     />
   </>
@@ -311,8 +324,8 @@ const WebhookFields = ({ form }: { form: Form<NewValues> }) => (
       {...form.input("url")}
     />
     <SecretField
-      label="Secret"
-      hint="Signs each request, as described by Standard Webhooks."
+      label={t("Secret")}
+      hint={t("Signs each request, as described by Standard Webhooks.")}
       error={form.errorOf("secret")}
       value={form.values.secret}
       onChange={(secret) => form.set("secret", secret)}
@@ -339,11 +352,9 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
         <b>{address}</b>{" "}
         <span className="faint">
           {status === "pending" && "unconfirmed"}
-          {isQuarantined && "quarantined: its mail server rejected the address"}
+          {isQuarantined && t("quarantined: its mail server rejected the address")}
           {status === "confirmed" && lastDeliveryAt !== null && (
-            <>
-              last notified <Time at={lastDeliveryAt} />
-            </>
+            <>{tNode("last notified {time}", { time: <Time at={lastDeliveryAt} /> })}</>
           )}
           {secretsSet.includes("secret") && `${dot}signed`}
           {choice !== "" && `${dot}${choice}`}
@@ -375,18 +386,18 @@ function SubscriberMenu({
   const isQuarantined = status === "quarantined";
   const release = async () => {
     await unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).release.post());
-    notify(`Updates are sent to ${address} again`);
+    notify(t("Updates are sent to {address} again", { address }));
   };
   return (
-    <RowMenu label={`Actions for ${address}`}>
+    <RowMenu label={t("Actions for {address}", { address })}>
       {() => (
         <>
           <MenuItem icon="edit" onClick={onEdit}>
-            Change what it gets
+            {t("Change what it gets")}
           </MenuItem>
           {isQuarantined && (
             <MenuItem icon="refresh" onClick={() => void release().catch(notifyError)}>
-              Send to it again
+              {t("Send to it again")}
             </MenuItem>
           )}
           <HistoryItem id={id} />
@@ -399,7 +410,7 @@ function SubscriberMenu({
               )
             }
           >
-            Delete
+            {t("Delete")}
           </DangerItem>
         </>
       )}

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { dashboard, unwrapData } from "../../data/client.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
+import { t } from "../../language/text.ts";
 
 export default function Visit({ visit }: { visit: string }) {
   const { data, error } = useQuery({
@@ -15,10 +16,13 @@ export default function Visit({ visit }: { visit: string }) {
   useEffect(() => {
     if (data !== undefined) location.replace(data.url);
   }, [data]);
-  if (error === null) return <p className="quiet">Opening the status page…</p>;
+  if (error === null) return <p className="quiet">{t("Opening the status page…")}</p>;
   return (
     <Panel>
-      <EmptyState icon={<Icon name="lock" size={28} />} title="The status page can't be opened">
+      <EmptyState
+        icon={<Icon name="lock" size={28} />}
+        title={t("The status page can't be opened")}
+      >
         {error.message}
       </EmptyState>
     </Panel>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { dashboard } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
+import { t } from "../../language/text.ts";
 
 const providersQuery = createDataQuery(["sign-in-providers"], (options) =>
   dashboard.identities.providers.get(options),
@@ -29,9 +30,9 @@ export function VisitorProviders({
     ]);
   return (
     <Input.Wrapper
-      label="Visitors without an account here"
+      label={t("Visitors without an account here")}
       labelElement="div"
-      description="They sign in at a provider, and see only this page."
+      description={t("They sign in at a provider, and see only this page.")}
       error={error}
     >
       <div className="visitor-providers">
@@ -40,14 +41,14 @@ export function VisitorProviders({
           return (
             <div key={id}>
               <Checkbox
-                label={`Accounts at ${name}`}
+                label={t("Accounts at {name}", { name })}
                 checked={chosen !== undefined}
                 onChange={({ currentTarget: { checked } }) => change(id, checked ? [] : null)}
               />
               {chosen !== undefined && (
                 <TagsInput
-                  aria-label={`E-mail domains of accounts at ${name}`}
-                  placeholder={chosen.domains.length === 0 ? "All accounts, or a domain" : ""}
+                  aria-label={t("E-mail domains of accounts at {name}", { name })}
+                  placeholder={chosen.domains.length === 0 ? t("All accounts, or a domain") : ""}
                   value={chosen.domains}
                   onChange={(domains) => change(id, domains)}
                 />

@@ -11,6 +11,7 @@ import { Time } from "../../components/display/time.tsx";
 import { describeNotified } from "../monitors/attention-rules.ts";
 import { IncidentLine } from "../monitors/point-details.tsx";
 import { chooseColumns, splitFirst, plannedId, type Tile } from "./wall-rules.ts";
+import { t, tNode } from "../../language/text.ts";
 
 /** A grid of `count` boxes that fills the available space, with boxes as large as possible. */
 function Fitted({
@@ -81,7 +82,7 @@ export function Trouble({
   return (
     <Fitted
       className="wall-trouble"
-      label="Problems"
+      label={t("Problems")}
       count={shown.length + Math.min(more, 1)}
       ratio={2.4}
       weight={4}
@@ -94,7 +95,10 @@ export function Trouble({
               <span title={name}>{name}</span>
             </h2>
             <p className="wall-since">
-              {stateLabels[status]} for <Time at={statusSince} as="for" />
+              {tNode("{stateLabels} for {time}", {
+                stateLabels: stateLabels[status],
+                time: <Time at={statusSince} as="for" />,
+              })}
             </p>
             <p className="wall-message">{formatReason(lastMessage ?? target ?? "")}</p>
             {!isPast && monitors.length <= maxWithNotified && (
@@ -109,7 +113,7 @@ export function Trouble({
       {more > 0 && (
         <article className="wall-card">
           <div>
-            <h2>and {formatCount(more)} more</h2>
+            <h2>{tNode("and {more} more", { more: formatCount(more) })}</h2>
           </div>
         </article>
       )}
@@ -146,7 +150,7 @@ export function Tiles({
   return (
     <Fitted
       className="wall-tiles"
-      label="Groups"
+      label={t("Groups")}
       count={shown.length + Math.min(more, 1)}
       ratio={2.2}
       weight={isBeside ? Math.min(3, 0.6 + shown.length / 7) : 4}
@@ -169,7 +173,7 @@ export function Tiles({
       {more > 0 && (
         <article className="wall-tile">
           <div>
-            <h2>and {formatCount(more)} more</h2>
+            <h2>{tNode("and {more} more", { more: formatCount(more) })}</h2>
           </div>
         </article>
       )}
@@ -210,7 +214,7 @@ function Segments({
   return (
     <Bars
       className="wall-segments"
-      label={`Monitors of ${name}, one bar each`}
+      label={t("Monitors of {name}, one bar each", { name })}
       tones={shownMonitors.map(({ status }) => tones[status])}
       onPick={(index) =>
         void navigate({ to: "/monitors/$id", params: { id: shownMonitors[index]?.id ?? "" } })
@@ -231,15 +235,15 @@ function Segment({ monitor, isPast }: { monitor: OverviewMonitor | undefined; is
       title={name}
       keys={[
         [["←", "→"], "move"],
-        [["↵"], incident === null ? "open monitor" : "open incident"],
-        [["Esc"], "close"],
+        [["↵"], incident === null ? t("open monitor") : t("open incident")],
+        [[t("Esc")], "close"],
       ]}
       lines={[
-        ["State", stateLabels[status]],
-        ["Since", <Time key="since" at={statusSince} as="short" />],
-        ["For", <Time key="for" at={statusSince} as="for" />],
-        ["Reason", lastMessage === null ? null : formatReason(lastMessage)],
-        ["24 hours", uptime24h === null ? null : formatPercent(uptime24h)],
+        [t("State"), stateLabels[status]],
+        [t("Since"), <Time key="since" at={statusSince} as="short" />],
+        [t("For"), <Time key="for" at={statusSince} as="for" />],
+        [t("Reason"), lastMessage === null ? null : formatReason(lastMessage)],
+        [t("24 hours"), uptime24h === null ? null : formatPercent(uptime24h)],
       ]}
     >
       {incident !== null && <IncidentLine incident={incident} />}

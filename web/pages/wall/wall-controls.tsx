@@ -7,6 +7,7 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { chooseFirstPast } from "../monitors/list/filters.ts";
 import { PastBar } from "../monitors/list/past-bar.tsx";
+import { t } from "../../language/text.ts";
 
 const shownMs = 3_000;
 
@@ -47,24 +48,28 @@ export function WallControls({ light, isPast }: { light: boolean; isPast: boolea
   return (
     <nav
       className={isShown ? "wall-controls wall-controls-shown" : "wall-controls"}
-      aria-label="Wall"
+      aria-label={t("Wall")}
     >
       {!isPast && (
         <ActionIcon
           size={40}
-          aria-label="Show a past time"
+          aria-label={t("Show a past time")}
           onClick={() => showTime(navigate, chooseFirstPast())}
         >
           <Icon name="clock" size={20} />
         </ActionIcon>
       )}
-      <ActionIcon size={40} aria-label="Full screen (F)" onClick={acts.full}>
+      <ActionIcon size={40} aria-label={t("Full screen (F)")} onClick={acts.full}>
         <Icon name="screen" size={20} />
       </ActionIcon>
-      <ActionIcon size={40} aria-label={light ? "Dark (T)" : "Light (T)"} onClick={acts.theme}>
+      <ActionIcon
+        size={40}
+        aria-label={light ? t("Dark (T)") : t("Light (T)")}
+        onClick={acts.theme}
+      >
         <Icon name={light ? "moon" : "sun"} size={20} />
       </ActionIcon>
-      <ActionIcon size={40} aria-label="Leave the wall (Esc)" onClick={acts.leave}>
+      <ActionIcon size={40} aria-label={t("Leave the wall (Esc)")} onClick={acts.leave}>
         <Icon name="exit" size={20} />
       </ActionIcon>
     </nav>

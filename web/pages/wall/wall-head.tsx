@@ -5,7 +5,7 @@ import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
-import { formatCount, pluralize } from "../../components/display/format.ts";
+import { formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Mark } from "../../components/display/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
@@ -13,6 +13,7 @@ import { getFormatter } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countStates, buildHeadline, findWorstIncident } from "./wall-rules.ts";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 /** The overall state in one line: logo, words, counts and the time, which is `at` if it is given. */
 export function WallHead({ overview, at }: { overview: Overview; at: string | undefined }) {
@@ -45,7 +46,9 @@ export function WallHead({ overview, at }: { overview: Overview; at: string | un
           ) : (
             <span className="wall-count degraded" role="status">
               <Icon name="warning" size={20} />
-              No connection. Last update: <Time at={lostAt} as="clock" />
+              {tNode("No connection. Last update: {time}", {
+                time: <Time at={lostAt} as="clock" />,
+              })}
             </span>
           )}
         </p>
@@ -93,7 +96,7 @@ export function OpenIncidents({
 }) {
   const { title, severity, status, createdAt } = findWorstIncident(incidents);
   return (
-    <section className="wall-incidents" aria-label="Open incidents">
+    <section className="wall-incidents" aria-label={t("Open incidents")}>
       <SeverityPill severity={severity} />
       <p>
         <b title={title}>{title}</b>
@@ -101,7 +104,11 @@ export function OpenIncidents({
           {status}, <Time at={createdAt} as="for" />
         </span>
       </p>
-      <span>{total > 1 ? `+ ${pluralize(total - 1, "more incident")}` : "1 incident open"}</span>
+      <span>
+        {total > 1
+          ? `+ ${tCount(total - 1, "{count} more incident", "{count} more incidents")}`
+          : t("1 incident open")}
+      </span>
     </section>
   );
 }

@@ -25,6 +25,7 @@ import { followUpgrades } from "./upgrades.ts";
 import { WallControls, WallPast } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { buildTiles, listTroubled } from "./wall-rules.ts";
+import { t } from "../../language/text.ts";
 
 /** The overview for an unattended screen. */
 export default function WallPage() {
@@ -53,7 +54,7 @@ function Wall() {
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
-  useDocumentTitle(`${organization.name} – Signalbox`);
+  useDocumentTitle(t("{name} – Signalbox", { name: organization.name }));
   const isReady = overview !== undefined && !isLoading;
   const incidents = at === undefined ? open?.data : overview?.openIncidents;
   const total = at === undefined ? open?.meta.total : incidents?.length;

@@ -4,13 +4,14 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
 import { compareTroubled } from "../monitors/attention-rules.ts";
-import { formatCount, pluralize } from "../../components/display/format.ts";
+import { formatCount } from "../../components/display/format.ts";
 import {
   type State,
   stateLabels,
   worstFirst,
   findWorst,
 } from "../../components/display/state-icon.tsx";
+import { t, tCount } from "../../language/text.ts";
 
 /**
  * Number of columns that makes `count` tiles largest in the available space. `ratio` is a tile's
@@ -55,10 +56,12 @@ export function buildTiles(overview: Overview, maintenanceEnd: string): Tile[] {
   const planned = overview.monitors.filter(({ status }) => status === "maintenance");
   const tiles = buildFolderTiles(overview);
   if (planned.length === 0 || overview.groups.length === 0) return tiles;
-  const tile = buildTile(plannedId, "Maintenance", planned);
+  const tile = buildTile(plannedId, t("Maintenance"), planned);
   const count = planned.length;
   const words =
-    maintenanceEnd === "" ? pluralize(count, "monitor") : `${formatCount(count)}${maintenanceEnd}`;
+    maintenanceEnd === ""
+      ? tCount(count, "{count} monitor", "{count} monitors")
+      : `${formatCount(count)}${maintenanceEnd}`;
   return [...tiles, { ...tile, words }];
 }
 
@@ -74,7 +77,7 @@ function buildFolderTiles({ groups, monitors }: Overview): Tile[] {
   const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
   const tiles = groups.map(({ id, name }) => buildTile(id, name, byGroup.get(id) ?? []));
   const rest = byGroup.get(null) ?? [];
-  return rest.length === 0 ? tiles : [...tiles, buildTile("rest", "Ungrouped", rest)];
+  return rest.length === 0 ? tiles : [...tiles, buildTile("rest", t("Ungrouped"), rest)];
 }
 
 function buildTile(id: string, name: string, monitors: readonly OverviewMonitor[]): Tile {
@@ -95,7 +98,10 @@ function countWords(states: readonly State[]): string {
   const counts = countStates(states);
   const [only] = counts;
   if (counts.length === 1 && only !== undefined && only.count > 1)
-    return `all ${formatCount(only.count)} ${stateLabels[only.state].toLowerCase()}`;
+    return t("all {count} {toLowerCase}", {
+      count: formatCount(only.count),
+      toLowerCase: stateLabels[only.state].toLowerCase(),
+    });
   return counts
     .map(({ state, count }) => `${formatCount(count)} ${stateLabels[state].toLowerCase()}`)
     .join(", ");
@@ -124,11 +130,14 @@ export function buildHeadline({ monitors }: Overview): Headline {
     .map((state) => ({ state, words: `${formatCount(countOf(state))} ${state}` }));
   if (troubled[0] !== undefined) return { state: troubled[0].state, parts: troubled };
   if (countOf("unknown") > 0)
-    return buildSinglePart("unknown", `${formatCount(countOf("unknown"))} not judged`);
-  if (countOf("up") > 0) return buildSinglePart("up", "Everything is up");
-  if (countOf("maintenance") > 0) return buildSinglePart("maintenance", "In maintenance");
-  if (countOf("pending") > 0) return buildSinglePart("pending", "Waiting for the first results");
-  return buildSinglePart("paused", "No active monitors");
+    return buildSinglePart(
+      "unknown",
+      t("{of} not judged", { of: formatCount(countOf("unknown")) }),
+    );
+  if (countOf("up") > 0) return buildSinglePart("up", t("Everything is up"));
+  if (countOf("maintenance") > 0) return buildSinglePart("maintenance", t("In maintenance"));
+  if (countOf("pending") > 0) return buildSinglePart("pending", t("Waiting for the first results"));
+  return buildSinglePart("paused", t("No active monitors"));
 }
 
 /** The most severe incident. Ties go to the first in the list, which must not be empty. */

@@ -25,6 +25,7 @@ import {
 } from "../translations.ts";
 import { TranslationsField } from "../translations-field.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { t } from "../../../language/text.ts";
 
 type Values = {
   /** Null follows the incident until the person writes something. */
@@ -53,15 +54,19 @@ export function Composer({
   onWriting: (writing: ComposerMode) => void;
 }) {
   return (
-    <section className="panel composer flex flex-col gap-10" aria-label="Post an update">
+    <section className="panel composer flex flex-col gap-10" aria-label={t("Post an update")}>
       <TabRow
         name="composer"
-        label="Type of update"
+        label={t("Type of update")}
         value={writing}
         onChange={onWriting}
         tabs={[
-          { value: "update", label: incident.public ? "Public update" : "Update", icon: "page" },
-          { value: "note", label: "Internal note", icon: "lock" },
+          {
+            value: "update",
+            label: incident.public ? t("Public update") : t("Update"),
+            icon: "page",
+          },
+          { value: "note", label: t("Internal note"), icon: "lock" },
         ]}
       />
       <HeldOfRecord subjectId={incident.id} />
@@ -139,10 +144,10 @@ export function useUpdateDraft(incident: Incident) {
 
 /** The label of the button, such as `Post to 2 pages, 32 people`. */
 function nameSubmit(next: IncidentStatus, current: IncidentStatus, hasText: boolean, to: string) {
-  const post = to === "" ? "Post update" : `Post to ${to}`;
+  const post = to === "" ? t("Post update") : t("Post to {to}", { to });
   const also = to === "" ? "" : `${dot}${to}`;
   if (next === "resolved" && current !== "resolved")
-    return `${hasText ? "Post and resolve" : "Resolve"}${also}`;
+    return `${hasText ? t("Post and resolve") : t("Resolve")}${also}`;
   return next !== "resolved" && current === "resolved" ? `Reopen${also}` : post;
 }
 
@@ -224,9 +229,9 @@ function MessageField({
   return (
     <MarkdownField
       ref={box}
-      aria-label="Message"
+      aria-label={t("Message")}
       minRows={5}
-      placeholder="What happened, who is affected, what happens next"
+      placeholder={t("What happened, who is affected, what happens next")}
       value={values.message}
       onChange={({ currentTarget }) => {
         set("status", status);
@@ -255,7 +260,7 @@ const StatusRow = ({
 }) => (
   <div className="composer-top flex items-center justify-between flex-wrap gap-6">
     <SegmentedControl
-      aria-label="Status"
+      aria-label={t("Status")}
       value={status}
       onChange={(next) => set("status", next as IncidentStatus)}
       data={incidentStatuses.map((value) => ({ value, label: capitalize(value) }))}
@@ -271,7 +276,7 @@ const StatusRow = ({
         }}
       />
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onPreview}>
-        Preview page
+        {t("Preview page")}
       </Button>
     </span>
   </div>

@@ -11,6 +11,7 @@ import { InternalNamesLine } from "../internal-names-line.tsx";
 import { SeverityField } from "../labels.tsx";
 import { dropUnaffected, ImpactsField } from "../impacts-field.tsx";
 import { MonitorsField } from "../monitors-field.tsx";
+import { t } from "../../../language/text.ts";
 
 type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds" | "impacts">;
 
@@ -45,18 +46,18 @@ export function EditDialog({
   );
   return (
     <FormDialog
-      title="Edit incident"
+      title={t("Edit incident")}
       size={520}
       onClose={onClose}
       form={form}
-      submit="Save"
+      submit={t("Save")}
       curl={() => ({
         method: "PATCH",
         route: v1.incidents({ id: incident.id }),
         body: dropUnaffected(form.values),
       })}
     >
-      <TextInput label="Title" data-autofocus {...form.input("title")} />
+      <TextInput label={t("Title")} data-autofocus {...form.input("title")} />
       <InternalNamesLine
         text={form.values.title}
         isPublic={form.values.public}
@@ -65,7 +66,11 @@ export function EditDialog({
       <SeverityField {...form.field("severity")} />
       <MonitorsField form={form} />
       <ImpactsField monitorIds={form.values.monitorIds} {...form.field("impacts")} />
-      <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
+      <Switch
+        label={t("Public")}
+        description={t("Shown on status pages.")}
+        {...form.toggle("public")}
+      />
     </FormDialog>
   );
 }

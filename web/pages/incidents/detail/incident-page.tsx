@@ -26,8 +26,9 @@ import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
-const crumbs = [{ to: "/incidents", label: "Incidents" }];
+const crumbs = [{ to: "/incidents", label: t("Incidents") }];
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
@@ -37,7 +38,7 @@ export default function IncidentPage() {
     <Loaded
       query={useIncident(id)}
       besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
-      what="The incident"
+      what={t("The incident")}
       crumbs={crumbs}
     >
       {(incident) => <Incident key={`${id} ${undone}`} incident={incident} />}
@@ -74,7 +75,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
       <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
         <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>
-      <PartialNote what="The incident" partial={incident.partial} />
+      <PartialNote what={t("The incident")} partial={incident.partial} />
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
         {mayWrite && (
           <Composer
@@ -108,7 +109,7 @@ const CustomerPanel = (view: Pick<Parameters<typeof CustomerView>[0], "draft" | 
     <CustomerView {...view}>
       {(choice) => (
         <header className="panel-head">
-          <h2>As customers see it</h2>
+          <h2>{t("As customers see it")}</h2>
           {choice}
         </header>
       )}
@@ -131,23 +132,32 @@ function Line({ incident }: { incident: IncidentRecord }) {
       <span className="incident-line">
         {monitors.length > 0 && (
           <>
-            affects{" "}
-            <b>
-              <Names names={shortenNames(monitors)} />
-            </b>
+            {tNode("affects {b}", {
+              b: (
+                <b>
+                  <Names names={shortenNames(monitors)} />
+                </b>
+              ),
+            })}
             {dot}
           </>
         )}
-        opened {origin === "monitor" ? "by monitor" : "manually"}, <Time at={createdAt} />
+        {tNode("opened {value}, {time}", {
+          value: origin === "monitor" ? t("by monitor") : "manually",
+          time: <Time at={createdAt} />,
+        })}
         {dot}
         {pages.length === 0 ? (
-          "not public"
+          t("not public")
         ) : (
           <>
-            public on{" "}
-            <b>
-              <Names names={pages.map(({ title }) => title)} />
-            </b>
+            {tNode("public on {b}", {
+              b: (
+                <b>
+                  <Names names={pages.map(({ title }) => title)} />
+                </b>
+              ),
+            })}
           </>
         )}
       </span>
@@ -169,10 +179,10 @@ function Actions({
   const isOver = incident.status === "resolved";
   return (
     <>
-      {mayWrite && <Button onClick={() => onDialog("edit")}>Edit</Button>}
+      {mayWrite && <Button onClick={() => onDialog("edit")}>{t("Edit")}</Button>}
       <MoreActions>
         <MenuItem icon="page" onClick={() => onDialog("preview")}>
-          Preview public page
+          {t("Preview public page")}
         </MenuItem>
         <RecordItems
           id={incident.id}
@@ -200,7 +210,7 @@ function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: Up
   const isOver = incident.status === "resolved";
   const isResolving = useIsResolving(incident.id);
   const next = isOver ? "investigating" : "resolved";
-  const verb = isOver ? "Reopen" : "Resolve";
+  const verb = isOver ? t("Reopen") : t("Resolve");
   return (
     <BusyButton
       // With a draft, the button of the composer is the primary one.
@@ -209,7 +219,7 @@ function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: Up
       disabled={isResolving}
       onClick={() => (draft.hasText ? void draft.postAs(next) : setStatus(incident, next))}
     >
-      {draft.hasText ? `Post and ${verb.toLowerCase()}` : verb}
+      {draft.hasText ? t("Post and {toLowerCase}", { toLowerCase: verb.toLowerCase() }) : verb}
     </BusyButton>
   );
 }

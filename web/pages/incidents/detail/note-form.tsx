@@ -4,6 +4,7 @@ import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
+import { t } from "../../../language/text.ts";
 
 /** Posts an internal note, visible only to members of the organization. */
 export function NoteForm({ incident: { id } }: { incident: Incident }) {
@@ -25,13 +26,13 @@ export function NoteForm({ incident: { id } }: { incident: Incident }) {
   return (
     <FormFrame
       form={form}
-      submit="Add note"
+      submit={t("Add note")}
       disabled={form.values.message.trim() === ""}
-      extra={<span className="audience">Never public · no one is notified</span>}
+      extra={<span className="audience">{t("Never public · no one is notified")}</span>}
     >
       <MarkdownField
-        aria-label="Note"
-        placeholder="For your team only"
+        aria-label={t("Note")}
+        placeholder={t("For your team only")}
         {...form.input("message")}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);

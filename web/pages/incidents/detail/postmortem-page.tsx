@@ -21,8 +21,9 @@ import {
   savePostmortem,
 } from "./postmortem.tsx";
 import { Timeline } from "./timeline.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
-const outline = "**Impact**\n\n\n**Root cause**\n\n\n**Action items**\n\n- [ ] ";
+const outline = t("**Impact**\n\n\n**Root cause**\n\n\n**Action items**\n\n- [ ] ");
 
 export default function PostmortemPage() {
   const { id = "" } = useParams({ strict: false });
@@ -30,8 +31,8 @@ export default function PostmortemPage() {
     <Loaded
       query={useIncident(id)}
       besides={[useTraces(id)]}
-      what="The postmortem"
-      crumbs={[{ to: "/incidents", label: "Incidents" }]}
+      what={t("The postmortem")}
+      crumbs={[{ to: "/incidents", label: t("Incidents") }]}
     >
       {(incident) => <Postmortem key={id} incident={incident} />}
     </Loaded>
@@ -46,9 +47,9 @@ function Postmortem({ incident }: { incident: Incident }) {
   return (
     <>
       <PageHeader
-        title={`Postmortem: ${title}`}
+        title={t("Postmortem: {title}", { title })}
         crumbs={[
-          { to: "/incidents", label: "Incidents" },
+          { to: "/incidents", label: t("Incidents") },
           { to: `/incidents/${id}`, label: title },
         ]}
         below={<PostmortemPill postmortem={postmortem} />}
@@ -74,15 +75,15 @@ function Reading({ incident }: { incident: Incident }) {
   const mayWrite = useMayChange(incident);
   if (postmortem === null)
     return (
-      <Panel title="Text">
-        <p className="quiet">There is no postmortem yet.</p>
+      <Panel title={t("Text")}>
+        <p className="quiet">{t("There is no postmortem yet.")}</p>
       </Panel>
     );
   const save = (message: string) =>
     void savePostmortem(id, { message }, incident).catch(notifyError);
   return (
     <div>
-      <section className="panel postmortem" aria-label="Postmortem">
+      <section className="panel postmortem" aria-label={t("Postmortem")}>
         <PostmortemText postmortem={postmortem} />
       </section>
       <ActionItems message={postmortem.message} onChange={mayWrite ? save : null} />
@@ -112,14 +113,14 @@ function Writing({ incident: shown, onClose }: { incident: Incident; onClose: ()
     postmortem === null ? void navigate({ to: "/incidents/$id", params: { id } }) : onClose();
   return (
     <div>
-      <section className="panel postmortem" aria-label="Postmortem">
+      <section className="panel postmortem" aria-label={t("Postmortem")}>
         <FormFrame
           form={form}
           onCancel={cancel}
-          submit={isPublic ? "Save" : "Save draft"}
+          submit={isPublic ? t("Save") : t("Save draft")}
           extra={
             <span className="audience">
-              {isPublic ? "Public at once · no one is notified" : "The draft is not public"}
+              {isPublic ? t("Public at once · no one is notified") : t("The draft is not public")}
             </span>
           }
           curl={() => ({
@@ -129,7 +130,7 @@ function Writing({ incident: shown, onClose }: { incident: Incident; onClose: ()
           })}
         >
           <MarkdownField
-            label="Impact, root cause and action items"
+            label={t("Impact, root cause and action items")}
             minRows={14}
             maxRows={40}
             {...form.input("message")}
@@ -168,10 +169,12 @@ function ActionItems({
   }
   return (
     <Panel
-      title="Action items"
-      actions={items.length > 0 && <span className="quiet text-s">{open} open</span>}
+      title={t("Action items")}
+      actions={
+        items.length > 0 && <span className="quiet text-s">{tNode("{open} open", { open })}</span>
+      }
     >
-      {items.length === 0 && <p className="quiet text-s">No action items yet.</p>}
+      {items.length === 0 && <p className="quiet text-s">{t("No action items yet.")}</p>}
       <ul className="action-items">
         {items.map((item) => (
           <li key={item.line}>
@@ -187,14 +190,14 @@ function ActionItems({
       {onChange !== null && (
         <form className="action-item-add" onSubmit={add}>
           <TextInput
-            aria-label="New action item"
-            placeholder="What will change, and who does it"
+            aria-label={t("New action item")}
+            placeholder={t("What will change, and who does it")}
             value={words}
             maxLength={500}
             onChange={({ currentTarget }) => setWords(currentTarget.value)}
           />
           <Button type="submit" disabled={words.trim() === ""}>
-            Add
+            {t("Add")}
           </Button>
         </form>
       )}

@@ -10,7 +10,6 @@ import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
 import { useMayChange } from "../../../components/display/partial-record.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { pluralize } from "../../../components/display/format.ts";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
@@ -19,6 +18,7 @@ import { postmortemKeyOf, useDeleting } from "../../../components/deletion.ts";
 import { notifyError } from "../../../components/toasts.tsx";
 import { deletePostmortem } from "../actions.ts";
 import { useAudience } from "../data.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 /**
  * Saves the postmortem. `known` is the incident as loaded; undefined overwrites later changes by
@@ -40,7 +40,7 @@ export async function savePostmortem(
 export const PostmortemPill = ({ postmortem }: { postmortem: Incident["postmortem"] }) =>
   postmortem !== null && (
     <span className={`pill ${postmortem.publishedAt === null ? "" : "pill-accent"}`}>
-      {postmortem.publishedAt === null ? "Draft" : "Published"}
+      {postmortem.publishedAt === null ? t("Draft") : t("Published")}
     </span>
   );
 
@@ -53,7 +53,7 @@ export const PostmortemText = ({
   <>
     <Markdown text={message} />
     <p className="timeline-by">
-      {publishedAt === null ? "Draft saved" : "Published"}{" "}
+      {publishedAt === null ? t("Draft saved") : t("Published")}{" "}
       <Time at={publishedAt ?? updatedAt} as="short" />
     </p>
   </>
@@ -66,20 +66,22 @@ export function Postmortem({ incident }: { incident: Incident }) {
   const isDeleting = useDeleting().has(postmortemKeyOf(id));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
-    <section className="panel postmortem" aria-label="Postmortem">
+    <section className="panel postmortem" aria-label={t("Postmortem")}>
       <div className="panel-head">
         <h2>
-          Postmortem <PostmortemPill postmortem={postmortem} />
+          {tNode("Postmortem {postmortempill}", {
+            postmortempill: <PostmortemPill postmortem={postmortem} />,
+          })}
         </h2>
         <Button
           size="compact-sm"
           renderRoot={(props) => <Link to="/incidents/$id/postmortem" params={{ id }} {...props} />}
         >
-          {postmortem === null ? "Write postmortem" : "Open postmortem"}
+          {postmortem === null ? t("Write postmortem") : t("Open postmortem")}
         </Button>
       </div>
       {postmortem === null ? (
-        <p className="quiet">Say what happened, why, and what you will change.</p>
+        <p className="quiet">{t("Say what happened, why, and what you will change.")}</p>
       ) : (
         <PostmortemText postmortem={postmortem} />
       )}
@@ -104,23 +106,23 @@ export function PostmortemActions({
     void savePostmortem(id, { published: false }, incident).catch(notifyError);
   return (
     <>
-      <Button onClick={onWrite}>Edit</Button>
+      <Button onClick={onWrite}>{t("Edit")}</Button>
       {!isPublished && (
         <Button
           variant="filled"
           disabled={status !== "resolved"}
-          title={status === "resolved" ? undefined : "Resolve the incident first"}
+          title={status === "resolved" ? undefined : t("Resolve the incident first")}
           onClick={() => setPublishing(true)}
         >
-          Publish
+          {t("Publish")}
         </Button>
       )}
-      <RowMenu label="Actions for the postmortem">
+      <RowMenu label={t("Actions for the postmortem")}>
         {() => (
           <>
             {isPublished && (
               <MenuItem icon="lock" onClick={unpublishPostmortem}>
-                Unpublish
+                {t("Unpublish")}
               </MenuItem>
             )}
             <DangerItem
@@ -130,7 +132,7 @@ export function PostmortemActions({
                 void navigate({ to: "/incidents/$id", params: { id } });
               }}
             >
-              Delete
+              {t("Delete")}
             </DangerItem>
           </>
         )}
@@ -160,24 +162,26 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
     onError: notifyError,
   });
   return (
-    <Modal opened onClose={onClose} title="Publish the postmortem?" size="sm" centered>
+    <Modal opened onClose={onClose} title={t("Publish the postmortem?")} size="sm" centered>
       <p className="mb-14 text-s quiet">
         {pages.length === 0
-          ? "No status page shows this incident."
-          : `Shown on ${pages.map(({ title }) => title).join(", ")}.`}
+          ? t("No status page shows this incident.")
+          : t("Shown on {pages}.", { pages: pages.map(({ title }) => title).join(", ") })}
       </p>
       {subscribers > 0 && (
         <Checkbox
-          label={`Notify ${pluralize(subscribers, "subscriber")}`}
+          label={t("Notify {pluralize}", {
+            pluralize: tCount(subscribers, "{count} subscriber", "{count} subscribers"),
+          })}
           checked={notify}
           onChange={({ currentTarget }) => setNotify(currentTarget.checked)}
         />
       )}
       <div className="form-buttons">
         <div className="form-extra" />
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t("Cancel")}</Button>
         <BusyButton variant="filled" loading={isPending} onClick={() => mutate()} data-autofocus>
-          Publish
+          {t("Publish")}
         </BusyButton>
       </div>
     </Modal>

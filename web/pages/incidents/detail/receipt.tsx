@@ -2,8 +2,9 @@
 import { useId, useState } from "react";
 import type { Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
-import { dot, formatCount, formatReason, pluralize } from "../../../components/display/format.ts";
+import { dot, formatCount, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
+import { t, tCount } from "../../../language/text.ts";
 
 const sumOf = (receivers: readonly Receiver[]) =>
   receivers.reduce((sum, { count }) => sum + count, 0);
@@ -29,8 +30,11 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
       >
         <Icon name={isOpen ? "down" : "right"} size={13} />
         {delivered === total
-          ? `Delivered to ${formatCount(total)}`
-          : `Delivered to ${formatCount(delivered)} of ${formatCount(total)}`}
+          ? t("Delivered to {total}", { total: formatCount(total) })
+          : t("Delivered to {delivered} of {total}", {
+              delivered: formatCount(delivered),
+              total: formatCount(total),
+            })}
         {rest.length > 0 && (
           <span className={isTroubled ? "degraded" : "faint"}>
             {dot}
@@ -52,4 +56,5 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
   );
 }
 
-const nameReceiver = ({ name, count }: Receiver) => name ?? pluralize(count, "subscriber");
+const nameReceiver = ({ name, count }: Receiver) =>
+  name ?? tCount(count, "{count} subscriber", "{count} subscribers");

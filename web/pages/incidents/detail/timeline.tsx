@@ -15,6 +15,7 @@ import { useTraces } from "../data.ts";
 import { Receipt } from "./receipt.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 type Author = IncidentTraces["authors"][number];
 type Line = { key: string; at: string; who: string; words: string };
@@ -40,8 +41,8 @@ function mergeEntries({ updates, notes }: Incident, lines: readonly Line[]): Ent
 }
 
 const verbs: Record<string, string> = {
-  "incident.postmortem-published": "published the postmortem",
-  "incident.postmortem-deleted": "deleted the postmortem",
+  "incident.postmortem-published": t("published the postmortem"),
+  "incident.postmortem-deleted": t("deleted the postmortem"),
 };
 
 /** State changes and edits, one line each. */
@@ -56,10 +57,15 @@ function buildLines(
       who: name,
       words:
         status === "maintenance"
-          ? "is in maintenance"
+          ? t("is in maintenance")
           : troubleSeconds === null
-            ? `is ${status}${message === null || status === "up" ? "" : `: ${formatReason(message)}`}`
-            : `is up after ${durationInWords(troubleSeconds)}`,
+            ? t("is {status}{value}", {
+                status,
+                value: message === null || status === "up" ? "" : `: ${formatReason(message)}`,
+              })
+            : t("is up after {durationInWords}", {
+                durationInWords: durationInWords(troubleSeconds),
+              }),
     })),
     ...changes.map(({ at, action, fields, ...author }) => ({
       key: `${action} ${at}`,
@@ -68,15 +74,15 @@ function buildLines(
       words:
         verbs[action] ??
         (fields.includes("updates")
-          ? "edited an update"
-          : `changed the ${fields.map(nameOfField).join(", ")}`),
+          ? t("edited an update")
+          : t("changed the {fields}", { fields: fields.map(nameOfField).join(", ") })),
     })),
   ];
 }
 
 const fieldNames: Record<string, string> = {
   monitorIds: "monitors",
-  impacts: "shown states",
+  impacts: t("shown states"),
   public: "visibility",
 };
 const nameOfField = (field: string) => fieldNames[field] ?? field;
@@ -96,13 +102,13 @@ export function Timeline({ incident }: { incident: Incident }) {
     .filter((entry) => kind === "all" || (kind === "updates" ? "update" in entry : "note" in entry))
     .filter((entry) => !("note" in entry) || !deleting.has(entry.note.id));
   return (
-    <section className="panel" aria-label="Activity">
+    <section className="panel" aria-label={t("Activity")}>
       <div className="panel-head">
-        <h2>Activity</h2>
+        <h2>{t("Activity")}</h2>
         {incident.notes.length > 0 && (
           <SegmentedControl
             size="xs"
-            aria-label="Show"
+            aria-label={t("Show")}
             value={kind}
             onChange={(next) => setKind(next as typeof kind)}
             data={kinds.map((value) => ({ value, label: capitalize(value) }))}
@@ -135,7 +141,7 @@ export function Timeline({ incident }: { incident: Incident }) {
 function useAuthorName() {
   const { person } = useSignedInPerson();
   return ({ type, id, name }: Omit<Author, "updateId">) =>
-    type === "monitor" ? "Signalbox" : id === person.id ? "you" : name;
+    type === "monitor" ? t("Signalbox") : id === person.id ? "you" : name;
 }
 
 function Update({
@@ -162,7 +168,9 @@ function Update({
         {mayWrite && (
           <span className="timeline-edit">
             <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
-              Edit<span className="visually-hidden"> update</span>
+              {tNode("Edit{span}", {
+                span: <span className="visually-hidden"> {t("update")}</span>,
+              })}
             </button>
             {dot}
           </span>
@@ -174,7 +182,7 @@ function Update({
               className="plain-button link"
               onClick={() => setDialog("revisions")}
             >
-              Edited <Time at={editedAt} as="short" />
+              {tNode("Edited {time}", { time: <Time at={editedAt} as="short" /> })}
             </button>
             {dot}
           </>
@@ -218,7 +226,7 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
   return (
     <li className="timeline-note">
       <b>
-        <Icon name="lock" size={13} /> Internal note
+        <Icon name="lock" size={13} /> {t("Internal note")}
       </b>
       <Markdown text={message} />
       <span className="timeline-by">
@@ -236,7 +244,9 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
                 )
               }
             >
-              Delete<span className="visually-hidden"> note</span>
+              {tNode("Delete{span}", {
+                span: <span className="visually-hidden"> {t("note")}</span>,
+              })}
             </button>
             {dot}
           </>

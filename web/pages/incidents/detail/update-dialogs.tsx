@@ -12,6 +12,7 @@ import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { useAudience } from "../data.ts";
 import { InternalNamesLine } from "../internal-names-line.tsx";
 import { Time } from "../../../components/display/time.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 /** Corrects the text of an update, without a new notification. */
 export function EditUpdateDialog({
@@ -43,16 +44,16 @@ export function EditUpdateDialog({
   );
   return (
     <FormDialog
-      title="Edit update"
+      title={t("Edit update")}
       size={560}
       onClose={onClose}
       form={form}
-      submit="Save"
+      submit={t("Save")}
       disabled={form.values.message === update.message}
-      extra={<span className="audience">No one is notified again.</span>}
+      extra={<span className="audience">{t("No one is notified again.")}</span>}
       curl={() => ({ method: "PATCH", route, body: form.values })}
     >
-      <MarkdownField label="Message" minRows={4} data-autofocus {...form.input("message")} />
+      <MarkdownField label={t("Message")} minRows={4} data-autofocus {...form.input("message")} />
       <InternalNamesLine
         text={form.values.message}
         isPublic={incident.public}
@@ -79,13 +80,16 @@ export function RevisionsDialog({
     ),
   );
   return (
-    <Modal opened onClose={onClose} title="Earlier versions" size={560}>
+    <Modal opened onClose={onClose} title={t("Earlier versions")} size={560}>
       <ol className="revisions">
         {data?.toReversed().map(({ id, message, editedAt, author }) => (
           <li key={id}>
             <Markdown text={message} />
             <p className="timeline-by">
-              Until <Time at={editedAt} as="short" />, edited by {author.name}
+              {tNode("Until {time}, edited by {name}", {
+                time: <Time at={editedAt} as="short" />,
+                name: author.name,
+              })}
             </p>
           </li>
         ))}

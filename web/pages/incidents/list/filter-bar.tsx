@@ -5,6 +5,7 @@ import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/fi
 import { MonitorSelect } from "../../../components/forms/monitor-select.tsx";
 import type { IncidentFilters } from "./filters.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { t } from "../../../language/text.ts";
 
 export function IncidentFilterBar({
   filters,
@@ -31,23 +32,23 @@ export function IncidentFilterBar({
   return (
     <div className="filters">
       <SearchField
-        label="Filter by title"
+        label={t("Filter by title")}
         value={filters.q ?? ""}
         isStale={isStale}
         onChange={(q) => put("q", q || undefined)}
         box={search}
       />
-      {renderChip("true", "Open")}
-      {renderChip("false", "Resolved")}
+      {renderChip("true", t("Open"))}
+      {renderChip("false", t("Resolved"))}
       <span className="chip-gap" />
       <Choice
-        label="Status"
+        label={t("Status")}
         value={filters.status}
         options={incidentStatuses.map((status) => [status, capitalize(status)])}
         onChange={(status) => put("status", status)}
       />
       <Choice
-        label="Severity"
+        label={t("Severity")}
         value={filters.severity}
         options={severities.map((severity) => [severity, capitalize(severity)])}
         onChange={(severity) => put("severity", severity)}

@@ -23,6 +23,7 @@ import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
 import { IncidentIcon, SeverityPill, StatusPill } from "../labels.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
@@ -52,7 +53,7 @@ export default function IncidentsPage() {
   return (
     <>
       <Header filters={filters} mayCreate={mayWrite && !isFirst} />
-      {error !== null && !isLoaded && <LoadFailed what="The incidents" error={error} />}
+      {error !== null && !isLoaded && <LoadFailed what={t("The incidents")} error={error} />}
       {isFirst && <NoIncidents mayWrite={mayWrite} />}
       {isLoaded && !isFirst && (
         <IncidentFilterBar
@@ -63,11 +64,11 @@ export default function IncidentsPage() {
       )}
       {isEmpty && !isFirst && <NothingFound onShowAll={() => setFilters({})} />}
       {isLoaded && parts.open && open.data && (
-        <List title="Open" page={open.data} total={openCount} />
+        <List title={t("Open")} page={open.data} total={openCount} />
       )}
       {isLoaded && parts.over && over.data && (
         <List
-          title="Resolved"
+          title={t("Resolved")}
           page={over.data}
           total={overCount}
           onPage={(page) => setFilters({ ...filters, page })}
@@ -78,7 +79,7 @@ export default function IncidentsPage() {
 }
 
 const Header = ({ filters, mayCreate }: { filters: IncidentFilters; mayCreate: boolean }) => (
-  <PageHeader title="Incidents">
+  <PageHeader title={t("Incidents")}>
     <CurlButton
       action={() => ({
         method: "GET",
@@ -86,34 +87,35 @@ const Header = ({ filters, mayCreate }: { filters: IncidentFilters; mayCreate: b
         ...(filters.open && { query: { open: filters.open } }),
       })}
     />
-    {mayCreate && <CreateButton onClick={openOne}>Create incident</CreateButton>}
+    {mayCreate && <CreateButton onClick={openOne}>{t("Create incident")}</CreateButton>}
   </PageHeader>
 );
 
 const NoIncidents = ({ mayWrite }: { mayWrite: boolean }) => (
   <EmptyState
     icon={<Icon name="check" size={28} />}
-    title="No incidents yet"
+    title={t("No incidents yet")}
     action={
       mayWrite && (
         <Button variant="filled" onClick={openOne}>
-          Create incident
+          {t("Create incident")}
         </Button>
       )
     }
   >
-    Create one when something is wrong. It is shown on your status page at once, and subscribers and
-    alert channels are notified. A monitor can open and resolve incidents automatically.
+    {t(
+      "Create one when something is wrong. It is shown on your status page at once, and subscribers and alert channels are notified. A monitor can open and resolve incidents automatically.",
+    )}
   </EmptyState>
 );
 
 const NothingFound = ({ onShowAll }: { onShowAll: () => void }) => (
   <EmptyState
     icon={<Icon name="search" size={28} />}
-    title="No incidents found"
-    action={<Button onClick={onShowAll}>Show all incidents</Button>}
+    title={t("No incidents found")}
+    action={<Button onClick={onShowAll}>{t("Show all incidents")}</Button>}
   >
-    No incident matches these filters.
+    {t("No incident matches these filters.")}
   </EmptyState>
 );
 
@@ -142,8 +144,8 @@ function List({
         <h2>
           {title} <span className="num">{formatCount(total)}</span>
         </h2>
-        <span className="record-time text-right quiet nowrap">Started</span>
-        <span className="record-length text-right quiet nowrap">Duration</span>
+        <span className="record-time text-right quiet nowrap">{t("Started")}</span>
+        <span className="record-length text-right quiet nowrap">{t("Duration")}</span>
       </div>
       <ul className="panel panel-flush">
         {shownIncidents.map((incident) => (
@@ -169,8 +171,8 @@ function IncidentRow({
 }) {
   const { id, title, status, severity, origin, createdAt } = incident;
   const about = [
-    ...(origin === "monitor" ? ["opened by monitor"] : []),
-    ...(incident.public ? [] : ["not public"]),
+    ...(origin === "monitor" ? [t("opened by monitor")] : []),
+    ...(incident.public ? [] : [t("not public")]),
   ];
   return (
     <li className="list-row record incident-record" data-item>
@@ -180,8 +182,10 @@ function IncidentRow({
         <span title={monitors.join(", ")}>
           {monitors.length > 0 && (
             <>
-              affects <Names names={shortenNames(monitors)} />
-              {about.length > 0 && dot}
+              {tNode("affects {names}{dot}", {
+                names: <Names names={shortenNames(monitors)} />,
+                dot: about.length > 0 && dot,
+              })}
             </>
           )}
           {about.join(dot)}
@@ -192,7 +196,7 @@ function IncidentRow({
       </span>
       <span className="incident-status">
         {status === "resolved" ? (
-          <span className="visually-hidden">Resolved</span>
+          <span className="visually-hidden">{t("Resolved")}</span>
         ) : (
           <StatusPill status={status} />
         )}

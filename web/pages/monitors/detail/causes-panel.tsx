@@ -12,11 +12,11 @@ import { dashboard } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { createDataQuery } from "../../../data/query.ts";
 import { Icon } from "../../../components/display/icons.tsx";
-import { pluralize } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { useSignedInPerson } from "../../../data/session.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 const isFailing = (monitor: Monitor | undefined) =>
   monitor?.status === "down" || monitor?.status === "degraded";
@@ -36,11 +36,12 @@ export function CausesPanel({ monitor }: { monitor: Monitor }) {
   if (!isFailing(monitor) || data?.since == null) return null;
   const lines = listLines(data);
   return (
-    <Panel title="What happened before">
+    <Panel title={t("What happened before")}>
       {lines.length === 0 && (
         <p className="quiet panel-none">
-          In the hour before, nobody changed this monitor or its group. Its certificate has not
-          expired, and no other monitor failed within a minute.
+          {t(
+            "In the hour before, nobody changed this monitor or its group. Its certificate has not expired, and no other monitor failed within a minute.",
+          )}
         </p>
       )}
       <ul className="lines">{lines}</ul>
@@ -57,17 +58,28 @@ function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: 
       ? []
       : [
           <Line key="certificate" icon={<Icon name="lock" size={15} />} at={certificateExpiredAt}>
-            <b>The certificate expired.</b>
+            <b>{t("The certificate expired.")}</b>
           </Line>,
         ]),
     ...(onHost.length === 0
       ? []
       : [
           <Line key="host" icon={<StateIcon state="down" size={15} />} at={onHost[0]?.since}>
-            <b>
-              {pluralize(onHost.length, "other monitor")} on {onHost[0]?.host}
-            </b>{" "}
-            failed within a minute: <Names neighbors={onHost} />
+            {tNode("{b} failed within a minute: {names}", {
+              b: (
+                <b>
+                  {tNode("{pluralize} on {host}", {
+                    pluralize: tCount(
+                      onHost.length,
+                      "{count} other monitor",
+                      "{count} other monitors",
+                    ),
+                    host: onHost[0]?.host,
+                  })}
+                </b>
+              ),
+              names: <Names neighbors={onHost} />,
+            })}
           </Line>,
         ]),
     ...changes.map((change, index) => <ChangeLine key={index} change={change} />),
@@ -75,9 +87,19 @@ function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: 
       ? []
       : [
           <Line key="others" icon={<StateIcon state="down" size={15} />} at={others[0]?.since}>
-            <b>{pluralize(others.length + further, "other monitor")}</b> failed within a minute:{" "}
-            <Names neighbors={others} />
-            {further > 0 && ` and ${further} more`}
+            {tNode("{b} failed within a minute: {names}{value}", {
+              b: (
+                <b>
+                  {tCount(
+                    others.length + further,
+                    "{count} other monitor",
+                    "{count} other monitors",
+                  )}
+                </b>
+              ),
+              names: <Names neighbors={others} />,
+              value: further > 0 && t(" and {further} more", { further }),
+            })}
           </Line>,
         ]),
   ];
@@ -90,7 +112,7 @@ function ChangeLine({ change }: { change: Causes["changes"][number] }) {
   const fields = describeFields(change);
   return (
     <Line icon={<Icon name="edit" size={15} />} at={change.at}>
-      <b>{actor.id === person.id ? "You" : actor.name}</b> {before}
+      <b>{actor.id === person.id ? t("You") : actor.name}</b> {before}
       <bdi>{name}</bdi>
       {after}
       {fields !== "" && `: ${fields}`}

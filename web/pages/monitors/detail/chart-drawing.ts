@@ -6,6 +6,7 @@ import { stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords } from "../../../components/display/time.tsx";
 import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
 import type { Span } from "../data.ts";
+import { t } from "../../../language/text.ts";
 
 const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
 const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
@@ -124,7 +125,7 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
   }
   const { peak } = drawn.scale;
   if (peak !== null) {
-    const words = `▲ up to ${formatLatency(peak.ms)}`;
+    const words = t("▲ up to {ms}", { ms: formatLatency(peak.ms) });
     ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
     const x = chart.valToPos(drawn.columns.times[peak.index] ?? 0, "x", true);
     const length = ctx.measureText(words).width;

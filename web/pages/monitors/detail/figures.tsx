@@ -15,6 +15,7 @@ import { usePeriodFigures } from "../data.ts";
 import { SpanBar } from "./span-bar.tsx";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
+import { t } from "../../../language/text.ts";
 
 type Props = { monitor: Monitor; uptime: Uptime; span: PageSpan };
 
@@ -28,11 +29,11 @@ export function Figures({ monitor, uptime, span }: Props) {
   const passed = Math.max(1, Math.floor(((to ?? now) - from) / 1_000));
   const limitToPassed = (seconds = 0) => Math.min(seconds, passed);
   return (
-    <section className="panel stats" aria-label="Figures" aria-busy={isFetching}>
+    <section className="panel stats" aria-label={t("Figures")} aria-busy={isFetching}>
       <SpanBar id={monitor.id} uptime={uptime} span={span} />
       <dl>
         <Figure
-          label="Uptime"
+          label={t("Uptime")}
           value={formatPercent(chosen?.ratio ?? null)}
           note={chosen ? describeMeasured(limitToPassed(sumSeconds(chosen))) : ""}
         />
@@ -41,16 +42,16 @@ export function Figures({ monitor, uptime, span }: Props) {
           state="degraded"
           seconds={limitToPassed(chosen?.degradedSeconds)}
           isKnown={!!chosen}
-          note="counted as up"
+          note={t("counted as up")}
         />
         <Lasting
           state="maintenance"
           seconds={limitToPassed(chosen?.maintenanceSeconds)}
           isKnown={!!chosen}
-          note="not counted"
+          note={t("not counted")}
         />
         <Figure
-          label="Latency p50"
+          label={t("Latency p50")}
           value={formatLatency(chosen?.p50Ms)}
           note={`p95 ${formatLatency(chosen?.p95Ms)}${dot}p99 ${formatLatency(chosen?.p99Ms)}`}
         />
@@ -58,9 +59,9 @@ export function Figures({ monitor, uptime, span }: Props) {
           <LastFigure monitor={monitor} now={now} />
         ) : (
           <Figure
-            label="Checks"
+            label={t("Checks")}
             value={chosen === undefined ? <Dash /> : formatCount(chosen.checks)}
-            note="with a latency"
+            note={t("with a latency")}
           />
         )}
       </dl>
@@ -84,7 +85,7 @@ function Lasting({
       <StateIcon state={state} size={12} /> {stateLabels[state]}
     </>
   );
-  const words = seconds === 0 ? "None" : durationInWords(seconds);
+  const words = seconds === 0 ? t("None") : durationInWords(seconds);
   return <Figure label={label} value={isKnown ? words : <Dash />} note={note} />;
 }
 
@@ -95,7 +96,9 @@ const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: Seconds) =>
 
 /** Describes the measured time on which the uptime is based. */
 function describeMeasured(seconds: number): string {
-  return seconds === 0 ? "not measured" : `of ${durationInWords(seconds)} measured`;
+  return seconds === 0
+    ? t("not measured")
+    : t("of {durationInWords} measured", { durationInWords: durationInWords(seconds) });
 }
 
 function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
@@ -104,7 +107,7 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
   if (certificateExpiresAt === null)
     return (
       <Figure
-        label="Last check"
+        label={t("Last check")}
         value={lastCheckedAt === null ? <Dash /> : <Time at={lastCheckedAt} />}
         note={describePace(monitor)}
       />
@@ -113,9 +116,9 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
   const days = Math.floor((ends - now) / 86_400_000);
   return (
     <Figure
-      label="Certificate"
-      value={days < 0 ? "ended" : `${days} d left`}
-      note={`expires ${formatDateTime(zone, ends, now)}`}
+      label={t("Certificate")}
+      value={days < 0 ? "ended" : t("{days} d left", { days })}
+      note={t("expires {zone}", { zone: formatDateTime(zone, ends, now) })}
     />
   );
 }

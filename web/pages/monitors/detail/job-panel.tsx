@@ -3,11 +3,12 @@ import { Button } from "@mantine/core";
 import type { Job, JobReport } from "../../../../src/monitoring/jobs/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { copyText } from "../../../components/copy.tsx";
-import { formatLatency, pluralize } from "../../../components/display/format.ts";
+import { formatLatency } from "../../../components/display/format.ts";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../../components/display/time.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { maxJobReports, useJob } from "../data.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 export function JobPanels({ monitor }: { monitor: Monitor }) {
   const { data: job } = useJob(monitor.id);
@@ -29,25 +30,26 @@ export function JobPanels({ monitor }: { monitor: Monitor }) {
 function CommandsPanel({ monitor: { pingUrl, pushUrl } }: { monitor: Monitor }) {
   if (typeof pingUrl !== "string" || typeof pushUrl !== "string")
     return (
-      <Panel title="Address for reports">
+      <Panel title={t("Address for reports")}>
         <p className="quiet panel-words">
-          The job reports to a URL of its own. Anyone who knows it can report, so only people who
-          can edit monitors see it.
+          {t(
+            "The job reports to a URL of its own. Anyone who knows it can report, so only people who can edit monitors see it.",
+          )}
         </p>
       </Panel>
     );
   return (
-    <Panel title="Address for reports">
+    <Panel title={t("Address for reports")}>
       <Command
-        label="After the job, with its exit status"
+        label={t("After the job, with its exit status")}
         command={`curl -fsS -m 10 --retry 5 ${pingUrl}/$?`}
       />
       <Command
-        label="Before it, to measure and limit its run time"
+        label={t("Before it, to measure and limit its run time")}
         command={`curl -fsS -m 10 --retry 5 ${pingUrl}/start`}
       />
       <Command
-        label="With a message"
+        label={t("With a message")}
         command={`curl -fsS --retry 5 --data-urlencode "msg=12 tables copied" "${pushUrl}?status=up"`}
       />
     </Panel>
@@ -60,10 +62,10 @@ function Command({ label, command }: { label: string; command: string }) {
       <span className="quiet">{label}</span>
       <Button
         size="compact-xs"
-        aria-label={`Copy: ${label}`}
-        onClick={() => void copyText(command, "Command")}
+        aria-label={t("Copy: {label}", { label })}
+        onClick={() => void copyText(command, t("Command"))}
       >
-        Copy
+        {t("Copy")}
       </Button>
       <code className="push-command">{command}</code>
     </div>
@@ -74,7 +76,7 @@ function DuePanel({ monitor, job }: { monitor: Monitor; job: Job }) {
   const { schedule, timeZone } = monitor;
   return (
     <Panel
-      title="Next due"
+      title={t("Next due")}
       actions={
         typeof schedule === "string" && (
           <span className="quiet job-schedule">
@@ -89,19 +91,19 @@ function DuePanel({ monitor, job }: { monitor: Monitor; job: Job }) {
             <Time at={at} as="short" />
           </li>
         ))}
-        {job.nextDueAt.length === 0 && <li>Never again</li>}
+        {job.nextDueAt.length === 0 && <li>{t("Never again")}</li>}
       </ul>
       <p className="quiet panel-none">
         {job.startedAt !== null && (
-          <>
-            Running for <Time at={job.startedAt} as="for" />.{" "}
-          </>
+          <>{tNode("Running for {time}.", { time: <Time at={job.startedAt} as="for" /> })} </>
         )}
         {job.overdueAt === null ? (
-          "No report is awaited."
+          t("No report is awaited.")
         ) : (
           <>
-            Down without a report <Time at={job.overdueAt} as="until" />.
+            {tNode("Down without a report {time}.", {
+              time: <Time at={job.overdueAt} as="until" />,
+            })}
           </>
         )}
       </p>
@@ -110,10 +112,10 @@ function DuePanel({ monitor, job }: { monitor: Monitor; job: Job }) {
 }
 
 const words: Record<JobReport["kind"], string> = {
-  success: "Success",
-  failure: "Failure",
-  start: "Started",
-  log: "Log",
+  success: t("Success"),
+  failure: t("Failure"),
+  start: t("Started"),
+  log: t("Log"),
 };
 const states = { success: "up", failure: "down", start: "pending", log: "pending" } as const;
 
@@ -130,14 +132,18 @@ const isEnded = (start: JobReport, reports: readonly JobReport[]) =>
 function RunsPanel({ job: { reports } }: { job: Job }) {
   const shown = reports.filter((report) => !isEnded(report, reports));
   return (
-    <Panel title="Runs">
+    <Panel title={t("Runs")}>
       <ul className="lines">
         {shown.map((report) => (
           <Run key={report.at} report={report} reports={reports} />
         ))}
       </ul>
       {reports.length === maxJobReports && (
-        <p className="quiet panel-none">The last {pluralize(maxJobReports, "report")}.</p>
+        <p className="quiet panel-none">
+          {tNode("The last {pluralize}.", {
+            pluralize: tCount(maxJobReports, "{count} report", "{count} reports"),
+          })}
+        </p>
       )}
     </Panel>
   );
@@ -153,14 +159,18 @@ function Run({ report, reports }: { report: JobReport; reports: readonly JobRepo
       <StateIcon state={states[kind]} size={15} />
       <span className="line-words">
         <b>{words[kind]}</b>
-        {exitStatus !== null && exitStatus > 0 && ` with exit status ${exitStatus}`}
-        {durationMs !== null && ` after ${formatRunTime(durationMs)}`}
+        {exitStatus !== null &&
+          exitStatus > 0 &&
+          t(" with exit status {exitStatus}", { exitStatus })}
+        {durationMs !== null && t(" after {durationMs}", { durationMs: formatRunTime(durationMs) })}
         {kind === "start" &&
           (isLast
-            ? `, running for ${durationInWords((now - Date.parse(at)) / 1000)}`
-            : ", and did not finish")}
+            ? t(", running for {durationInWords}", {
+                durationInWords: durationInWords((now - Date.parse(at)) / 1000),
+              })
+            : t(", and did not finish"))}
         <details className="job-output">
-          <summary>{body === null ? "Sender" : "Output"}</summary>
+          <summary>{body === null ? t("Sender") : t("Output")}</summary>
           {body !== null && <pre>{body}</pre>}
           <span className="quiet">{sender}</span>
         </details>

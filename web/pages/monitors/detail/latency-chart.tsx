@@ -31,6 +31,7 @@ import {
   formatTicks,
 } from "./chart-drawing.ts";
 import type { Span } from "../data.ts";
+import { t } from "../../../language/text.ts";
 
 const height = 300;
 /** Limits of the zoomed range. */
@@ -87,7 +88,9 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
       className="chart"
       role="group"
       tabIndex={0}
-      aria-label="Latency chart. Arrow keys read it, plus and minus zoom; as a table, see the button above."
+      aria-label={t(
+        "Latency chart. Arrow keys read it, plus and minus zoom; as a table, see the button above.",
+      )}
       onKeyDown={onKeyDown}
       onDoubleClick={() => onZoom(null)}
       onPointerDown={onTouch}
@@ -283,7 +286,7 @@ function buildAxes(color: Color, drawn: Current): uPlot.Axis[] {
       // Only the top label has the unit.
       values: (_, ticks) =>
         ticks.map((ms, index) =>
-          index === ticks.length - 1 ? `${formatCount(ms)} ms` : formatCount(ms),
+          index === ticks.length - 1 ? t("{ms} ms", { ms: formatCount(ms) }) : formatCount(ms),
         ),
     },
   ];

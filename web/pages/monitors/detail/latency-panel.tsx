@@ -19,6 +19,7 @@ import {
 import { type Span, useTimeline } from "../data.ts";
 import { useSpanNavigation } from "./span-bar.tsx";
 import { type PageSpan, spanLabels } from "./spans.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 const LatencyChart = lazy(createChunk(() => import("./latency-chart.tsx")));
 
@@ -45,16 +46,19 @@ export function LatencyPanel({ id, interval, span }: Props) {
     p50: "p50",
     p95: "p95",
     p99: "p99",
-    previous: span.to === null ? `${spanLabels[span.name]} before` : "Before",
+    previous:
+      span.to === null
+        ? t("{spanLabels} before", { spanLabels: spanLabels[span.name] })
+        : t("Before"),
   };
   return (
     <Panel
-      title="Latency"
+      title={t("Latency")}
       actions={
         <div className="chart-lines">
           {span.to !== null && (
             <Button size="compact-xs" onClick={() => showRange(null)}>
-              Back to {spanLabels[span.name]}
+              {tNode("Back to {spanLabels}", { spanLabels: spanLabels[span.name] })}
             </Button>
           )}
           <LineToggles labels={labels} shown={shownLines} onChange={setShownLines} />
@@ -65,7 +69,7 @@ export function LatencyPanel({ id, interval, span }: Props) {
       {timeline === undefined || columns === undefined ? (
         <div className="chart-room" />
       ) : timeline.points.length === 0 ? (
-        <p className="chart-none">No data in this time range.</p>
+        <p className="chart-none">{t("No data in this time range.")}</p>
       ) : isTable ? (
         <PointTable timeline={timeline} />
       ) : (
@@ -95,7 +99,7 @@ const TableToggle = ({
     aria-pressed={isTable}
     onClick={() => onChange(!isTable)}
   >
-    Table
+    {t("Table")}
   </button>
 );
 
@@ -150,11 +154,15 @@ const ChartKeys = () => (
         <i className={`key-${state}`} /> {stateLabels[state]}
       </span>
     ))}
-    <span className="on-touch">Touch to read, pinch to zoom</span>
+    <span className="on-touch">{t("Touch to read, pinch to zoom")}</span>
     <span className="on-keys">
-      Drag to zoom <kbd>←</kbd>
-      <kbd>→</kbd> move <kbd>+</kbd>
-      <kbd>−</kbd> zoom <kbd>Esc</kbd> reset
+      {tNode("Drag to zoom {kbd}{kbd2} move {kbd3}{kbd4} zoom {kbd5} reset", {
+        kbd: <kbd>←</kbd>,
+        kbd2: <kbd>→</kbd>,
+        kbd3: <kbd>+</kbd>,
+        kbd4: <kbd>−</kbd>,
+        kbd5: <kbd>Esc</kbd>,
+      })}
     </span>
   </p>
 );
@@ -189,11 +197,11 @@ function Tip({
     <>
       <b>{formatPeriod(zone, from, from + stepMs, now)}</b>
       {point === undefined || point.checks === 0 ? (
-        state === null && <p>No data</p>
+        state === null && <p>{t("No data")}</p>
       ) : (
         <dl>
           <div>
-            <dt>Average</dt>
+            <dt>{t("Average")}</dt>
             <dd>{formatLatency(point.averageMs)}</dd>
           </div>
           {shown.map((name) => (
@@ -218,16 +226,16 @@ function PointTable({ timeline: { points, step } }: { timeline: Timeline }) {
   const zone = useZone();
   const now = useNow();
   return (
-    <div className="chart-table" tabIndex={0} role="region" aria-label="Latency as a table">
+    <div className="chart-table" tabIndex={0} role="region" aria-label={t("Latency as a table")}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Average</th>
+            <th scope="col">{t("Time")}</th>
+            <th scope="col">{t("Average")}</th>
             <th scope="col">p50</th>
             <th scope="col">p95</th>
             <th scope="col">p99</th>
-            <th scope="col">State</th>
+            <th scope="col">{t("State")}</th>
           </tr>
         </thead>
         <tbody>
@@ -240,7 +248,7 @@ function PointTable({ timeline: { points, step } }: { timeline: Timeline }) {
                 <td>{formatLatency(point.p50Ms)}</td>
                 <td>{formatLatency(point.p95Ms)}</td>
                 <td>{formatLatency(point.p99Ms)}</td>
-                <td>{describeTrouble(point) || (point.upSeconds > 0 ? "Up" : "Not judged")}</td>
+                <td>{describeTrouble(point) || (point.upSeconds > 0 ? "Up" : t("Not judged"))}</td>
               </tr>
             );
           })}

@@ -40,8 +40,9 @@ import {
   Incidents,
   Target,
 } from "./monitor-panels.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
-const crumbs = [{ to: "/monitors", label: "Monitors" }];
+const crumbs = [{ to: "/monitors", label: t("Monitors") }];
 
 export default function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
@@ -55,7 +56,7 @@ export default function MonitorPage() {
         useQuery(overviewQuery),
         useCauses(id, monitor.data),
       ]}
-      what="The monitor"
+      what={t("The monitor")}
       crumbs={crumbs}
     >
       {(monitor) => <Monitor key={id} monitor={monitor} />}
@@ -85,7 +86,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
       >
         <Actions monitor={monitor} />
       </PageHeader>
-      <Loaded query={uptime} what="The monitor's figures">
+      <Loaded query={uptime} what={t("The monitor's figures")}>
         {(uptime) => <Panels monitor={monitor} uptime={uptime} />}
       </Loaded>
     </>
@@ -140,18 +141,19 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
     <p>
       {pausedUntil === null || isGroupPaused ? (
         <>
-          {stateLabels[status]} for <Time at={statusSince} as="for" />
+          {tNode("{stateLabels} for {time}", {
+            stateLabels: stateLabels[status],
+            time: <Time at={statusSince} as="for" />,
+          })}
         </>
       ) : (
-        <>
-          Paused until <Time at={pausedUntil} as="short" />
-        </>
+        <>{tNode("Paused until {time}", { time: <Time at={pausedUntil} as="short" /> })}</>
       )}
       {isTroubled(monitor) && <Owners monitor={monitor} />}
       {lastCheckedAt !== null && (
         <>
           {dot}
-          checked <Time at={lastCheckedAt} />
+          {tNode("checked {time}", { time: <Time at={lastCheckedAt} /> })}
         </>
       )}
       {muted && `${dot}muted`}
@@ -179,9 +181,9 @@ function PauseMenu({ monitor }: { monitor: MonitorRecord }) {
             {label}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={pauseUntil.run}>until…</Menu.Item>
+        <Menu.Item onClick={pauseUntil.run}>{t("until…")}</Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={pause.run}>without an end</Menu.Item>
+        <Menu.Item onClick={pause.run}>{t("without an end")}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -202,7 +204,7 @@ function AcknowledgeButton({ monitor: { id, name } }: { monitor: MonitorRecord }
       onClick={() => mutate(alertId)}
       loading={isPending}
     >
-      Acknowledge
+      {t("Acknowledge")}
     </BusyButton>
   );
 }
@@ -210,7 +212,9 @@ function AcknowledgeButton({ monitor: { id, name } }: { monitor: MonitorRecord }
 /** The people who acknowledged the alert of a monitor that is down or degraded. */
 function Owners({ monitor: { id } }: { monitor: MonitorRecord }) {
   const owners = useAttention().data?.get(id)?.acknowledgedBy ?? [];
-  return owners.length === 0 ? null : `${dot}acknowledged by ${owners.join(", ")}`;
+  return owners.length === 0
+    ? null
+    : t("{dot}acknowledged by {owners}", { dot, owners: owners.join(", ") });
 }
 
 function Actions({ monitor }: { monitor: MonitorRecord }) {
@@ -230,7 +234,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
         <>
           {isTroubled(monitor) && <AcknowledgeButton monitor={monitor} />}
           <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
-            Check now
+            {t("Check now")}
           </BusyButton>
           {paused ? (
             <Button onClick={pause.run}>{pause.label}</Button>

@@ -13,7 +13,7 @@ import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
 import type { Heartbeat } from "../../../../src/monitoring/uptime/schema.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { dot, formatLatency, formatReason, pluralize } from "../../../components/display/format.ts";
+import { dot, formatLatency, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { Panel } from "../../../components/page.tsx";
@@ -33,17 +33,18 @@ import {
 import { nameOfType } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 /** Number of lines that a panel shows before “Show all”. */
 const maxFoldedRows = 8;
 
 const words: Record<PastState["status"], string> = {
   up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  maintenance: "Maintenance started",
-  paused: "Paused",
-  pending: "Waiting for the first result",
+  degraded: t("Degraded"),
+  down: t("Down"),
+  maintenance: t("Maintenance started"),
+  paused: t("Paused"),
+  pending: t("Waiting for the first result"),
 };
 
 /** State changes in the page's time span as sentences, by day, newest first. */
@@ -59,14 +60,16 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
   const atStart = states.at(-1);
   return (
     <Panel
-      title="Activity"
+      title={t("Activity")}
       actions={changes.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
     >
       {changes.length === 0 && (
         <p className="quiet panel-none">
           {atStart === undefined
-            ? "No activity in this time span."
-            : `No change in this time span: ${stateLabels[atStart.status].toLowerCase()} throughout.`}
+            ? t("No activity in this time span.")
+            : t("No change in this time span: {toLowerCase} throughout.", {
+                toLowerCase: stateLabels[atStart.status].toLowerCase(),
+              })}
         </p>
       )}
       {[...days].map(([day, ofDay]) => (
@@ -90,7 +93,10 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
       ))}
       {all && states.length === maxStates && (
         <p className="quiet panel-none">
-          Only the newest {maxStates} changes. Choose a shorter time span for older ones.
+          {tNode(
+            "Only the newest {maxStates} changes. Choose a shorter time span for older ones.",
+            { maxStates },
+          )}
         </p>
       )}
     </Panel>
@@ -99,15 +105,15 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
 
 /** A heading such as `Today` or `Tue 24 Nov`. */
 function describeDay(zone: string, at: number, now: number): string {
-  if (isSameDay(zone, at, now)) return "Today";
+  if (isSameDay(zone, at, now)) return t("Today");
   return `${getFormatter(zone, { weekday: "short" }).format(at)} ${formatDay(zone, at, now)}`;
 }
 
 function composeStateTitle({ status }: PastState, before: PastState | undefined): string {
-  if (status === "up" && before?.status === "maintenance") return "Maintenance ended";
-  if (status === "up" && before?.status === "paused") return "Resumed, up";
+  if (status === "up" && before?.status === "maintenance") return t("Maintenance ended");
+  if (status === "up" && before?.status === "paused") return t("Resumed, up");
   const wasTrouble = before?.status === "down" || before?.status === "degraded";
-  return status === "up" && wasTrouble ? "Up again" : words[status];
+  return status === "up" && wasTrouble ? t("Up again") : words[status];
 }
 
 function composeDetail(
@@ -118,7 +124,10 @@ function composeDetail(
   if (status !== "up" || before === undefined) return words;
   if (before.status !== "down" && before.status !== "degraded") return words;
   const seconds = (Date.parse(since) - Date.parse(before.since)) / 1000;
-  return `after ${durationInWords(seconds)} ${before.status}`;
+  return t("after {durationInWords} {status}", {
+    durationInWords: durationInWords(seconds),
+    status: before.status,
+  });
 }
 
 /**
@@ -131,24 +140,25 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
   const failing = new Map(problems?.channels.map((channel) => [channel.id, channel]));
   return (
     <Panel
-      title="Alerts to"
+      title={t("Alerts to")}
       actions={
         mayWrite && (
           <button
             type="button"
             className="plain-button link"
-            aria-label="Edit who is alerted"
+            aria-label={t("Edit who is alerted")}
             onClick={() => openDialog({ kind: "edit-monitor", id })}
           >
-            Edit
+            {t("Edit")}
           </button>
         )
       }
     >
       {alertChannelIds.length === 0 && (
         <p className="quiet panel-none">
-          No alert channels.
-          {data?.policy == null && " No one is alerted when it is down."}
+          {tNode("No alert channels.{value}", {
+            value: data?.policy == null && t(" No one is alerted when it is down."),
+          })}
         </p>
       )}
       <ul className="lines">
@@ -173,8 +183,8 @@ function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }
   const { name, reason, steps } = policy;
   const shown = steps.filter(({ step, round }) => step === null || round === 0);
   return (
-    <section aria-label="Escalation policy">
-      <h3 className="lines-day">Then by the policy {name}</h3>
+    <section aria-label={t("Escalation policy")}>
+      <h3 className="lines-day">{tNode("Then by the policy {name}", { name })}</h3>
       {reason !== null && <p className="quiet">{reason}</p>}
       <ul className="lines">
         {shown.map(({ step, round, at, message }) => (
@@ -192,11 +202,15 @@ function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }
 
 const describeEnd = (repeat: number) =>
   repeat === 0
-    ? "nobody acknowledged"
-    : `nobody acknowledged, also in ${pluralize(repeat, "repetition")}`;
+    ? t("nobody acknowledged")
+    : t("nobody acknowledged, also in {pluralize}", {
+        pluralize: tCount(repeat, "{count} repetition", "{count} repetitions"),
+      });
 
 const describeDelay = (delayMs: number) =>
-  delayMs < 60_000 ? "At once" : `After ${formatDuration(delayMs / 1000)}`;
+  delayMs < 60_000
+    ? t("At once")
+    : t("After {delayMs}", { delayMs: formatDuration(delayMs / 1000) });
 
 function Recipient({
   id,
@@ -218,19 +232,22 @@ function Recipient({
         </Link>
         {failing !== undefined && (
           <small className="block text-xs faint">
-            Since <Time at={failing.since} as="short" />: {failing.error}
+            {tNode("Since {time}: {error}", {
+              time: <Time at={failing.since} as="short" />,
+              error: failing.error,
+            })}
           </small>
         )}
         {reason !== undefined && <small className="block text-xs faint">{reason}</small>}
       </span>
       {failing !== undefined && (
         <span className="line-state degraded">
-          <StateIcon state="degraded" size={14} /> Failing
+          <StateIcon state="degraded" size={14} /> {t("Failing")}
         </span>
       )}
       {failing === undefined && reason === undefined && (
         <span className="line-state up">
-          <StateIcon state="up" size={14} /> Working
+          <StateIcon state="up" size={14} /> {t("Working")}
         </span>
       )}
     </li>
@@ -246,8 +263,8 @@ const tone: Record<IncidentSummary["severity"], string> = {
 export function Incidents({ id }: { id: string }) {
   const { data } = useMonitorIncidents(id);
   return (
-    <Panel title="Incidents">
-      {data?.data.length === 0 && <p className="quiet panel-none">No incidents yet.</p>}
+    <Panel title={t("Incidents")}>
+      {data?.data.length === 0 && <p className="quiet panel-none">{t("No incidents yet.")}</p>}
       <ul className="lines">
         {data?.data.map(({ id, title, status, severity, createdAt }) => (
           <li key={id}>
@@ -266,7 +283,7 @@ export function Incidents({ id }: { id: string }) {
 function ShowAll({ all, onChange }: { all: boolean; onChange: (all: boolean) => void }) {
   return (
     <button type="button" className="plain-button link" onClick={() => onChange(!all)}>
-      {all ? "Show less" : "Show all"}
+      {all ? t("Show less") : t("Show all")}
     </button>
   );
 }
@@ -288,26 +305,26 @@ export function Checks({ id, span }: { id: string; span: PageSpan }) {
   };
   return (
     <Panel
-      title={span.to === null ? "Recent checks" : "Checks"}
+      title={span.to === null ? t("Recent checks") : t("Checks")}
       actions={checks.length > maxFoldedRows && <ShowAll all={all} onChange={show} />}
     >
       {checks.length === 0 && (
         <p className="quiet panel-none">
-          No single checks are stored of this time span. Older figures remain as sums.
+          {t("No single checks are stored of this time span. Older figures remain as sums.")}
         </p>
       )}
       <CheckLines checks={all ? checks : checks.slice(0, maxFoldedRows)} isLong={all} />
       {all && (hasOlder || ends.length > 0) && (
-        <nav className="pager" aria-label="Pages of checks">
+        <nav className="pager" aria-label={t("Pages of checks")}>
           <Button size="xs" disabled={ends.length === 0} onClick={() => setEnds(ends.slice(0, -1))}>
-            Newer
+            {t("Newer")}
           </Button>
           <Button
             size="xs"
             disabled={!hasOlder || isPlaceholderData}
             onClick={() => oldest && setEnds([...ends, Date.parse(oldest.at)])}
           >
-            Older
+            {t("Older")}
           </Button>
         </nav>
       )}
@@ -334,7 +351,7 @@ export function About({ monitor }: { monitor: Monitor }) {
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   return (
-    <Panel title="About" className="about">
+    <Panel title={t("About")} className="about">
       {description.trim() !== "" && <Markdown text={description} />}
       <p className="quiet">
         {nameOfType(type)}
@@ -344,7 +361,7 @@ export function About({ monitor }: { monitor: Monitor }) {
         {muted && `${dot}muted`}
       </p>
       {tags.length > 0 && (
-        <ul className="tags" aria-label="Tags">
+        <ul className="tags" aria-label={t("Tags")}>
           {tags.map((tag) => (
             <li key={tag}>
               <Link className="tag" to="/monitors" search={{ tag }}>
@@ -372,7 +389,7 @@ export function Target({ address }: { address: string }) {
 export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor }) {
   if (listShownDetails(type, details).length === 0) return null;
   return (
-    <Panel title="Found by the last check">
+    <Panel title={t("Found by the last check")}>
       <DetailList type={type} details={details} />
     </Panel>
   );

@@ -7,6 +7,7 @@ import type { NumberRule } from "../../../../src/monitoring/monitors/numbers-sch
 import type { NumberPoint } from "../../../../src/monitoring/uptime/schema.ts";
 import { formatAbsolute, useZone } from "../../../components/display/time.tsx";
 import { createColorReader, formatTicks } from "./chart-drawing.ts";
+import { t } from "../../../language/text.ts";
 
 const height = 220;
 
@@ -48,7 +49,10 @@ export default function NumberChart({ points, rule, from, to }: Props) {
             {formatAbsolute(read.at, zone)}:{" "}
             {formatNumber(rule, Number(read.average.toPrecision(6)))}
             {read.min < read.max &&
-              ` (${formatNumber(rule, read.min)} to ${formatNumber(rule, read.max)})`}
+              t(" ({rule} to {rule2})", {
+                rule: formatNumber(rule, read.min),
+                rule2: formatNumber(rule, read.max),
+              })}
           </span>
         )}
       </p>
@@ -58,8 +62,8 @@ export default function NumberChart({ points, rule, from, to }: Props) {
 
 function describeLimits(rule: NumberRule): string {
   const limits = [
-    ["Degraded", rule.degradedLimit],
-    ["Down", rule.downLimit],
+    [t("Degraded"), rule.degradedLimit],
+    [t("Down"), rule.downLimit],
   ] as const;
   return limits
     .flatMap(([word, limit]) =>

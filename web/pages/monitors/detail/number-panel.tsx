@@ -11,6 +11,7 @@ import { Panel } from "../../../components/page.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
 import { toSpanQuery, useNumbers } from "../data.ts";
 import type { PageSpan } from "./spans.ts";
+import { t } from "../../../language/text.ts";
 
 const NumberChart = lazy(createChunk(() => import("./number-chart.tsx")));
 
@@ -28,14 +29,14 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
   const { data: points } = useNumbers(id, span);
   const { organization } = useSignedInPerson();
   const query = new URLSearchParams({ organization: organization.id, ...toSpanQuery(span) });
-  const value = numberValue === null ? "no number" : formatNumber(rule, numberValue);
+  const value = numberValue === null ? t("no number") : formatNumber(rule, numberValue);
   return (
     <Panel
       title={`${rule.name}: ${value}`}
       actions={
         <div className="chart-lines">
           <a className="chart-line" href={`${v1.monitors({ id }).numbers.csv["~path"]}?${query}`}>
-            CSV
+            {t("CSV")}
           </a>
           <button
             type="button"
@@ -43,7 +44,7 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
             aria-pressed={isTable}
             onClick={() => setTable(!isTable)}
           >
-            Table
+            {t("Table")}
           </button>
         </div>
       }
@@ -51,7 +52,7 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
       {points === undefined ? (
         <div className="number-room" />
       ) : points.length === 0 ? (
-        <p className="chart-none">No numbers in this time range.</p>
+        <p className="chart-none">{t("No numbers in this time range.")}</p>
       ) : isTable ? (
         <NumberTable points={points} rule={rule} />
       ) : (
@@ -72,14 +73,19 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
 
 /** The chart as a table. */
 const NumberTable = ({ points, rule }: { points: readonly NumberPoint[]; rule: NumberRule }) => (
-  <div className="chart-table" tabIndex={0} role="region" aria-label={`${rule.name} as a table`}>
+  <div
+    className="chart-table"
+    tabIndex={0}
+    role="region"
+    aria-label={t("{name} as a table", { name: rule.name })}
+  >
     <table>
       <thead>
         <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Average</th>
-          <th scope="col">Lowest</th>
-          <th scope="col">Highest</th>
+          <th scope="col">{t("Time")}</th>
+          <th scope="col">{t("Average")}</th>
+          <th scope="col">{t("Lowest")}</th>
+          <th scope="col">{t("Highest")}</th>
         </tr>
       </thead>
       <tbody>

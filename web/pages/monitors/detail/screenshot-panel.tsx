@@ -7,6 +7,7 @@ import { formatReason } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { formatAbsolute, Time, useZone } from "../../../components/display/time.tsx";
 import { useHeartbeat } from "../data.ts";
+import { t } from "../../../language/text.ts";
 
 /** The screenshot of the last failed browser check, if there is one. */
 export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Monitor }) {
@@ -24,7 +25,7 @@ function LastFailure({ id, at }: { id: string; at: string }) {
     <img
       className="screenshot"
       src={src}
-      alt={`The page on ${formatAbsolute(at, zone)}`}
+      alt={t("The page on {at}", { at: formatAbsolute(at, zone) })}
       width={1280}
       height={800}
       loading="lazy"
@@ -32,7 +33,7 @@ function LastFailure({ id, at }: { id: string; at: string }) {
   );
   const reason = formatReason(heartbeat?.message ?? "");
   return (
-    <Panel title="Last failure">
+    <Panel title={t("Last failure")}>
       <div className="last-failure">
         <button type="button" onClick={() => setEnlarged(true)}>
           {image}
@@ -45,7 +46,7 @@ function LastFailure({ id, at }: { id: string; at: string }) {
       <Modal
         opened={enlarged}
         onClose={() => setEnlarged(false)}
-        title={`Last failure, ${formatAbsolute(at, zone)}`}
+        title={t("Last failure, {at}", { at: formatAbsolute(at, zone) })}
         size={1322}
       >
         <a href={src} target="_blank">

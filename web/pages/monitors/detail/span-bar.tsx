@@ -16,6 +16,7 @@ import {
   type SpanName,
   type SpanSearch,
 } from "./spans.ts";
+import { t } from "../../../language/text.ts";
 
 type Props = { id: string; uptime: Uptime; span: PageSpan };
 
@@ -37,7 +38,7 @@ export function SpanBar({ id, uptime, span }: Props) {
   const zone = useZone();
   const { name, from, to } = span;
   return (
-    <nav className="span-tabs" aria-label="Time span of this page">
+    <nav className="span-tabs" aria-label={t("Time span of this page")}>
       {listShownSpans(uptime).map((one) => (
         <SpanTab
           key={one}
@@ -51,7 +52,7 @@ export function SpanBar({ id, uptime, span }: Props) {
         <SpanSteps id={id} span={span} first={Date.parse(uptime.spans["365d"].from)} />
         <b className="num" aria-live="polite">
           {to === null
-            ? `${formatDateTime(zone, from, now)} – now`
+            ? t("{zone} – now", { zone: formatDateTime(zone, from, now) })
             : describePeriod(zone, from, to, now)}
         </b>
         <DayChoice id={id} span={span} />
@@ -106,7 +107,7 @@ function SpanSteps({ id, span, first }: { id: string; span: PageSpan; first: num
       <button
         type="button"
         className="span-step span-earlier"
-        aria-label="Earlier"
+        aria-label={t("Earlier")}
         disabled={span.from <= first}
         onClick={() => show(moveSpan(span, -1, now))}
       >
@@ -115,7 +116,7 @@ function SpanSteps({ id, span, first }: { id: string; span: PageSpan; first: num
       <button
         type="button"
         className="span-step"
-        aria-label="Later"
+        aria-label={t("Later")}
         disabled={span.to === null}
         onClick={() => show(moveSpan(span, 1, now))}
       >
@@ -139,6 +140,10 @@ function DayChoice({ id, span: { name, from, to } }: Omit<Props, "uptime">) {
     show({ span: name, from: toInstant(local, zone), to: toInstant(local + dayMs, zone) });
   }
   return (
-    <DayChip label="Day" value={to === null ? undefined : toDay(from, zone)} onChange={jumpTo} />
+    <DayChip
+      label={t("Day")}
+      value={to === null ? undefined : toDay(from, zone)}
+      onChange={jumpTo}
+    />
   );
 }

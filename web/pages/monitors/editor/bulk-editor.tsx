@@ -9,7 +9,6 @@ import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schem
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { ApiError, v1 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
-import { pluralize } from "../../../components/display/format.ts";
 import { listZones, useZone } from "../../../components/display/time.tsx";
 import { DateTimeField } from "../../../components/forms/date-time-field.tsx";
 import { toClock, toInstantText } from "../../../components/forms/date-time-rules.ts";
@@ -21,6 +20,7 @@ import { changeMonitors, type Many, useBulkPreview } from "../bulk.ts";
 import type { BulkChange } from "../bulk-rules.ts";
 import { selection } from "../list/list-state.ts";
 import { BulkEffects } from "./bulk-effects.tsx";
+import { t, tCount } from "../../../language/text.ts";
 
 type ListMode = "add" | "remove" | "replace";
 
@@ -118,10 +118,10 @@ type What = Extract<Dialog, { kind: "change-monitors" }>;
 
 /** The verb of the change that was chosen before the dialog opened. */
 function verbOf({ change }: What): string {
-  if (change === undefined) return "Change";
+  if (change === undefined) return t("Change");
   if (change === "delete") return "Delete";
-  if (change.paused !== undefined) return change.paused ? "Pause" : "Resume";
-  return change.muted === true ? "Mute" : "Unmute";
+  if (change.paused !== undefined) return change.paused ? t("Pause") : t("Resume");
+  return change.muted === true ? t("Mute") : t("Unmute");
 }
 
 function buildBody(
@@ -171,7 +171,7 @@ function startEnd({ change }: What, zone: string): string {
 /** The name of a single monitor, or the number of monitors. */
 function nameSubject({ monitorIds }: What): string {
   const [only] = monitorIds.length === 1 ? findKnownMonitors(new Set(monitorIds)) : [];
-  return only?.name ?? pluralize(monitorIds.length, "monitor");
+  return only?.name ?? tCount(monitorIds.length, "{count} monitor", "{count} monitors");
 }
 
 export default function BulkDialog({ what }: { what: What }) {
@@ -201,7 +201,9 @@ export default function BulkDialog({ what }: { what: What }) {
       form={form}
       title={`${verb} ${nameSubject(what)}`}
       size={620}
-      submit={count === 0 ? verb : `${verb} ${pluralize(count, "monitor")}`}
+      submit={
+        count === 0 ? verb : `${verb} ${tCount(count, "{count} monitor", "{count} monitors")}`
+      }
       disabled={!preview.isCurrent || count === 0}
       onClose={closeDialog}
       curl={() => ({ method: "POST", route: v1.monitors.bulk, body: body ?? {} })}
@@ -209,13 +211,17 @@ export default function BulkDialog({ what }: { what: What }) {
       {what.change === undefined && (
         <Fields form={form} errorOf={preview.errorOf} hasJobs={hasJobs(what)} />
       )}
-      {isPause(what) && <PauseEnd form={form} errorOf={preview.errorOf} placeholder="No end" />}
+      {isPause(what) && (
+        <PauseEnd form={form} errorOf={preview.errorOf} placeholder={t("No end")} />
+      )}
       <div aria-live="polite" className="bulk-preview">
         {preview.rest !== null && <p className="down">{preview.rest.message}</p>}
         {preview.data !== undefined && <BulkEffects preview={preview.data} />}
-        {body === null && <p className="quiet">Empty fields stay unchanged.</p>}
+        {body === null && <p className="quiet">{t("Empty fields stay unchanged.")}</p>}
         {what.change === "delete" && (
-          <p className="quiet">You can undo it for 10 s, and restore them later in Settings.</p>
+          <p className="quiet">
+            {t("You can undo it for 10 s, and restore them later in Settings.")}
+          </p>
         )}
       </div>
     </FormDialog>
@@ -233,11 +239,11 @@ type FieldsProps = { form: Form<Values>; errorOf: (name: string) => string | und
 const Fields = ({ hasJobs, ...props }: FieldsProps & { hasJobs: boolean }) => (
   <>
     <div className="field-row">
-      <NumberOrUnchanged {...props} name="interval" label="Interval" unit="s" first />
-      <NumberOrUnchanged {...props} name="timeout" label="Timeout" unit="s" />
+      <NumberOrUnchanged {...props} name="interval" label={t("Interval")} unit="s" first />
+      <NumberOrUnchanged {...props} name="timeout" label={t("Timeout")} unit="s" />
     </div>
     <div className="field-row">
-      <NumberOrUnchanged {...props} name="retries" label="Retries" />
+      <NumberOrUnchanged {...props} name="retries" label={t("Retries")} />
       <SlowFields {...props} />
     </div>
     <div className="field-row">
@@ -245,7 +251,7 @@ const Fields = ({ hasJobs, ...props }: FieldsProps & { hasJobs: boolean }) => (
       <GroupChoice {...props} />
     </div>
     <div className="field-row">
-      <Choice {...props} name="pause" label="Checks" options={pauseOptions} />
+      <Choice {...props} name="pause" label={t("Checks")} options={pauseOptions} />
       {props.form.values.pause === "until" ? <PauseEnd {...props} /> : <span />}
     </div>
     {hasJobs && <JobFields {...props} />}
@@ -261,10 +267,10 @@ function JobFields(props: FieldsProps) {
   return (
     <>
       <div className="field-row">
-        <Choice {...props} name="due" label="Job is due" options={dueOptions} />
+        <Choice {...props} name="due" label={t("Job is due")} options={dueOptions} />
         {due === "schedule" ? (
           <TextInput
-            label="Schedule"
+            label={t("Schedule")}
             placeholder="30 2 * * *"
             value={schedule}
             onChange={({ currentTarget }) => form.set("schedule", currentTarget.value)}
@@ -275,12 +281,17 @@ function JobFields(props: FieldsProps) {
         )}
       </div>
       <div className="field-row">
-        <NumberOrUnchanged {...props} name="grace" label="Grace" unit="s" />
-        <NumberOrUnchanged {...props} name="maximumRunTime" label="Maximum run time" unit="s" />
+        <NumberOrUnchanged {...props} name="grace" label={t("Grace")} unit="s" />
+        <NumberOrUnchanged
+          {...props}
+          name="maximumRunTime"
+          label={t("Maximum run time")}
+          unit="s"
+        />
       </div>
       <Select
-        label="Time zone of the schedule"
-        placeholder="Unchanged"
+        label={t("Time zone of the schedule")}
+        placeholder={t("Unchanged")}
         data={listZones(zone)}
         value={timeZone === "" ? null : timeZone}
         onChange={(chosen) => form.set("timeZone", chosen ?? "")}
@@ -292,7 +303,7 @@ function JobFields(props: FieldsProps) {
   );
 }
 
-const dueOptions = { interval: "After each interval", schedule: "By a schedule…" };
+const dueOptions = { interval: t("After each interval"), schedule: t("By a schedule…") };
 
 function NumberOrUnchanged({
   form,
@@ -310,7 +321,7 @@ function NumberOrUnchanged({
   return (
     <NumberInput
       label={label}
-      placeholder="Unchanged"
+      placeholder={t("Unchanged")}
       allowDecimal={false}
       allowNegative={false}
       {...(unit !== undefined && { suffix: ` ${unit}` })}
@@ -337,7 +348,7 @@ function Choice({
       label={label}
       allowDeselect={false}
       data={[
-        { value: "", label: "Unchanged" },
+        { value: "", label: t("Unchanged") },
         ...Object.entries(options).map(([value, label]) => ({ value, label })),
       ]}
       value={form.values[name]}
@@ -351,23 +362,23 @@ const SlowFields = (props: FieldsProps) => (
     <Choice
       {...props}
       name="slow"
-      label="Degraded"
-      options={{ off: "Never when slow", after: "When slower than…" }}
+      label={t("Degraded")}
+      options={{ off: t("Never when slow"), after: t("When slower than…") }}
     />
     {props.form.values.slow === "after" && (
-      <NumberOrUnchanged {...props} name="degradedAfterMs" label="Degraded after" unit="ms" />
+      <NumberOrUnchanged {...props} name="degradedAfterMs" label={t("Degraded after")} unit="ms" />
     )}
   </div>
 );
 
-const pauseOptions = { off: "Running", on: "Paused", until: "Paused until…" };
-const pauseEnds = ["in 1 h", "in 8 h", "tomorrow 09:00", "in 7 d"];
+const pauseOptions = { off: t("Running"), on: t("Paused"), until: t("Paused until…") };
+const pauseEnds = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
 
 function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: string }) {
   const zone = useZone();
   return (
     <DateTimeField
-      label="Paused until"
+      label={t("Paused until")}
       zone={zone}
       choices={pauseEnds}
       value={form.values.pausedUntil}
@@ -379,12 +390,12 @@ function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: 
 }
 
 const severityOptions = {
-  [none]: "None",
+  [none]: t("None"),
   ...Object.fromEntries(severities.map((one) => [one, capitalize(one)])),
 };
 
 const SeverityChoice = (props: FieldsProps) => (
-  <Choice {...props} name="severity" label="Automatic incidents" options={severityOptions} />
+  <Choice {...props} name="severity" label={t("Automatic incidents")} options={severityOptions} />
 );
 
 function GroupChoice(props: FieldsProps) {
@@ -394,8 +405,8 @@ function GroupChoice(props: FieldsProps) {
     <Choice
       {...props}
       name="groupId"
-      label="Group"
-      options={{ [none]: "No group", ...(Object.fromEntries(groups) as Record<string, string>) }}
+      label={t("Group")}
+      options={{ [none]: t("No group"), ...(Object.fromEntries(groups) as Record<string, string>) }}
     />
   );
 }
@@ -407,13 +418,17 @@ function Lists({ form }: FieldsProps) {
   return (
     <>
       {channels.length > 0 && (
-        <ListField form={form} mode="channelMode" label="Alerts to">
-          <RecordsField label="Alerts to" records={channels} {...form.field("alertChannelIds")} />
+        <ListField form={form} mode="channelMode" label={t("Alerts to")}>
+          <RecordsField
+            label={t("Alerts to")}
+            records={channels}
+            {...form.field("alertChannelIds")}
+          />
         </ListField>
       )}
-      <ListField form={form} mode="tagMode" label="Tags">
+      <ListField form={form} mode="tagMode" label={t("Tags")}>
         <TagsInput
-          label="Tags"
+          label={t("Tags")}
           data={[...new Set(known.flatMap(({ tags }) => tags))].sort()}
           {...form.field("tags")}
         />
@@ -438,11 +453,11 @@ const ListField = ({
     {children}
     <SegmentedControl
       size="xs"
-      aria-label={`${label}: add, remove or replace`}
+      aria-label={t("{label}: add, remove or replace", { label })}
       data={[
-        { value: "add", label: "Add" },
-        { value: "remove", label: "Remove" },
-        { value: "replace", label: "Replace" },
+        { value: "add", label: t("Add") },
+        { value: "remove", label: t("Remove") },
+        { value: "replace", label: t("Replace") },
       ]}
       value={form.values[mode]}
       onChange={(next) => form.set(mode, next as ListMode)}

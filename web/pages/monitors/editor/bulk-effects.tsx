@@ -4,10 +4,11 @@ import { formatDuration } from "../../../../src/core/text/formatting.ts";
 import { formatDateTime } from "../../../../src/core/time/times.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { overviewQuery } from "../../../data/overview.ts";
-import { formatLatency, pluralize } from "../../../components/display/format.ts";
+import { formatLatency } from "../../../components/display/format.ts";
 import { useZone } from "../../../components/display/time.tsx";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schema.ts";
+import { t, tCount } from "../../../language/text.ts";
 
 type NamesById = ReadonlyMap<string, string>;
 
@@ -15,47 +16,47 @@ const fields: Record<
   string,
   { label: string; format: (value: unknown, names: NamesById, zone: string) => string }
 > = {
-  paused: { label: "Checks", format: (value) => (value === true ? "paused" : "running") },
+  paused: { label: t("Checks"), format: (value) => (value === true ? "paused" : "running") },
   pausedUntil: {
-    label: "Paused until",
+    label: t("Paused until"),
     format: (value, _names, zone) =>
-      value === null ? "no end" : formatDateTime(zone, Date.parse(value as string), Date.now()),
+      value === null ? t("no end") : formatDateTime(zone, Date.parse(value as string), Date.now()),
   },
-  muted: { label: "Alerts", format: (value) => (value === true ? "muted" : "on") },
-  interval: { label: "Interval", format: (value) => formatDuration(value as number) },
-  timeout: { label: "Timeout", format: (value) => formatDuration(value as number) },
-  retries: { label: "Retries", format: String },
+  muted: { label: t("Alerts"), format: (value) => (value === true ? "muted" : "on") },
+  interval: { label: t("Interval"), format: (value) => formatDuration(value as number) },
+  timeout: { label: t("Timeout"), format: (value) => formatDuration(value as number) },
+  retries: { label: t("Retries"), format: String },
   degradedAfterMs: {
-    label: "Degraded after",
+    label: t("Degraded after"),
     format: (value) => (value === null ? "off" : formatLatency(value as number)),
   },
   autoIncidentSeverity: {
-    label: "Automatic incidents",
+    label: t("Automatic incidents"),
     format: (value) => (value === null ? "none" : (value as string)),
   },
   schedule: {
-    label: "Schedule",
-    format: (value) => (value === null ? "after each interval" : (value as string)),
+    label: t("Schedule"),
+    format: (value) => (value === null ? t("after each interval") : (value as string)),
   },
-  timeZone: { label: "Time zone of the schedule", format: String },
-  grace: { label: "Grace", format: (value) => formatDuration(value as number) },
+  timeZone: { label: t("Time zone of the schedule"), format: String },
+  grace: { label: t("Grace"), format: (value) => formatDuration(value as number) },
   maximumRunTime: {
-    label: "Maximum run time",
-    format: (value) => (value === null ? "as the grace" : formatDuration(value as number)),
+    label: t("Maximum run time"),
+    format: (value) => (value === null ? t("as the grace") : formatDuration(value as number)),
   },
   groupId: {
-    label: "Group",
+    label: t("Group"),
     format: (value, names) => (value === null ? "none" : nameOf(value as string, names)),
   },
-  tags: { label: "Tags", format: (value) => (value as string[]).join(", ") || "none" },
+  tags: { label: t("Tags"), format: (value) => (value as string[]).join(", ") || "none" },
   alertChannelIds: {
-    label: "Alerts to",
+    label: t("Alerts to"),
     format: (value, names) =>
       (value as string[]).map((id) => nameOf(id, names)).join(", ") || "none",
   },
   escalationPolicyId: {
-    label: "Escalation policy",
-    format: (value) => (value === null ? "default" : "of the group"),
+    label: t("Escalation policy"),
+    format: (value) => (value === null ? "default" : t("of the group")),
   },
 };
 
@@ -79,7 +80,7 @@ function SomeNames({ some: { count, monitors } }: { some: Some }) {
 
 /** Describes why monitors stay unchanged. */
 const describeReason = ({ reason, message }: BulkPreview["unchanged"][number]) =>
-  reason === "same" ? "already so" : message.replace(/^is /, "");
+  reason === "same" ? t("already so") : message.replace(/^is /, "");
 
 export function BulkEffects({ preview }: { preview: BulkPreview }) {
   const { data: channels = [] } = useAlertChannels();
@@ -91,7 +92,7 @@ export function BulkEffects({ preview }: { preview: BulkPreview }) {
   const { changes, unchanged } = preview;
   const others = changes.length - maxListed;
   return (
-    <section className="bulk-effects" aria-label="Preview">
+    <section className="bulk-effects" aria-label={t("Preview")}>
       {changes.length > 0 && (
         <ul>
           {changes.slice(0, maxListed).map((change, index) => {
@@ -103,22 +104,30 @@ export function BulkEffects({ preview }: { preview: BulkPreview }) {
                   {field?.format(change.before, names, zone)} <span aria-label="to">→</span>{" "}
                   {field?.format(change.after, names, zone)}
                 </span>
-                <span className="num nowrap">{pluralize(change.count, "monitor")}</span>
+                <span className="num nowrap">
+                  {tCount(change.count, "{count} monitor", "{count} monitors")}
+                </span>
                 <SomeNames some={change} />
               </li>
             );
           })}
-          {others > 0 && <li className="faint">{pluralize(others, "further change")}</li>}
+          {others > 0 && (
+            <li className="faint">
+              {tCount(others, "{count} further change", "{count} further changes")}
+            </li>
+          )}
         </ul>
       )}
       {unchanged.length > 0 && (
         <>
-          <h3>Not changed</h3>
+          <h3>{t("Not changed")}</h3>
           <ul>
             {unchanged.map((one, index) => (
               <li key={index}>
                 <span className="bulk-reason">{describeReason(one)}</span>
-                <span className="num nowrap">{pluralize(one.count, "monitor")}</span>
+                <span className="num nowrap">
+                  {tCount(one.count, "{count} monitor", "{count} monitors")}
+                </span>
                 <SomeNames some={one} />
               </li>
             ))}

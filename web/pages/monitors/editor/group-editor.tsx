@@ -14,6 +14,7 @@ import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { DependsOnField, PolicyField } from "./on-call-fields.tsx";
 import { selection } from "../list/list-state.ts";
+import { t } from "../../../language/text.ts";
 
 type EditedGroup = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
 type Values = {
@@ -41,7 +42,7 @@ const readGroup = (id: string) => unwrapData(v1["monitor-groups"]({ id }).get())
 export default function GroupDialog({ what }: { what: EditedGroup }) {
   return (
     <EditorDialog
-      title={what.kind === "create-group" ? "Create group" : "Edit group"}
+      title={what.kind === "create-group" ? t("Create group") : t("Edit group")}
       size={480}
       id={what.kind === "edit-group" ? what.id : null}
       read={readGroup}
@@ -96,7 +97,7 @@ function Fields(props: Props) {
   return (
     <FormFrame
       form={form}
-      submit={group === undefined ? "Create group" : "Save"}
+      submit={group === undefined ? t("Create group") : t("Save")}
       onCancel={closeDialog}
       curl={() => ({
         ...(group
@@ -105,34 +106,38 @@ function Fields(props: Props) {
         body: form.values,
       })}
     >
-      <TextInput label="Name" data-autofocus {...form.input("name")} />
+      <TextInput label={t("Name")} data-autofocus {...form.input("name")} />
       <ColorField value={form.values.color} onChange={(color) => form.set("color", color)} />
       <Textarea
-        label="Description"
-        description="Shown next to the name."
+        label={t("Description")}
+        description={t("Shown next to the name.")}
         autosize
         minRows={1}
         maxRows={5}
         {...form.input("description")}
       />
-      <TagsInput label="Tags" {...form.field("tags")} />
+      <TagsInput label={t("Tags")} {...form.field("tags")} />
       {channels.length > 0 && (
         <RecordsField
-          label="Alert channels"
-          description="Added to every monitor that joins this group from now on. Monitors already in it do not change."
+          label={t("Alert channels")}
+          description={t(
+            "Added to every monitor that joins this group from now on. Monitors already in it do not change.",
+          )}
           records={channels}
           {...form.field("alertChannelIds")}
         />
       )}
       <PolicyField
-        description="Set for every monitor without a policy that joins this group from now on."
-        none="None"
+        description={t("Set for every monitor without a policy that joins this group from now on.")}
+        none={t("None")}
         {...form.field("escalationPolicyId")}
       />
       {monitors.length > 0 && (
         <DependsOnField
-          label="Depends on"
-          description="While one of these monitors is down, outages of the group cause no alerts of their own."
+          label={t("Depends on")}
+          description={t(
+            "While one of these monitors is down, outages of the group cause no alerts of their own.",
+          )}
           records={monitors}
           {...form.field("dependsOn")}
         />
@@ -149,7 +154,7 @@ const ColorField = ({
   onChange: (color: Values["color"]) => void;
 }) => (
   <fieldset className="palette-colors">
-    <legend>Color</legend>
+    <legend>{t("Color")}</legend>
     {Color.options.map((color) => (
       <label key={color} title={color}>
         <input

@@ -1,8 +1,9 @@
 import { DateTimeField } from "../../../components/forms/date-time-field.tsx";
 import { toClock, toInstantText } from "../../../components/forms/date-time-rules.ts";
 import { useZone } from "../../../components/display/time.tsx";
+import { t } from "../../../language/text.ts";
 
-const ends = ["in 1 h", "in 8 h", "tomorrow 09:00", "in 7 d"];
+const ends = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
 
 /** Field for the end of a manual status. The server rejects a text that is not understood. */
 export function ManualEnd({
@@ -23,7 +24,7 @@ export function ManualEnd({
       label={label}
       zone={zone}
       choices={ends}
-      placeholder="No end"
+      placeholder={t("No end")}
       openOnFocus={false}
       value={value === null || Number.isNaN(at) ? (value ?? "") : toClock(at, zone)}
       onChange={(local) => onChange(local === "" ? null : (toInstantText(local, zone) ?? local))}

@@ -57,6 +57,7 @@ import { DetailList } from "../details.tsx";
 import { ReplayLine } from "./replay-line.tsx";
 import { StepsField } from "./steps-field.tsx";
 import { TypeField } from "./type-field.tsx";
+import { t } from "../../../language/text.ts";
 
 type EditedMonitor = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
@@ -71,7 +72,7 @@ export default function MonitorDialog({ what }: { what: EditedMonitor }) {
   const isNew = what.kind === "create-monitor";
   return (
     <EditorDialog
-      title={isNew ? "Create monitor" : "Edit monitor"}
+      title={isNew ? t("Create monitor") : t("Edit monitor")}
       size={640}
       id={(isNew ? what.like : what.id) ?? null}
       read={readMonitor}
@@ -126,7 +127,7 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
   const start: Values = monitor
     ? { ...monitor, ...startPause(monitor, isNew) }
     : { groupId, type: "http" };
-  if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
+  if (isNew && monitor) start["name"] = t("Copy of {name}", { name: monitor.name });
   return useForm(
     start,
     async (values, force, once) => {
@@ -148,7 +149,7 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
 function assertCombinesMonitors({ type, dependsOn = [] }: Body) {
   if (type === "composite" && dependsOn.length === 0)
     throw new ApiError(422, {
-      details: [{ path: "dependsOn", message: "must have at least 1 entry" }],
+      details: [{ path: "dependsOn", message: t("must have at least 1 entry") }],
     });
 }
 
@@ -186,12 +187,12 @@ function Fields(props: Props) {
   return (
     <FormFrame
       form={form}
-      submit={isNew ? "Create monitor" : "Save"}
+      submit={isNew ? t("Create monitor") : t("Save")}
       onCancel={closeDialog}
       extra={
         isChecked(type) && (
           <BusyButton loading={test.isPending} onClick={() => test.mutate(body)}>
-            Test now
+            {t("Test now")}
           </BusyButton>
         )
       }
@@ -204,8 +205,9 @@ function Fields(props: Props) {
     >
       {isNew && monitor && hasSecrets(monitor) && (
         <p className="quiet">
-          Secrets are not copied. Enter passwords, tokens and header values again if the copy needs
-          them.
+          {t(
+            "Secrets are not copied. Enter passwords, tokens and header values again if the copy needs them.",
+          )}
         </p>
       )}
       {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
@@ -325,7 +327,7 @@ const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Sec
 
 function summarizeSection(
   editor: Editor,
-  { fields, key = [], none = "Defaults" }: Section,
+  { fields, key = [], none = t("Defaults") }: Section,
 ): string {
   const changed = fields.flatMap((name) => {
     const kind = editor.fields[name];
@@ -348,9 +350,9 @@ function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Value
     <>
       <div className="field-row">
         <Select
-          label="Group"
+          label={t("Group")}
           data={[
-            ...(isLimitedToGroups() ? [] : [{ value: "", label: "None" }]),
+            ...(isLimitedToGroups() ? [] : [{ value: "", label: t("None") }]),
             ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
           value={(values["groupId"] as string | null) ?? ""}
@@ -360,7 +362,7 @@ function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Value
         />
         {channels.length > 0 && (
           <RecordsField
-            label="Alerts to"
+            label={t("Alerts to")}
             records={channels}
             value={
               (values["alertChannelIds"] as string[] | undefined) ??

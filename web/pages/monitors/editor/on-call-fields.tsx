@@ -3,6 +3,7 @@ import { Select } from "@mantine/core";
 import { monitorBounds } from "../../../../src/core/limits.ts";
 import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
+import { t } from "../../../language/text.ts";
 
 type PolicyProps = {
   value: string | null;
@@ -18,10 +19,10 @@ export function PolicyField({ value, onChange, none, ...field }: PolicyProps) {
   const { data: policies = [] } = useEscalationPolicies();
   if (policies.length === 0) return null;
   const usual = policies.find((policy) => policy.default);
-  const usualLabel = usual === undefined ? "None" : `Default (${usual.name})`;
+  const usualLabel = usual === undefined ? t("None") : t("Default ({name})", { name: usual.name });
   return (
     <Select
-      label="Escalation policy"
+      label={t("Escalation policy")}
       searchable
       allowDeselect={false}
       data={[
@@ -43,7 +44,7 @@ type DependsOnProps = Pick<
 /** The monitors on which a monitor or group depends. */
 export const DependsOnField = (props: DependsOnProps) => (
   <RecordsField
-    nothingFound="No monitors found"
+    nothingFound={t("No monitors found")}
     maxValues={monitorBounds.dependencies.value}
     {...props}
   />

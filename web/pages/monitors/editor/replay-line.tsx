@@ -5,8 +5,8 @@ import type { NewReplay, Replay } from "../../../../src/alerting/replay/schema.t
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { createDataQuery } from "../../../data/query.ts";
-import { pluralize } from "../../../components/display/format.ts";
 import { durationInWords, useNow } from "../../../components/display/time.tsx";
+import { t, tCount } from "../../../language/text.ts";
 
 type Changes = Pick<NewReplay, "retries" | "successThreshold" | "degradedAfterMs" | "interval">;
 
@@ -71,16 +71,31 @@ export function ReplayLine({
 export function describeReplay({ before, after, missed, longestMissedSeconds }: Replay): string {
   const counts =
     after.count === before.count
-      ? `${pluralize(after.count, "alert")} as before`
-      : `${pluralize(after.count, "alert")} instead of ${before.count}`;
+      ? t("{pluralize} as before", {
+          pluralize: tCount(after.count, "{count} alert", "{count} alerts"),
+        })
+      : t("{pluralize} instead of {count}", {
+          pluralize: tCount(after.count, "{count} alert", "{count} alerts"),
+          count: before.count,
+        });
   const longest = durationInWords(Math.max(1, longestMissedSeconds));
   return missed === 0
     ? `${counts}.`
-    : `${counts}. ${pluralize(missed, "alert")} of up to ${longest} would not be sent.`;
+    : t("{counts}. {pluralize} of up to {longest} would not be sent.", {
+        counts,
+        pluralize: tCount(missed, "{count} alert", "{count} alerts"),
+        longest,
+      });
 }
 
 function describeBasis({ from, checks }: Replay, now: number): string {
-  if (from === null) return "No checks are stored yet.";
+  if (from === null) return t("No checks are stored yet.");
   const days = Math.max(1, Math.round((now - Date.parse(from)) / 86_400_000));
-  return `From ${pluralize(checks, "stored check")} of ${pluralize(days, "day")}. It is an estimate: other settings also change when checks run.`;
+  return t(
+    "From {pluralize} of {pluralize2}. It is an estimate: other settings also change when checks run.",
+    {
+      pluralize: tCount(checks, "{count} stored check", "{count} stored checks"),
+      pluralize2: tCount(days, "{count} day", "{count} days"),
+    },
+  );
 }

@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { getFormatter, minuteFormat } from "../../../../src/core/time/times.ts";
 import { listZones } from "../../../components/display/time.tsx";
 import { useSchedulePreview } from "../data.ts";
+import { t } from "../../../language/text.ts";
 
 type Props = {
   schedule: string;
@@ -27,7 +28,7 @@ export function ScheduleZone({ schedule, timeZone, onChange, error }: Props) {
   return (
     <>
       <Select
-        label="Time zone of the schedule"
+        label={t("Time zone of the schedule")}
         data={listZones(timeZone)}
         value={timeZone}
         onChange={(zone) => onChange(zone ?? timeZone)}
@@ -39,8 +40,11 @@ export function ScheduleZone({ schedule, timeZone, onChange, error }: Props) {
         {data === undefined
           ? ""
           : data.issue === null
-            ? `Next due: ${data.dueAt.map((at) => formatDue(at, timeZone)).join("; ") || "never again"}`
-            : `The schedule ${data.issue}.`}
+            ? t("Next due: {dueAt}", {
+                dueAt:
+                  data.dueAt.map((at) => formatDue(at, timeZone)).join("; ") || t("never again"),
+              })
+            : t("The schedule {issue}.", { issue: data.issue })}
       </Text>
     </>
   );

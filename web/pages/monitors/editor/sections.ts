@@ -4,6 +4,7 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { t } from "../../../language/text.ts";
 
 export type Section = {
   title: string;
@@ -21,18 +22,18 @@ export const scheduleFieldsOf = (type: string) =>
 
 /** Sections of a step, after its name, method and URL. */
 export const stepSections: Section[] = [
-  { title: "Request", fields: ["headers", "bodyType", "body", "form"], none: "No body" },
+  { title: t("Request"), fields: ["headers", "bodyType", "body", "form"], none: t("No body") },
   {
-    title: "Assertions",
+    title: t("Assertions"),
     fields: ["expectedStatus", "keyword", "keywordAbsent", "jsonPath", "jsonEquals", "assertions"],
     key: ["expectedStatus"],
   },
-  { title: "Saved values", fields: ["save"], none: "None" },
+  { title: t("Saved values"), fields: ["save"], none: t("None") },
 ];
 
 const mailSections: Section[] = [
   { title: "", fields: ["host", "port", "tls"] },
-  { title: "Authentication", fields: ["username", "password"], folded: true, none: "None" },
+  { title: t("Authentication"), fields: ["username", "password"], folded: true, none: t("None") },
   { title: "TLS", fields: ["serverName", "verifyTls", "certificateExpiryDays"], folded: true },
 ];
 
@@ -41,7 +42,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   http: [
     { title: "", fields: ["url"] },
     {
-      title: "Assertions",
+      title: t("Assertions"),
       fields: [
         "expectedStatus",
         "keyword",
@@ -53,9 +54,9 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
       key: ["expectedStatus"],
       folded: true,
     },
-    { title: "Number", fields: ["number"], folded: true, none: "None" },
+    { title: t("Number"), fields: ["number"], folded: true, none: t("None") },
     {
-      title: "Request",
+      title: t("Request"),
       fields: [
         "method",
         "headers",
@@ -70,16 +71,16 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
       folded: true,
     },
     {
-      title: "Authentication",
+      title: t("Authentication"),
       fields: ["basicAuth", "bearerToken", "oauth2"],
       folded: true,
-      none: "None",
+      none: t("None"),
     },
     {
-      title: "Steps",
+      title: t("Steps"),
       fields: ["save", "variables", "steps"],
       folded: true,
-      none: "One request",
+      none: t("One request"),
     },
     {
       title: "TLS",
@@ -88,7 +89,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
       folded: true,
     },
     {
-      title: "Connection",
+      title: t("Connection"),
       fields: [
         "proxyUrl",
         "proxyUsername",
@@ -99,12 +100,12 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
         "connectTo",
       ],
       folded: true,
-      none: "Direct, without a client certificate",
+      none: t("Direct, without a client certificate"),
     },
   ],
   tcp: [
     { title: "", fields: ["host", "port"] },
-    { title: "Assertions", fields: ["send", "expect"], folded: true },
+    { title: t("Assertions"), fields: ["send", "expect"], folded: true },
   ],
   smtp: mailSections,
   imap: mailSections,
@@ -113,7 +114,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   sip: [
     { title: "", fields: ["host", "port", "transport"] },
     {
-      title: "Assertions",
+      title: t("Assertions"),
       fields: ["user", "expectedStatus"],
       key: ["expectedStatus"],
       folded: true,
@@ -123,10 +124,10 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   push: [
     { title: "", fields: ["schedule", "timeZone"] },
     {
-      title: "Runs",
+      title: t("Runs"),
       fields: ["maximumRunTime", "successKeywords", "failureKeywords", "slug"],
       folded: true,
-      none: "No limits, no keywords",
+      none: t("No limits, no keywords"),
     },
   ],
   composite: [{ title: "", fields: ["dependsOn", "mode", "minimum"] }],
@@ -137,12 +138,12 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
 /** Sections by field name for all other types. Secrets are added to “Authentication”. */
 const purposes = [
   {
-    title: "Authentication",
+    title: t("Authentication"),
     fields: ["username", "mechanism", "authDatabase", "authProtocol", "privProtocol"],
-    none: "None",
+    none: t("None"),
   },
-  { title: "Assertions", fields: ["requireDnssec", "assertions", "expect"] },
-  { title: "Number", fields: ["number"], none: "None" },
+  { title: t("Assertions"), fields: ["requireDnssec", "assertions", "expect"] },
+  { title: t("Number"), fields: ["number"], none: t("None") },
   {
     title: "TLS",
     fields: [
@@ -163,7 +164,7 @@ export function listOwnSections(type: MonitorType): Section[] {
   const kind: Kind = monitorKinds[type];
   const purposeOf = (name: string) =>
     purposes.find(({ fields }) => fields.includes(name))?.title ??
-    (name in kind.secrets ? "Authentication" : "");
+    (name in kind.secrets ? t("Authentication") : "");
   const names = Object.keys(kind.fields).filter((name) => !scheduleFieldsOf(type).includes(name));
   const isRequired = (name: string) => kind.fields[name]?.safeParse(undefined).success === false;
   return [{ title: "" }, ...purposes]
@@ -176,7 +177,7 @@ export function listOwnSections(type: MonitorType): Section[] {
 
 const commonSections: Section[] = [
   {
-    title: "Timing",
+    title: t("Timing"),
     fields: [
       "timeout",
       "retries",
@@ -190,12 +191,12 @@ const commonSections: Section[] = [
     folded: true,
   },
   {
-    title: "Alerts",
+    title: t("Alerts"),
     fields: ["priority", "dependsOn", "autoIncidentSeverity", "reminderInterval", "muted"],
     folded: true,
-    none: "No incidents, no repeated alerts",
+    none: t("No incidents, no repeated alerts"),
   },
-  { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
+  { title: t("Notes & tags"), fields: ["description", "tags"], folded: true, none: t("None") },
 ];
 
 /** Fields that do not apply to types without requests. */

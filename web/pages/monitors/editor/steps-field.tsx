@@ -15,6 +15,7 @@ import type { StoredSecrets } from "../../../components/forms/stored-secrets.ts"
 import { maxSteps } from "../../../../src/monitoring/monitors/request-schema.ts";
 import { isShown, labelsOf } from "./labels.ts";
 import { stepSections } from "./sections.ts";
+import { t } from "../../../language/text.ts";
 
 type Props = {
   kind: FieldKind;
@@ -73,7 +74,7 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
               change([...items, [createKey(), { ...createEmptyRecord(parts), url: "/" }]])
             }
           >
-            Add step
+            {t("Add step")}
           </Button>
         )}
       </div>
@@ -115,13 +116,16 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
       />
     );
   };
-  const title = `Step ${number}${typeof step["name"] === "string" ? `: ${step["name"]}` : ""}`;
+  const title = t("Step {number}{value}", {
+    number,
+    value: typeof step["name"] === "string" ? `: ${step["name"]}` : "",
+  });
   return (
     <>
       <div className="step-head flex items-center gap-6">
         {grip}
         <b>{title}</b>
-        <ActionIcon aria-label={`Remove step ${number}`} onClick={onRemove}>
+        <ActionIcon aria-label={t("Remove step {number}", { number })} onClick={onRemove}>
           <Icon name="close" />
         </ActionIcon>
       </div>

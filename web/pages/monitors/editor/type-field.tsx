@@ -6,6 +6,7 @@ import {
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { families, familyOf, orderedTypes } from "../type-families.ts";
 import { markOf } from "./type-marks.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 const data = families.map((family) => ({
   group: family,
@@ -49,11 +50,11 @@ export function TypeField({
 }) {
   return (
     <Select
-      label="Type"
+      label={t("Type")}
       searchable
       allowDeselect={false}
       classNames={{ options: "type-options" }}
-      nothingFoundMessage="No type of this name"
+      nothingFoundMessage={t("No type of this name")}
       data={data}
       value={value}
       onChange={(next) => next !== null && onChange(next as MonitorType)}
@@ -66,7 +67,9 @@ export function TypeField({
             <TypeMark type={type} />
             <span>
               <b>{option.label}</b>
-              <small>Up when {shortenUpWhen(type)}</small>
+              <small>
+                {tNode("Up when {shortenUpWhen}", { shortenUpWhen: shortenUpWhen(type) })}
+              </small>
             </span>
           </span>
         );

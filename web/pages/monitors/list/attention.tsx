@@ -12,7 +12,7 @@ import {
 } from "../../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { formatCount, pluralize, formatReason } from "../../../components/display/format.ts";
+import { formatCount, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
@@ -20,6 +20,7 @@ import { useMaintenanceEnd } from "../../maintenance/data.ts";
 import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
 import { getMonitorActions } from "../record-actions.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 const loadAlerts = createChunk(() => import("../../alerts/data.ts"));
 
@@ -64,7 +65,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
           </ul>
           {rows.length > maxRows && (
             <button type="button" className="attention-more link" onClick={() => setAll(!all)}>
-              {all ? "Show less" : `Show ${rows.length - foldedRows} more`}
+              {all ? t("Show less") : t("Show {length} more", { length: rows.length - foldedRows })}
             </button>
           )}
           {all && count > known && (
@@ -73,7 +74,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               to="/monitors"
               search={{ status: (states.down ?? 0) > 0 ? "down" : "degraded" }}
             >
-              {formatCount(count - known)} more
+              {tNode("{count} more", { count: formatCount(count - known) })}
             </Link>
           )}
         </>
@@ -100,7 +101,9 @@ function Head({
           onClick={() => (isFolded ? hiddenItems.forget(hiddenKey) : hiddenItems.add(hiddenKey))}
         >
           <Icon name={isFolded ? "right" : "down"} size={14} />
-          Needs attention <span className="num">{formatCount(count)}</span>
+          {tNode("Needs attention {span}", {
+            span: <span className="num">{formatCount(count)}</span>,
+          })}
         </button>
       </h2>
       <Quiet states={states} />
@@ -184,14 +187,16 @@ function AttentionRow({
         <Link to="/monitors/$id" params={{ id }} title={name}>
           {name}
         </Link>
-        <span title={reason}>{isOver ? `Up after ${durationInWords(downSeconds)}` : reason}</span>
+        <span title={reason}>
+          {isOver
+            ? t("Up after {durationInWords}", { durationInWords: durationInWords(downSeconds) })
+            : reason}
+        </span>
       </div>
       <span className="attention-since">
         <Time at={statusSince} as="short" />
         {!isOver && (
-          <small>
-            for <Time at={statusSince} as="for" />
-          </small>
+          <small>{tNode("for {time}", { time: <Time at={statusSince} as="for" /> })}</small>
         )}
       </span>
       <span className="attention-who min-w-0">
@@ -224,17 +229,17 @@ function RowActions({
         <Button
           size="xs"
           className="attention-first"
-          aria-label={`Acknowledge: ${name}`}
+          aria-label={t("Acknowledge: {name}", { name })}
           onClick={() =>
             void loadAlerts().then((alerts) => alerts.acknowledge({ id: alertId, title: name }))
           }
         >
-          Acknowledge
+          {t("Acknowledge")}
         </Button>
       )}
       {mayWrite && !isOver && check !== null && (
-        <Button size="xs" aria-label={`Check now: ${name}`} onClick={check.run}>
-          Check now
+        <Button size="xs" aria-label={t("Check now: {name}", { name })} onClick={check.run}>
+          {t("Check now")}
         </Button>
       )}
       <Button
@@ -242,9 +247,9 @@ function RowActions({
         className="only-phone"
         component={Link}
         to={`/monitors/${id}`}
-        aria-label={`Open: ${name}`}
+        aria-label={t("Open: {name}", { name })}
       >
-        Open
+        {t("Open")}
       </Button>
       {incident != null && (
         <Link
@@ -253,7 +258,7 @@ function RowActions({
           className="link"
           title={incident.title}
         >
-          Incident
+          {t("Incident")}
         </Link>
       )}
       <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed incidentId={incident?.id} />
@@ -265,7 +270,7 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
   const { words, names, at, detail, hint, isBad } = describeNotified(attention, isMuted);
   const [first, ...others] = names;
   const owners = attention.acknowledgedBy.join(", ");
-  const ownerParts = owners === "" ? [] : [`Acknowledged by ${owners}`];
+  const ownerParts = owners === "" ? [] : [t("Acknowledged by {owners}", { owners })];
   const details = detail === null ? ownerParts : [...ownerParts, detail];
   const hints = detail === null ? ownerParts : [...ownerParts, hint ?? detail];
   return (
@@ -288,16 +293,21 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
 const quietStates = [
   {
     state: "maintenance",
-    words: (count: number, end: string) => `${formatCount(count)} in maintenance${end}`,
+    words: (count: number, end: string) =>
+      t("{count} in maintenance{end}", { count: formatCount(count), end }),
   },
   {
     state: "pending",
-    words: (count: number) => `${formatCount(count)} waiting for the first result`,
+    words: (count: number) =>
+      t("{count} waiting for the first result", { count: formatCount(count) }),
   },
   { state: "paused", words: (count: number) => `${formatCount(count)} paused` },
   {
     state: "unknown",
-    words: (count: number) => `${pluralize(count, "monitor")} not judged`,
+    words: (count: number) =>
+      t("{pluralize} not judged", {
+        pluralize: tCount(count, "{count} monitor", "{count} monitors"),
+      }),
   },
 ] as const;
 

@@ -4,13 +4,14 @@ import { useState } from "react";
 import { isLimitedToGroups } from "../../../data/session.ts";
 import { listKnownMonitors, type Overview } from "../../../data/overview.ts";
 import { type Dialog, openDialog } from "../../../components/open-dialog.ts";
-import { formatCount, pluralize } from "../../../components/display/format.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem } from "../../../components/menus.tsx";
 import { useAction } from "../../../components/toasts.tsx";
 import { countMatching, listMatching, maxSelected } from "../bulk.ts";
 import type { Filters } from "./filters.ts";
 import { selection } from "./list-state.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 type Change = Extract<Dialog, { kind: "change-monitors" }>["change"];
 
@@ -35,21 +36,27 @@ export default function BulkBar({
   const open = (change?: Change) =>
     openDialog({ kind: "change-monitors", monitorIds, ...(change !== undefined && { change }) });
   return (
-    <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
+    <div className="bulk" role="toolbar" aria-label={t("Change the selected monitors")}>
       <span className="bulk-count">
-        <span aria-live="polite">{pluralize(selected.size, "monitor")} selected</span>
+        <span aria-live="polite">
+          {tNode("{pluralize} selected", {
+            pluralize: tCount(selected.size, "{count} monitor", "{count} monitors"),
+          })}
+        </span>
         <SelectAll found={found} filters={filters} selected={selected} />
       </span>
-      <BarButton onClick={() => open()}>Edit</BarButton>
+      <BarButton onClick={() => open()}>{t("Edit")}</BarButton>
       <BarButton onClick={() => open({ paused: !isPaused })}>
-        {isPaused ? "Resume" : "Pause"}
+        {isPaused ? t("Resume") : t("Pause")}
       </BarButton>
-      <BarButton onClick={() => open({ muted: !isMuted })}>{isMuted ? "Unmute" : "Mute"}</BarButton>
+      <BarButton onClick={() => open({ muted: !isMuted })}>
+        {isMuted ? t("Unmute") : t("Mute")}
+      </BarButton>
       <MoreMenu monitorIds={monitorIds} open={open} />
       <Button size="xs" color="red" variant="subtle" onClick={() => open("delete")}>
-        Delete
+        {t("Delete")}
       </Button>
-      <ActionIcon aria-label="Clear selection" onClick={selection.clear}>
+      <ActionIcon aria-label={t("Clear selection")} onClick={selection.clear}>
         <Icon name="close" />
       </ActionIcon>
     </div>
@@ -79,8 +86,8 @@ function SelectAll({
   return (
     <button type="button" className="plain-button link" disabled={all.isPending} onClick={all.run}>
       {total > maxSelected
-        ? `Select the first ${formatCount(maxSelected)}`
-        : `Select all ${formatCount(total)}`}
+        ? t("Select the first {maxSelected}", { maxSelected: formatCount(maxSelected) })
+        : t("Select all {total}", { total: formatCount(total) })}
     </button>
   );
 }
@@ -96,44 +103,46 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
     <Menu position="top" floatingStrategy="fixed" opened={isOpen} onChange={setIsOpen}>
       <Menu.Target>
         <Button size="xs" variant="subtle" color="gray">
-          More
+          {t("More")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown className="menu-scroll">
         <MenuItem icon="play" onClick={() => open({ paused: false })}>
-          Resume
+          {t("Resume")}
         </MenuItem>
         <MenuItem icon="sound" onClick={() => open({ muted: false })}>
-          Unmute
+          {t("Unmute")}
         </MenuItem>
         <Menu.Divider />
-        {isTooMany && <Menu.Label>With at most {maxNamed} monitors</Menu.Label>}
+        {isTooMany && (
+          <Menu.Label>{tNode("With at most {maxNamed} monitors", { maxNamed })}</Menu.Label>
+        )}
         <MenuItem
           icon="warning"
           disabled={isTooMany}
           onClick={() => openDialog({ kind: "create-incident", ...named })}
         >
-          Create incident
+          {t("Create incident")}
         </MenuItem>
         <MenuItem
           icon="calendar"
           disabled={isTooMany}
           onClick={() => openDialog({ kind: "plan-maintenance", ...named })}
         >
-          Schedule maintenance
+          {t("Schedule maintenance")}
         </MenuItem>
         <MenuItem
           icon="mute"
           disabled={isTooMany}
           onClick={() => openDialog({ kind: "plan-maintenance", ...named, isQuiet: true })}
         >
-          Hold alerts until…
+          {t("Hold alerts until…")}
         </MenuItem>
         {!isLimitedToGroups() && (
           <>
             <Menu.Divider />
             <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group", ...named })}>
-              Create group from selection
+              {t("Create group from selection")}
             </MenuItem>
           </>
         )}

@@ -5,18 +5,19 @@ import { dayMs, hourMs } from "../../../../src/core/time/clock.ts";
 import { Bars, type BarTone } from "../../../components/display/bars.tsx";
 import { useTimeline } from "../data.ts";
 import { PointDetails } from "../point-details.tsx";
+import { t } from "../../../language/text.ts";
 
 const tones: Record<string, BarTone> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
 const words: [letter: string, word: string][] = [
   ["d", "down"],
   ["g", "degraded"],
-  ["m", "in maintenance"],
+  ["m", t("in maintenance")],
 ];
 
 /** A span of bars: the length of a bar and of the span, and their names. */
 const spans = {
-  day: { barMs: hourMs, count: 24, name: "last 24 hours", bar: "hour" },
-  month: { barMs: dayMs, count: 30, name: "last 30 days", bar: "day" },
+  day: { barMs: hourMs, count: 24, name: t("last 24 hours"), bar: "hour" },
+  month: { barMs: dayMs, count: 30, name: t("last 30 days"), bar: "day" },
 };
 
 /** The last 24 hours or 30 days as bars. `letters` has one letter per bar, oldest first. */
@@ -40,12 +41,18 @@ export const RecentBars = memo(function RecentBars({
   const startOfSpan = () => (Math.floor(Date.now() / barMs) - count + 1) * barMs;
   const problems = words.flatMap(([letter, word]) => {
     const found = bars.filter((one) => one === letter).length;
-    return found === 0 ? [] : [`${word} in ${found} of ${count}`];
+    return found === 0 ? [] : [t("{word} in {found} of {count}", { word, found, count })];
   });
   return (
     <Bars
       tones={bars.map(toneOf)}
-      label={`${name}, ${spanName}, one bar ${bar === "hour" ? "an" : "a"} ${bar}: ${problems.join(", ") || "no problems"}`}
+      label={t("{name}, {spanName}, one bar {value} {bar}: {problems}", {
+        name,
+        spanName,
+        value: bar === "hour" ? "an" : "a",
+        bar,
+        problems: problems.join(", ") || t("no problems"),
+      })}
       className={`day-bar row-${span}-bar`}
       tabbed={tabbed}
       onPick={(index) => {

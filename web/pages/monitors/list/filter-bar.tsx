@@ -14,6 +14,7 @@ import { type State, StateIcon, stateLabels } from "../../../components/display/
 import type { Filters } from "./filters.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
 import { nameOfType } from "../type-names.ts";
+import { t } from "../../../language/text.ts";
 
 const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 
@@ -43,7 +44,7 @@ export function FilterBar({
   return (
     <div className="filters">
       <SearchField
-        label="Filter monitors"
+        label={t("Filter monitors")}
         value={filters.q ?? ""}
         isStale={isStale}
         onChange={(q) => put("q", q || undefined)}
@@ -56,14 +57,14 @@ export function FilterBar({
       />
       <span className="chip-gap" />
       <Choice
-        label="Type"
+        label={t("Type")}
         value={filters.type}
         options={types}
         onChange={(type) => put("type", type)}
       />
       {tags.length > 0 && (
         <Choice
-          label="Tag"
+          label={t("Tag")}
           value={filters.tag}
           options={tags.map((tag) => [tag, tag])}
           onChange={(tag) => put("tag", tag)}
@@ -77,7 +78,12 @@ export function FilterBar({
 /** Whether the page is live, and the way to a past time. */
 const Present = ({ onPast }: { onPast: () => void }) => (
   <>
-    <button type="button" className="chip past-chip" aria-label="Show a past time" onClick={onPast}>
+    <button
+      type="button"
+      className="chip past-chip"
+      aria-label={t("Show a past time")}
+      onClick={onPast}
+    >
       <Icon name="clock" size={14} />
     </button>
     <LiveDot />

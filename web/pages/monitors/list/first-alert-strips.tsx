@@ -15,6 +15,7 @@ import {
   testFromList,
 } from "../../alert-channels/actions.ts";
 import { useLacksMailServer } from "../../settings/data.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 /** The next step to the first alert: create a channel, test it, or attach it to monitors. */
 export type FirstAlertStep =
@@ -31,17 +32,17 @@ export function FirstAlertStrip({ step }: { step: FirstAlertStep }) {
 }
 
 const offeredChannels: { type: ChannelType; label: string; icon: IconName }[] = [
-  { type: "slack", label: "Slack", icon: "hash" },
+  { type: "slack", label: t("Slack"), icon: "hash" },
   { type: "email", label: "E-mail", icon: "mail" },
-  { type: "webhook", label: "Webhook", icon: "webhook" },
-  { type: "ntfy", label: "Phone push", icon: "phone" },
+  { type: "webhook", label: t("Webhook"), icon: "webhook" },
+  { type: "ntfy", label: t("Phone push"), icon: "phone" },
 ];
 
 function NoChannel({ up }: { up: OverviewMonitor }) {
   return (
     <Strip
-      title="Alerts are not set up yet"
-      words={`${up.name} is up. Where should alerts go when it is down?`}
+      title={t("Alerts are not set up yet")}
+      words={t("{name} is up. Where should alerts go when it is down?", { name: up.name })}
     >
       {offeredChannels.map(({ type, label, icon }) => (
         <Button
@@ -57,7 +58,7 @@ function NoChannel({ up }: { up: OverviewMonitor }) {
         color="gray"
         onClick={() => openDialog({ kind: "create-channel", type: "" })}
       >
-        All types
+        {t("All types")}
       </Button>
     </Strip>
   );
@@ -70,8 +71,12 @@ function Untested({ channel }: { channel: AlertChannel }) {
   const test = useAction(() => testFromList(channel));
   return (
     <Strip
-      title={lastError === null ? "No alert has been delivered yet" : `${name} is not working yet`}
-      words={lastError ?? `Send a test to ${name} to see that it arrives.`}
+      title={
+        lastError === null
+          ? t("No alert has been delivered yet")
+          : t("{name} is not working yet", { name })
+      }
+      words={lastError ?? t("Send a test to {name} to see that it arrives.", { name })}
       isBad={lastError !== null}
     >
       <Button
@@ -79,7 +84,7 @@ function Untested({ channel }: { channel: AlertChannel }) {
           void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
         }
       >
-        Edit
+        {t("Edit")}
       </Button>
       {lacksMailServer ? (
         <Button
@@ -88,11 +93,11 @@ function Untested({ channel }: { channel: AlertChannel }) {
             void navigate({ to: "/settings/$section", params: { section: "mail-server" } })
           }
         >
-          Set up the mail server
+          {t("Set up the mail server")}
         </Button>
       ) : (
         <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
-          Send test
+          {t("Send test")}
         </BusyButton>
       )}
     </Strip>
@@ -105,11 +110,11 @@ function Unattached({ channel }: { channel: AlertChannel }) {
   const attach = useAction(() => attachToMonitors(channel, monitorIds));
   return (
     <Strip
-      title="No monitor sends alerts yet"
-      words={`${channel.name} works, but no monitor uses it.`}
+      title={t("No monitor sends alerts yet")}
+      words={t("{name} works, but no monitor uses it.", { name: channel.name })}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
-        Attach to {describeAllMonitors(monitorIds.length)}
+        {tNode("Attach to {length}", { length: describeAllMonitors(monitorIds.length) })}
       </BusyButton>
     </Strip>
   );

@@ -8,6 +8,7 @@ import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { peopleQuery } from "../../settings/data.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 type Step = { title: string; words: string; isDone: boolean; verb: string; act: () => void };
 
@@ -21,34 +22,34 @@ function useSteps(): Step[] | null {
   const [page] = pages;
   return [
     {
-      title: "Create a monitor",
+      title: t("Create a monitor"),
       words: "",
       isDone: true,
-      verb: "Create monitor",
+      verb: t("Create monitor"),
       act: () => openDialog({ kind: "create-monitor" }),
     },
     {
-      title: "Set up alerts",
-      words: "One alert channel, and a test message that arrives",
+      title: t("Set up alerts"),
+      words: t("One alert channel, and a test message that arrives"),
       isDone: channels.some(({ lastDeliveryAt }) => lastDeliveryAt !== null),
-      verb: "Create alert channel",
+      verb: t("Create alert channel"),
       act: () => openDialog({ kind: "create-channel", type: "" }),
     },
     {
-      title: "Publish a status page",
-      words: "A status page that your customers can subscribe to",
+      title: t("Publish a status page"),
+      words: t("A status page that your customers can subscribe to"),
       isDone: pages.some(({ sections }) => sections.length > 0),
-      verb: page === undefined ? "Create status page" : "Edit status page",
+      verb: page === undefined ? t("Create status page") : t("Edit status page"),
       act: () =>
         void (page === undefined
           ? navigate({ to: "/status-pages", search: { new: "" } })
           : navigate({ to: "/status-pages/$id", params: { id: page.id } })),
     },
     {
-      title: "Invite your team",
-      words: "Give your colleagues access",
+      title: t("Invite your team"),
+      words: t("Give your colleagues access"),
       isDone: people.length > 1,
-      verb: "Invite people",
+      verb: t("Invite people"),
       act: () => void navigate({ href: "/settings/people?new=true" }),
     },
   ];
@@ -61,14 +62,14 @@ export function Steps({ onHide }: { onHide: () => void }) {
   return (
     <Panel
       className="started"
-      title="Get started"
+      title={t("Get started")}
       actions={
         <>
           <span className="started-count num">
-            {done} of {steps.length}
-            <progress value={done} max={steps.length} aria-label="Steps done" />
+            {tNode("{done} of {length}", { done, length: steps.length })}
+            <progress value={done} max={steps.length} aria-label={t("Steps done")} />
           </span>
-          <ActionIcon aria-label="Hide" onClick={onHide} size={24}>
+          <ActionIcon aria-label={t("Hide")} onClick={onHide} size={24}>
             <Icon name="close" size={14} />
           </ActionIcon>
         </>
@@ -80,7 +81,11 @@ export function Steps({ onHide }: { onHide: () => void }) {
             <span className="started-mark">{isDone && <Icon name="check" size={12} />}</span>
             <span>
               <b>{title}</b>
-              {isDone ? <span className="visually-hidden"> (done)</span> : <small>{words}</small>}
+              {isDone ? (
+                <span className="visually-hidden"> {t("(done)")}</span>
+              ) : (
+                <small>{words}</small>
+              )}
             </span>
             {!isDone && (
               <Button size="xs" onClick={act}>

@@ -12,6 +12,7 @@ import { getGroupActions } from "../record-actions.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
+import { t } from "../../../language/text.ts";
 
 type Group = NonNullable<Head["group"]>;
 
@@ -48,7 +49,7 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
         >
           <Icon name={open ? "down" : "right"} size={14} />
           {group !== null && <i className={`dot dot-${group.color}`} />}
-          <b title={group?.name}>{group?.name ?? "Ungrouped"}</b>
+          <b title={group?.name}>{group?.name ?? t("Ungrouped")}</b>
           <span className="faint num">{formatCount(count)}</span>
         </button>
       </h2>
@@ -57,8 +58,8 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
           {tag}
         </span>
       ))}
-      {group?.paused === true && <span className="tag">group paused</span>}
-      {group?.muted === true && <span className="tag">group muted</span>}
+      {group?.paused === true && <span className="tag">{t("group paused")}</span>}
+      {group?.muted === true && <span className="tag">{t("group muted")}</span>}
       {group !== null && group.description !== "" && (
         <span className="head-words ellipsis faint min-w-0">{group.description}</span>
       )}
@@ -71,11 +72,11 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
 const words: Record<State, string> = {
   down: "down",
   degraded: "degraded",
-  maintenance: "in maintenance",
+  maintenance: t("in maintenance"),
   pending: "pending",
   up: "up",
   paused: "paused",
-  unknown: "not judged",
+  unknown: t("not judged"),
 };
 
 function Summary({ states }: { states: Head["states"] }) {
@@ -120,7 +121,7 @@ const GroupActions = ({
           key={index}
           type="button"
           className="dots not-phone"
-          title={`${label} the group`}
+          title={t("{label} the group", { label })}
           tabIndex={active ? 0 : -1}
           aria-label={`${label} ${group.name}`}
           onClick={run}
@@ -128,7 +129,7 @@ const GroupActions = ({
           <Icon name={icon} size={15} />
         </button>
       ))}
-    <RowMenu label={`Actions for ${group.name}`} tabbed={active}>
+    <RowMenu label={t("Actions for {name}", { name: group.name })} tabbed={active}>
       {() => <GroupItems group={group} mayWrite={mayWrite} />}
     </RowMenu>
   </span>
@@ -144,11 +145,11 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
       {mayWrite && (
         <>
           <MenuItem icon="plus" onClick={create.run}>
-            Create monitor in group
+            {t("Create monitor in group")}
           </MenuItem>
           {mayWriteAll && (
             <MenuItem icon="edit" onClick={edit.run}>
-              Edit group
+              {t("Edit group")}
             </MenuItem>
           )}
           {listSwitches(group).map((action, index) => (
@@ -160,14 +161,14 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
         icon="chart"
         onClick={() => void navigate({ to: "/reports", search: { groupId: id } })}
       >
-        Report
+        {t("Report")}
       </MenuItem>
       <RecordItems
         id={id}
         curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id }) })}
         onDelete={mayWriteAll && mayWrite && (() => deleteGroup(group))}
       >
-        Delete group
+        {t("Delete group")}
       </RecordItems>
     </>
   );

@@ -16,7 +16,6 @@ import { openDialog } from "../../../components/open-dialog.ts";
 import { isLimitedToGroups } from "../../../data/session.ts";
 import { waitUntilIdle } from "../../../data/chunks.ts";
 import { createStore } from "../../../data/store.ts";
-import { pluralize } from "../../../components/display/format.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { isSecondKey, singleKeys, useShortcuts } from "../../../components/shortcuts.ts";
 import { muteMonitor, switchPause, stepGroup, stepMonitor } from "../actions.ts";
@@ -25,6 +24,7 @@ import { GroupHead } from "./group-head.tsx";
 import { foldedGroups, selection } from "./list-state.ts";
 import { hasReason, MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 /** Fixed heights in pixels, so that no row has to be measured. */
 const heights = { head: 41, "empty-group": 44 };
@@ -72,7 +72,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
         ref={list}
         className="monitors-list relative"
         role="list"
-        aria-label="Monitors by group"
+        aria-label={t("Monitors by group")}
         style={isPrinted ? undefined : { height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
@@ -127,17 +127,21 @@ const listPrintedItems = (items: readonly Item[]) =>
 
 const NotPrinted = ({ count }: { count: number }) =>
   count > 0 && (
-    <p className="monitors-unread">{pluralize(count, "further monitor")} not printed.</p>
+    <p className="monitors-unread">
+      {tNode("{pluralize} not printed.", {
+        pluralize: tCount(count, "{count} further monitor", "{count} further monitors"),
+      })}
+    </p>
   );
 
 const ColumnHeads = () => (
   <div className="monitors-head" aria-hidden="true">
-    <span>Monitor</span>
-    <span>Last 24 hours</span>
+    <span>{t("Monitor")}</span>
+    <span>{t("Last 24 hours")}</span>
     <span className="row-spark" />
-    <span>Latency</span>
+    <span>{t("Latency")}</span>
     <span>24 h</span>
-    <span className="row-month-bar">Last 30 days</span>
+    <span className="row-month-bar">{t("Last 30 days")}</span>
     <span>30 d</span>
   </div>
 );
@@ -173,8 +177,8 @@ function ItemContent({
     return (
       <p className="empty-group">
         {mayWrite
-          ? "This group is empty. Drag monitors here, or select some and move them."
-          : "This group is empty."}
+          ? t("This group is empty. Drag monitors here, or select some and move them.")
+          : t("This group is empty.")}
       </p>
     );
   return (

@@ -21,6 +21,7 @@ import { nameOfType } from "../type-names.ts";
 import { RecentBars, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { Time, useZone } from "../../../components/display/time.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -59,7 +60,7 @@ export const MonitorRow = memo(
           <input
             type="checkbox"
             className="row-check"
-            aria-label={`Select ${name}`}
+            aria-label={t("Select {name}", { name })}
             tabIndex={active ? 0 : -1}
             checked={selected}
             onChange={() => {}}
@@ -131,17 +132,15 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
       <b title={name}>
         {name}
         {muted && (
-          <span className="row-muted" title="Muted">
+          <span className="row-muted" title={t("Muted")}>
             <Icon name="mute" size={12} />
-            <span className="visually-hidden">, muted</span>
+            <span className="visually-hidden">{t(", muted")}</span>
           </span>
         )}
       </b>
       <span title={reason}>
         {pausedUntil !== null && (
-          <>
-            Paused until <Time at={pausedUntil} as="short" /> ·{" "}
-          </>
+          <>{tNode("Paused until {time} ·", { time: <Time at={pausedUntil} as="short" /> })} </>
         )}
         {message !== null && <em className={toneOfReason(status, message)}>{reason} · </em>}
         {address}
@@ -181,7 +180,7 @@ export function MonitorMenu({
   const { id, name } = monitor;
   const navigate = useNavigate();
   return (
-    <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
+    <RowMenu label={t("Actions for {name}", { name })} tabbed={tabbed}>
       {() => (
         <>
           {incidentId !== undefined && (
@@ -189,7 +188,7 @@ export function MonitorMenu({
               icon="warning"
               onClick={() => void navigate({ to: "/incidents/$id", params: { id: incidentId } })}
             >
-              Incident
+              {t("Incident")}
             </MenuItem>
           )}
           {mayWrite && <ChangeItems monitor={monitor} />}
@@ -197,7 +196,7 @@ export function MonitorMenu({
             icon="chart"
             onClick={() => void navigate({ to: "/reports", search: { monitorId: id } })}
           >
-            Report
+            {t("Report")}
           </MenuItem>
           <RecordItems
             id={id}
@@ -221,7 +220,7 @@ function ChangeItems({ monitor }: { monitor: OverviewMonitor }) {
       <ActionItem action={edit} />
       <ActionItem action={duplicate} />
       <MenuItem icon="check" onClick={() => selection.toggle(monitor.id)}>
-        Select
+        {t("Select")}
       </MenuItem>
     </>
   );

@@ -39,6 +39,7 @@ import { MonitorList } from "./monitor-list.tsx";
 import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { buildItems } from "./rows.ts";
+import { t } from "../../../language/text.ts";
 
 const PastBar = lazy(
   createChunk(async () => ({ default: (await import("./past-bar.tsx")).PastBar })),
@@ -107,10 +108,12 @@ export function MonitorsPage() {
 
   return (
     <>
-      <PageHeader title="Monitors" wide>
+      <PageHeader title={t("Monitors")} wide>
         {mayWrite && !isEmpty && <CreateActions add={add} />}
       </PageHeader>
-      {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}
+      {error !== null && data === undefined && (
+        <LoadFailed what={t("The monitors")} error={error} />
+      )}
       {isEmpty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
       {data !== undefined && !isEmpty && (
         <>
@@ -178,17 +181,17 @@ const Selected = (monitors: {
   );
 
 function CreateActions({ add }: { add: () => void }) {
-  const create = <CreateButton onClick={add}>Create monitor</CreateButton>;
+  const create = <CreateButton onClick={add}>{t("Create monitor")}</CreateButton>;
   if (useSignedInPerson().isLimited) return create;
   return (
     <>
       <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
-        Create group
+        {t("Create group")}
       </Button>
       {create}
       <MoreActions className="only-phone">
         <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
-          Create group
+          {t("Create group")}
         </MenuItem>
       </MoreActions>
     </>
@@ -216,17 +219,17 @@ function Found({
     [found, filters.q, filters.status, filters.type, filters.tag, folded],
   );
   if (error !== null && found === undefined)
-    return <LoadFailed what="The monitors" error={error} />;
+    return <LoadFailed what={t("The monitors")} error={error} />;
   if (found !== undefined && items.length === 0)
     return (
       <EmptyState
         icon={<Icon name="search" size={28} />}
-        title="No monitors found"
-        action={<Button onClick={onShowAll}>Show all monitors</Button>}
+        title={t("No monitors found")}
+        action={<Button onClick={onShowAll}>{t("Show all monitors")}</Button>}
       >
         {filters.at === undefined
-          ? "No monitor matches these filters."
-          : "No monitor of today existed then and matches these filters."}
+          ? t("No monitor matches these filters.")
+          : t("No monitor of today existed then and matches these filters.")}
       </EmptyState>
     );
   return (

@@ -3,6 +3,7 @@ import { hourMs } from "../../../../src/core/time/clock.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { useNow } from "../../../components/display/time.tsx";
 import { PastTimeChip } from "../../../components/forms/date-time-field.tsx";
+import { t } from "../../../language/text.ts";
 
 /** The bar of a page that shows a past time. */
 export function PastBar({
@@ -17,9 +18,9 @@ export function PastBar({
   const atMs = Date.parse(at);
   const show = (ms: number) => onChange(new Date(ms).toISOString());
   return (
-    <section className="past-bar" aria-label="Past time">
+    <section className="past-bar" aria-label={t("Past time")}>
       <Icon name="clock" size={16} />
-      <PastTimeChip label="As of" at={atMs} onChange={show} />
+      <PastTimeChip label={t("As of")} at={atMs} onChange={show} />
       <button
         type="button"
         className="span-step span-earlier"
@@ -38,7 +39,7 @@ export function PastBar({
         <Icon name="right" size={15} />
       </button>
       <Button size="compact-sm" className="ml-auto" onClick={() => onChange(undefined)}>
-        Back to now
+        {t("Back to now")}
       </Button>
     </section>
   );

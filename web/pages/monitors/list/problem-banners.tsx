@@ -5,10 +5,10 @@ import { type ReactNode, useEffect } from "react";
 import { hiddenItems } from "../../../components/stored-set.ts";
 import { isOfOnCall, type Problems, useProblems } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 /**
  * Banners about failing channels and problems of the appliance. A hidden banner returns when its
@@ -37,11 +37,11 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       what={channels.map(({ id }) => id)}
       title={
         channels.length === 1 ? (
-          <>
-            <bdi>{only?.name}</bdi> is failing.
-          </>
+          <>{tNode("{bdi} is failing.", { bdi: <bdi>{only?.name}</bdi> })}</>
         ) : (
-          `${pluralize(channels.length, "alert channel")} are failing.`
+          t("{pluralize} are failing.", {
+            pluralize: tCount(channels.length, "{count} alert channel", "{count} alert channels"),
+          })
         )
       }
       action={
@@ -49,32 +49,46 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
           <Link
             to="/alert-channels/$id"
             params={{ id: only?.id ?? "" }}
-            aria-label="Open alert channel"
+            aria-label={t("Open alert channel")}
           >
-            Open <span className="not-phone">alert channel</span>
+            {tNode("Open {span}", {
+              span: <span className="not-phone">{t("alert channel")}</span>,
+            })}
           </Link>
         ) : (
-          <Link to="/alert-channels" aria-label="Open alert channels">
-            Open <span className="not-phone">alert channels</span>
+          <Link to="/alert-channels" aria-label={t("Open alert channels")}>
+            {tNode("Open {span}", {
+              span: <span className="not-phone">{t("alert channels")}</span>,
+            })}
           </Link>
         )
       }
     >
       {/* The line is cut where the window ends. */}
-      {lost > 0 && `${pluralize(lost, "alert")} did not arrive. `}
+      {lost > 0 &&
+        t("{pluralize} did not arrive. ", {
+          pluralize: tCount(lost, "{count} alert", "{count} alerts"),
+        })}
       {channels.length === 1 && only !== undefined ? (
         <>
-          Since <Time at={only.since} as="short" />: {only.error}
+          {tNode("Since {time}: {error}", {
+            time: <Time at={only.since} as="short" />,
+            error: only.error,
+          })}
         </>
       ) : (
         channels.slice(0, maxNamedChannels).map(({ id, name, since }, index) => (
           <span key={id}>
-            {index > 0 && ", "}
-            <bdi>{name}</bdi> since <Time at={since} as="short" />
+            {tNode("{value}{bdi} since {time}", {
+              value: index > 0 && ", ",
+              bdi: <bdi>{name}</bdi>,
+              time: <Time at={since} as="short" />,
+            })}
           </span>
         ))
       )}
-      {channels.length > maxNamedChannels && `, and ${channels.length - maxNamedChannels} more`}
+      {channels.length > maxNamedChannels &&
+        t(", and {length} more", { length: channels.length - maxNamedChannels })}
       {channels.length > 1 && "."}
     </Banner>
   );
@@ -95,18 +109,21 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       title={`${first?.title ?? ""}.`}
       action={
         first !== undefined && isOfOnCall(first) ? (
-          <Link to="/on-call/readiness" aria-label="Open readiness">
-            Open <span className="not-phone">readiness</span>
+          <Link to="/on-call/readiness" aria-label={t("Open readiness")}>
+            {tNode("Open {span}", { span: <span className="not-phone">{t("readiness")}</span> })}
           </Link>
         ) : (
-          <Link to="/settings/$section" params={{ section }} aria-label="Open settings">
-            Open <span className="not-phone">settings</span>
+          <Link to="/settings/$section" params={{ section }} aria-label={t("Open settings")}>
+            {tNode("Open {span}", { span: <span className="not-phone">{t("settings")}</span> })}
           </Link>
         )
       }
     >
       {first?.message}
-      {problems.length > 1 && ` And ${pluralize(problems.length - 1, "more problem")}.`}
+      {problems.length > 1 &&
+        t(" And {pluralize}.", {
+          pluralize: tCount(problems.length - 1, "{count} more problem", "{count} more problems"),
+        })}
     </Banner>
   );
 }
@@ -138,7 +155,7 @@ function Banner({
         <b>{title}</b> {children}
       </span>
       {action}
-      <ActionIcon aria-label="Hide" size={24} onClick={() => hiddenItems.add(name)}>
+      <ActionIcon aria-label={t("Hide")} size={24} onClick={() => hiddenItems.add(name)}>
         <Icon name="close" size={14} />
       </ActionIcon>
     </div>

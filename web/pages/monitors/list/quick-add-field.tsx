@@ -11,6 +11,7 @@ import { Mark } from "../../../components/display/mark.tsx";
 import { EmptyState } from "../../../components/page.tsx";
 import { addMonitor } from "../actions.ts";
 import { describeCheck, parseTarget } from "../quick-add.ts";
+import { t } from "../../../language/text.ts";
 
 /**
  * Typed text and its error. Stored outside the field, which moves to another position on the page.
@@ -47,7 +48,9 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
   async function submit(event: React.FormEvent) {
     event.preventDefault();
     if (target === null)
-      return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
+      return setIssue(
+        t("Paste a URL such as https://shop.example, a host:port, or an IP address."),
+      );
     setBusy(true);
     storeDraft("");
     onAdding?.();
@@ -70,7 +73,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
         <input
           ref={field}
           autoFocus
-          aria-label="Address to monitor"
+          aria-label={t("Address to monitor")}
           aria-invalid={issue !== null}
           aria-describedby="quick-words"
           placeholder="https://shop.example"
@@ -83,14 +86,14 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
         <BusyButton type="submit" variant="filled" loading={busy}>
-          Add
+          {t("Add")}
         </BusyButton>
       </div>
       <p className="quick-words" id="quick-words" aria-live="polite">
         <span className={issue === null ? "" : "down"}>
           {issue ??
             (target === null
-              ? "A URL, host:port or IP address, then Enter."
+              ? t("A URL, host:port or IP address, then Enter.")
               : describeCheck(target))}
         </span>
         <MoreTypes onOpen={onClose} />
@@ -108,7 +111,7 @@ const MoreTypes = ({ onOpen }: { onOpen: (() => void) | undefined }) => (
       openDialog({ kind: "create-monitor" });
     }}
   >
-    More types and options
+    {t("More types and options")}
   </button>
 );
 
@@ -119,12 +122,14 @@ export function FirstMonitor(props: Props) {
     <section className="panel first">
       <EmptyState
         icon={<Mark state="up" size={36} />}
-        title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
+        title={mayWrite ? t("What do you want to monitor?") : t("No monitors yet")}
         action={mayWrite && <QuickAdd {...props} />}
       >
         {mayWrite
-          ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."
-          : "Monitors are shown here as soon as someone adds one."}
+          ? t(
+              "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute.",
+            )
+          : t("Monitors are shown here as soon as someone adds one.")}
       </EmptyState>
     </section>
   );

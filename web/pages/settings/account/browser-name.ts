@@ -1,21 +1,22 @@
+import { t } from "../../../language/text.ts";
 // Specific browsers first: most user agents also contain the names of other browsers.
 const browsers: [RegExp, string][] = [
-  [/Edg(e|A|iOS)?\//, "Edge"],
-  [/OPR\//, "Opera"],
-  [/Firefox\/|FxiOS\//, "Firefox"],
-  [/HeadlessChrome|Chrome\/|CriOS\//, "Chrome"],
-  [/Safari\//, "Safari"],
+  [/Edg(e|A|iOS)?\//, t("Edge")],
+  [/OPR\//, t("Opera")],
+  [/Firefox\/|FxiOS\//, t("Firefox")],
+  [/HeadlessChrome|Chrome\/|CriOS\//, t("Chrome")],
+  [/Safari\//, t("Safari")],
   [/^curl\//, "curl"],
 ];
 
 const systems: [RegExp, string][] = [
-  [/iPhone/, "an iPhone"],
-  [/iPad/, "an iPad"],
-  [/Android/, "Android"],
-  [/Windows/, "Windows"],
-  [/Mac OS X|Macintosh/, "a Mac"],
+  [/iPhone/, t("an iPhone")],
+  [/iPad/, t("an iPad")],
+  [/Android/, t("Android")],
+  [/Windows/, t("Windows")],
+  [/Mac OS X|Macintosh/, t("a Mac")],
   [/CrOS/, "ChromeOS"],
-  [/Linux/, "Linux"],
+  [/Linux/, t("Linux")],
 ];
 
 const findFirstMatch = (names: [RegExp, string][], text: string) =>
@@ -23,7 +24,7 @@ const findFirstMatch = (names: [RegExp, string][], text: string) =>
 
 /** Browser and system from the user agent, such as `Firefox on Linux`. */
 export function describeBrowser(userAgent: string): string {
-  const browser = findFirstMatch(browsers, userAgent) ?? "A browser";
+  const browser = findFirstMatch(browsers, userAgent) ?? t("A browser");
   const system = findFirstMatch(systems, userAgent);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  return system === undefined ? browser : t("{browser} on {system}", { browser, system });
 }

@@ -33,6 +33,7 @@ import { endUnusedSubscription } from "../../../data/push-subscription.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
 import { isThisBrowser, ThisBrowserButton } from "./this-browser.tsx";
+import { t } from "../../../language/text.ts";
 
 const route = v1["contact-methods"];
 const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
@@ -59,7 +60,9 @@ export default function ContactMethods() {
   return (
     <>
       <div className="settings-head">
-        <p className="quiet">How escalation policies reach you. Only verified ones are used.</p>
+        <p className="quiet">
+          {t("How escalation policies reach you. Only verified ones are used.")}
+        </p>
         <div className="flex flex-wrap gap-8">
           {query.isSuccess && (
             <ThisBrowserButton
@@ -70,16 +73,16 @@ export default function ContactMethods() {
               }}
             />
           )}
-          <CreateButton onClick={create}>Add contact method</CreateButton>
+          <CreateButton onClick={create}>{t("Add contact method")}</CreateButton>
         </div>
       </div>
-      <Loaded query={query} what="Your contact methods">
+      <Loaded query={query} what={t("Your contact methods")}>
         {(methods) =>
           methods.length === 0 ? (
             <NoMethods />
           ) : (
             <Panel flush>
-              <ul className="entries" aria-label="Contact methods">
+              <ul className="entries" aria-label={t("Contact methods")}>
                 {methods.map((method) => (
                   <MethodEntry key={method.id} method={method} onOpen={show} />
                 ))}
@@ -124,8 +127,8 @@ function OpenDialog({
     );
   return (
     <Confirm
-      title={`Delete ${method.name}?`}
-      verb="Delete"
+      title={t("Delete {name}?", { name: method.name })}
+      verb={t("Delete")}
       onClose={onClose}
       onConfirm={async () => {
         await unwrapData(route({ id: method.id }).delete(undefined, withIfMatch(method)));
@@ -133,29 +136,31 @@ function OpenDialog({
         await refresh();
       }}
     >
-      You are no longer reached through it. It can't be restored.
+      {t("You are no longer reached through it. It can't be restored.")}
     </Confirm>
   );
 }
 
 const NoMethods = () => (
   <Panel>
-    <EmptyState icon={<Icon name="phone" size={28} />} title="No one can page you yet">
-      Add this browser, a push service or your mail address, and verify it.
+    <EmptyState icon={<Icon name="phone" size={28} />} title={t("No one can page you yet")}>
+      {t("Add this browser, a push service or your mail address, and verify it.")}
     </EmptyState>
   </Panel>
 );
 
 const describeMinutes = (minutes: number | null) => {
-  if (minutes === null) return "Never";
-  return minutes === 0 ? "At once" : `After ${formatDuration(minutes * 60)}`;
+  if (minutes === null) return t("Never");
+  return minutes === 0
+    ? t("At once")
+    : t("After {minutes}", { minutes: formatDuration(minutes * 60) });
 };
 
 function describeState({ verifiedAt, enabled, lastError }: ContactMethod) {
-  if (verifiedAt === null) return "Not verified";
-  if (!enabled) return "Disabled";
-  if (lastError !== null) return "Failing";
-  return "Verified";
+  if (verifiedAt === null) return t("Not verified");
+  if (!enabled) return t("Disabled");
+  if (lastError !== null) return t("Failing");
+  return t("Verified");
 }
 
 function MethodState({ method }: { method: ContactMethod }) {
@@ -175,8 +180,8 @@ const useMethodTest = (id: string, name: string) =>
   useMutation({
     mutationFn: () => unwrapData(route({ id }).test.post()),
     onSuccess: ({ status, error }) => {
-      if (status === "delivered") notify(`The test to ${name} arrived.`);
-      else notifyError(new Error(error ?? "The test did not arrive."));
+      if (status === "delivered") notify(t("The test to {name} arrived.", { name }));
+      else notifyError(new Error(error ?? t("The test did not arrive.")));
       void refresh();
     },
     onError: notifyError,
@@ -188,9 +193,11 @@ const listFacts = ({
   criticalAfterMinutes,
   quietHours,
 }: ContactMethod): [string, string][] => [
-  ["Page", describeMinutes(afterMinutes)],
-  ["Critical", describeMinutes(criticalAfterMinutes)],
-  ...(quietHours === null ? [] : [["Quiet", describeQuietHours(quietHours)] as [string, string]]),
+  [t("Page"), describeMinutes(afterMinutes)],
+  [t("Critical"), describeMinutes(criticalAfterMinutes)],
+  ...(quietHours === null
+    ? []
+    : [[t("Quiet"), describeQuietHours(quietHours)] as [string, string]]),
 ];
 
 function MethodEntry({
@@ -208,7 +215,7 @@ function MethodEntry({
       title={
         <>
           {name}
-          {isThisBrowser(method) && <span className="up"> (this one)</span>}
+          {isThisBrowser(method) && <span className="up"> {t("(this one)")}</span>}
         </>
       }
       note={<MethodState method={method} />}
@@ -216,25 +223,25 @@ function MethodEntry({
       action={
         verifiedAt === null ? (
           <Button size="xs" onClick={() => onOpen("verify", method)}>
-            Verify
+            {t("Verify")}
           </Button>
         ) : null
       }
       menu={
-        <RowMenu label={`Actions for ${name}`}>
+        <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
             <>
               <MenuItem icon="bell" onClick={() => test.mutate()}>
-                Send test
+                {t("Send test")}
               </MenuItem>
               <MenuItem icon="check" onClick={() => onOpen("verify", method)}>
-                Verify
+                {t("Verify")}
               </MenuItem>
               <MenuItem icon="edit" onClick={() => onOpen("edit", method)}>
-                Edit
+                {t("Edit")}
               </MenuItem>
               <DangerItem icon="trash" onClick={() => onOpen("delete", method)}>
-                Delete
+                {t("Delete")}
               </DangerItem>
             </>
           )}
@@ -255,7 +262,7 @@ const commonFields = Object.keys(contactFields);
 
 /** Minutes until a method is used. An empty choice means never. */
 const minuteChoices = [
-  { value: "", label: "Never" },
+  { value: "", label: t("Never") },
   ...[0, 1, 2, 3, 5, 10, 15, 20, 30, 45, 60].map((minutes) => ({
     value: String(minutes),
     label: describeMinutes(minutes),
@@ -332,20 +339,20 @@ function Fields({
     <>
       {type !== "webpush" && <Help type={type} values={values} />}
       <TextInput
-        label="Name"
+        label={t("Name")}
         {...form.input("name")}
         value={typeof values["name"] === "string" ? values["name"] : ""}
       />
       <GatewayField type={type} form={form} />
       {type !== "webpush" && <TypeFields type={type} channel={method ?? undefined} form={form} />}
-      {minutes("afterMinutes", "Use", "From the time at which you are paged.")}
+      {minutes("afterMinutes", t("Use"), t("From the time at which you are paged."))}
       {minutes(
         "criticalAfterMinutes",
-        "Use for critical alerts",
-        "Of monitors and incidents that are critical.",
+        t("Use for critical alerts"),
+        t("Of monitors and incidents that are critical."),
       )}
       <QuietHoursField form={form} />
-      <Switch label="Enabled" {...form.toggle("enabled")} />
+      <Switch label={t("Enabled")} {...form.toggle("enabled")} />
     </>
   );
 }
@@ -363,11 +370,11 @@ function GatewayField({
   if (gateways.length === 0) return null;
   return (
     <Select
-      label="Send through"
-      description="With the gateway of an alert channel, you only need your number."
+      label={t("Send through")}
+      description={t("With the gateway of an alert channel, you only need your number.")}
       data={[
         ...gateways.map(({ id, name }) => ({ value: id, label: name })),
-        { value: "", label: "My own gateway" },
+        { value: "", label: t("My own gateway") },
       ]}
       allowDeselect={false}
       value={typeof gatewayId === "string" ? gatewayId : ""}
@@ -399,9 +406,9 @@ function CreateDialog({
   // A new method starts with the gateway of a channel, if there is one.
   const { isLoading } = useAlertChannels();
   return (
-    <Modal opened onClose={onClose} title="Add contact method" size={560}>
+    <Modal opened onClose={onClose} title={t("Add contact method")} size={560}>
       <Select
-        label="Type"
+        label={t("Type")}
         data={types}
         value={type}
         allowDeselect={false}
@@ -429,7 +436,7 @@ function NewMethodForm({
   return (
     <FormFrame
       form={form}
-      submit="Add and verify"
+      submit={t("Add and verify")}
       onCancel={onClose}
       curl={() => ({ method: "POST", route, body: { type, ...omitEmpty(form.values) } as Body })}
     >
@@ -454,11 +461,11 @@ function EditDialog({
   });
   return (
     <FormDialog
-      title={`Edit ${method.name}`}
+      title={t("Edit {name}", { name: method.name })}
       size={560}
       onClose={onClose}
       form={form}
-      submit="Save"
+      submit={t("Save")}
       curl={() => ({
         method: "PATCH",
         route: route({ id: method.id }),
@@ -481,11 +488,13 @@ function useVerification({ id, verifiedAt }: ContactMethod, onVerified: () => vo
 
 function describeSending({ type }: ContactMethod, sent: ContactOutcome | undefined): string {
   if (sent === undefined)
-    return "Send a code through this contact method, and enter it here. It is valid for 15 minutes.";
-  if (!sent.delivered) return `The code did not arrive. ${sent.message}`;
+    return t(
+      "Send a code through this contact method, and enter it here. It is valid for 15 minutes.",
+    );
+  if (!sent.delivered) return t("The code did not arrive. {message}", { message: sent.message });
   return type === "webpush"
-    ? "A code was sent. The browser enters it when the notification arrives."
-    : "A code was sent. It is valid for 15 minutes.";
+    ? t("A code was sent. The browser enters it when the notification arrives.")
+    : t("A code was sent. It is valid for 15 minutes.");
 }
 
 /** Sends a code when the person asks for it, and verifies the method with the code. A browser verifies itself. */
@@ -513,19 +522,19 @@ function VerifyDialog({
   );
   const { data: sent = first } = sending;
   useVerification(method, () => {
-    notify(`${name} is verified.`);
+    notify(t("{name} is verified.", { name }));
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={`Verify ${name}`} size={460}>
+    <Modal opened onClose={onClose} title={t("Verify {name}", { name })} size={460}>
       <FormFrame
         form={form}
-        submit="Verify"
+        submit={t("Verify")}
         onCancel={onClose}
         disabled={form.values.code.trim() === ""}
         extra={
           <Button variant="default" loading={sending.isPending} onClick={() => sending.mutate()}>
-            {sent === undefined ? "Send code" : "Send another code"}
+            {sent === undefined ? t("Send code") : t("Send another code")}
           </Button>
         }
       >
@@ -533,7 +542,7 @@ function VerifyDialog({
           {describeSending(method, sent)}
         </p>
         <TextInput
-          label="Code"
+          label={t("Code")}
           inputMode="numeric"
           autoComplete="one-time-code"
           maxLength={6}

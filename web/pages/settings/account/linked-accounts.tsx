@@ -16,6 +16,7 @@ import {
   linkableProvidersQuery,
 } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 /** Nothing, unless the appliance has sign-in providers. */
 export function LinkedAccounts() {
@@ -26,8 +27,8 @@ export function LinkedAccounts() {
   const [unlinking, setUnlinking] = useState<Identity | null>(null);
   if (providers.length === 0 && (query.data ?? []).length === 0 && headerUser === null) return null;
   return (
-    <Panel title="Accounts at sign-in providers" flush>
-      <Loaded query={query} what="Your accounts">
+    <Panel title={t("Accounts at sign-in providers")} flush>
+      <Loaded query={query} what={t("Your accounts")}>
         {(identities) => (
           <ul className="entries">
             {identities.map((identity) => (
@@ -41,14 +42,14 @@ export function LinkedAccounts() {
                   key={id}
                   icon="lock"
                   title={name}
-                  note="not linked"
+                  note={t("not linked")}
                   action={
                     <Button
                       size="xs"
                       onClick={() => void startLink(id)}
-                      aria-label={`Link ${name}`}
+                      aria-label={t("Link {name}", { name })}
                     >
-                      Link
+                      {t("Link")}
                     </Button>
                   }
                 />
@@ -66,14 +67,14 @@ const HeaderRow = ({ user }: { user: string }) => (
   <Entry
     icon="person"
     title={user}
-    note="the name by which your proxy knows you, not linked"
+    note={t("the name by which your proxy knows you, not linked")}
     action={
       <Button
         size="xs"
-        aria-label={`Link ${user}`}
+        aria-label={t("Link {user}", { user })}
         onClick={() => void linkHeader(user).catch(notifyError)}
       >
-        Link
+        {t("Link")}
       </Button>
     }
   />
@@ -82,7 +83,7 @@ const HeaderRow = ({ user }: { user: string }) => (
 async function linkHeader(user: string) {
   await unwrapData(dashboard.identities.header.post());
   await Promise.all([invalidateQuery(headerLinkQuery), invalidateQuery(identitiesQuery)]);
-  notify(`Linked ${user}`);
+  notify(t("Linked {user}", { user }));
 }
 
 /** Opens the provider, which comes back to the profile. */
@@ -107,13 +108,16 @@ const Row = ({
     title={provider.name}
     note={
       <>
-        {email === null ? "" : `${email}, `}linked <Time at={createdAt} />
+        {tNode("{value}linked {time}", {
+          value: email === null ? "" : `${email}, `,
+          time: <Time at={createdAt} />,
+        })}
       </>
     }
-    facts={[["Last used", <Time key="used" at={lastUsedAt} />]]}
+    facts={[[t("Last used"), <Time key="used" at={lastUsedAt} />]]}
     menu={
-      <RowMenu label={`Actions for ${provider.name}`}>
-        {() => <DangerItem onClick={onUnlink}>Unlink</DangerItem>}
+      <RowMenu label={t("Actions for {name}", { name: provider.name })}>
+        {() => <DangerItem onClick={onUnlink}>{t("Unlink")}</DangerItem>}
       </RowMenu>
     }
   />
@@ -121,16 +125,17 @@ const Row = ({
 
 const Unlink = ({ identity, onClose }: { identity: Identity; onClose: () => void }) => (
   <Confirm
-    title={`Unlink ${identity.provider.name}?`}
-    verb="Unlink"
+    title={t("Unlink {name}?", { name: identity.provider.name })}
+    verb={t("Unlink")}
     onClose={onClose}
     onConfirm={async () => {
       await unwrapData(dashboard.identities({ id: identity.id }).delete());
       await invalidateQuery(identitiesQuery);
-      notify(`Unlinked ${identity.provider.name}`);
+      notify(t("Unlinked {name}", { name: identity.provider.name }));
     }}
   >
-    You can no longer sign in with this account. Your other sessions of {identity.provider.name}{" "}
-    end.
+    {tNode("You can no longer sign in with this account. Your other sessions of {name} end.", {
+      name: identity.provider.name,
+    })}
   </Confirm>
 );

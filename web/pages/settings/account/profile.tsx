@@ -14,6 +14,7 @@ import { LinkedAccounts } from "./linked-accounts.tsx";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 import { WaysToSignIn } from "./ways-to-sign-in.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function Profile() {
   return (
@@ -54,22 +55,22 @@ function Names() {
       );
       form.replace(toFields(saved));
       cachePerson(saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     undefined,
     { key: "profile", secrets: ["password"] },
   );
   const { values } = form;
   return (
-    <Panel title="You">
-      <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+    <Panel title={t("You")}>
+      <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
         <div className="field-row">
-          <TextInput label="Name" autoComplete="name" {...form.input("name")} />
+          <TextInput label={t("Name")} autoComplete="name" {...form.input("name")} />
           <TextInput
-            label="E-mail"
+            label={t("E-mail")}
             type="email"
             autoComplete="username"
-            description="You sign in with this address."
+            description={t("You sign in with this address.")}
             {...form.input("email")}
           />
         </div>
@@ -80,11 +81,11 @@ function Names() {
             error={form.errorOf("timeZone")}
           />
           <Select
-            label="Clock"
-            description="For all times that you see."
+            label={t("Clock")}
+            description={t("For all times that you see.")}
             data={[
-              { value: "h23", label: "24 hours, such as 18:30" },
-              { value: "h12", label: "12 hours, such as 6:30 pm" },
+              { value: "h23", label: t("24 hours, such as 18:30") },
+              { value: "h12", label: t("12 hours, such as 6:30 pm") },
             ]}
             allowDeselect={false}
             value={values.hourCycle}
@@ -94,9 +95,9 @@ function Names() {
         </div>
         {values.email !== person.email && (
           <PasswordField
-            label="Your password"
+            label={t("Your password")}
             autoComplete="current-password"
-            description="Required to change the e-mail address."
+            description={t("Required to change the e-mail address.")}
             {...form.input("password")}
           />
         )}
@@ -118,15 +119,15 @@ function TimeZoneField({
   const now = formatAbsolute(useNow(), value ?? organization.timeZone);
   return (
     <Select
-      label="Time zone"
-      description={<>For all times that you see. Now: {now}</>}
-      placeholder={`The organization's: ${organization.timeZone}`}
+      label={t("Time zone")}
+      description={<>{tNode("For all times that you see. Now: {now}", { now })}</>}
+      placeholder={t("The organization's: {timeZone}", { timeZone: organization.timeZone })}
       data={listZones(organization.timeZone)}
       searchable
       clearable
       limit={100}
       maxDropdownHeight={280}
-      nothingFoundMessage="No time zones found"
+      nothingFoundMessage={t("No time zones found")}
       value={value}
       onChange={onChange}
       error={error}
@@ -135,10 +136,12 @@ function TimeZoneField({
 }
 
 const Keyboard = () => (
-  <Panel title="Keyboard">
+  <Panel title={t("Keyboard")}>
     <Switch
-      label="Single-key shortcuts"
-      description="For example P to pause a monitor. Turn them off if you dictate text. Shortcuts with Ctrl or ⌘ remain. Applies to this browser."
+      label={t("Single-key shortcuts")}
+      description={t(
+        "For example P to pause a monitor. Turn them off if you dictate text. Shortcuts with Ctrl or ⌘ remain. Applies to this browser.",
+      )}
       checked={singleKeys.use()}
       onChange={({ currentTarget }) => singleKeys.set(currentTarget.checked)}
     />
@@ -150,19 +153,19 @@ function Password() {
     await unwrapData(dashboard.profile.password.post(values));
     form.replace({ current: "", password: "" });
     await invalidateQuery(sessionsQuery);
-    notify("Password changed; you are signed out everywhere else");
+    notify(t("Password changed; you are signed out everywhere else"));
   });
   return (
-    <Panel title="Password">
-      <FormFrame form={form} submit="Change password" disabled={!form.dirty}>
+    <Panel title={t("Password")}>
+      <FormFrame form={form} submit={t("Change password")} disabled={!form.dirty}>
         <div className="field-row">
           <PasswordField
-            label="Current password"
+            label={t("Current password")}
             autoComplete="current-password"
             {...form.input("current")}
           />
           <PasswordField
-            label="New password"
+            label={t("New password")}
             autoComplete="new-password"
             description="10 characters or more. Signs you out everywhere else."
             {...form.input("password")}

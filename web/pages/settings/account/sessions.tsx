@@ -10,23 +10,24 @@ import { notifyError, notify } from "../../../components/toasts.tsx";
 import { sessionsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { describeBrowser } from "./browser-name.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export function Sessions() {
   const query = useQuery(sessionsQuery);
   const others = query.data?.filter(({ current }) => !current) ?? [];
   return (
     <Panel
-      title="Where you are signed in"
+      title={t("Where you are signed in")}
       flush
       actions={
         others.length > 0 && (
           <Button size="xs" onClick={() => endOtherSessions().catch(notifyError)}>
-            Sign out everywhere else
+            {t("Sign out everywhere else")}
           </Button>
         )
       }
     >
-      <Loaded query={query} what="The sessions">
+      <Loaded query={query} what={t("The sessions")}>
         {(sessions) => (
           <ul className="entries">
             {sessions.toSorted(compareOwnFirst).map((session) => (
@@ -51,23 +52,26 @@ function SessionRow({ session }: { session: SessionEntry }) {
       title={
         <>
           {browser}
-          {current && <span className="up"> (this one)</span>}
+          {current && <span className="up"> {t("(this one)")}</span>}
         </>
       }
       note={
         <>
-          from {address}, since <Time at={createdAt} as="short" />
+          {tNode("from {address}, since {time}", {
+            address,
+            time: <Time at={createdAt} as="short" />,
+          })}
         </>
       }
-      facts={[["Last seen", current ? "now" : <Time at={lastSeenAt} />]]}
+      facts={[[t("Last seen"), current ? "now" : <Time at={lastSeenAt} />]]}
       action={
         !current && (
           <Button
             size="xs"
-            aria-label={`Sign out ${browser} from ${address}`}
+            aria-label={t("Sign out {browser} from {address}", { browser, address })}
             onClick={() => endSession(id, browser).catch(notifyError)}
           >
-            Sign out
+            {t("Sign out")}
           </Button>
         )
       }
@@ -77,11 +81,11 @@ function SessionRow({ session }: { session: SessionEntry }) {
 
 async function endSession(id: string, browser: string) {
   await unwrapData(dashboard.sessions({ id }).delete());
-  notify(`Signed out of ${browser}`);
+  notify(t("Signed out of {browser}", { browser }));
 }
 
 async function endOtherSessions() {
   const left = await unwrapData(dashboard.sessions["end-others"].post());
   queryClient.setQueryData(sessionsQuery.queryKey, left);
-  notify("Signed out everywhere else");
+  notify(t("Signed out everywhere else"));
 }

@@ -20,6 +20,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { describeBrowser } from "./browser-name.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 const route = v1["contact-methods"];
 
@@ -45,7 +46,7 @@ export function ThisBrowserButton({
   const close = () => setOpen(false);
   return (
     <>
-      <Button onClick={() => setOpen(true)}>This browser</Button>
+      <Button onClick={() => setOpen(true)}>{t("This browser")}</Button>
       {isOpen && (
         <ThisBrowserDialog
           methods={methods}
@@ -78,13 +79,13 @@ function ThisBrowserDialog({
   });
   const obstacle = findObstacle();
   return (
-    <Modal opened onClose={onClose} title="This browser" size={460}>
+    <Modal opened onClose={onClose} title={t("This browser")} size={460}>
       <div className="mb-14 text-s quiet">
         {obstacle === null ? (
           <p>
-            It shows your alerts as notifications, also while Signalbox is closed. You can
-            acknowledge them there without signing in, so use a browser that only you use. Texts are
-            encrypted for this browser, and pass through the servers of its maker.
+            {t(
+              "It shows your alerts as notifications, also while Signalbox is closed. You can acknowledge them there without signing in, so use a browser that only you use. Texts are encrypted for this browser, and pass through the servers of its maker.",
+            )}
           </p>
         ) : (
           obstacles[obstacle]
@@ -93,7 +94,7 @@ function ThisBrowserDialog({
       <div className="form-buttons">
         <div className="form-extra" />
         <Button onClick={onClose} data-autofocus={obstacle !== null || undefined}>
-          {obstacle === null ? "Cancel" : "Close"}
+          {obstacle === null ? t("Cancel") : t("Close")}
         </Button>
         {obstacle === null && (
           <BusyButton
@@ -102,7 +103,7 @@ function ThisBrowserDialog({
             onClick={() => enabling.mutate()}
             data-autofocus
           >
-            Allow notifications
+            {t("Allow notifications")}
           </BusyButton>
         )}
       </div>
@@ -130,27 +131,36 @@ const obstacles: Record<Obstacle, ReactNode> = {
   insecure: (
     <>
       <p className="mb-14">
-        Browsers show notifications only for pages over HTTPS. You opened this one over plain HTTP,
-        at <code>{location.host}</code>.
+        {tNode(
+          "Browsers show notifications only for pages over HTTPS. You opened this one over plain HTTP, at {code}.",
+          { code: <code>{location.host}</code> },
+        )}
       </p>
       <p>
-        Start Signalbox with <code>--tls-cert</code> and <code>--tls-key</code>, or put a proxy with
-        HTTPS in front of it. The chapter “HTTPS on the LAN” in <code>docs/operations.md</code> has
-        recipes, also for a network without a public name.
+        {tNode(
+          "Start Signalbox with {code} and {code2}, or put a proxy with HTTPS in front of it. The chapter “HTTPS on the LAN” in {code3} has recipes, also for a network without a public name.",
+          {
+            code: <code>--tls-cert</code>,
+            code2: <code>--tls-key</code>,
+            code3: <code>docs/operations.md</code>,
+          },
+        )}
       </p>
     </>
   ),
   "home-screen": (
     <p>
-      On an iPhone or iPad, only apps on the home screen show notifications. Tap Share, then “Add to
-      Home Screen”. Open Signalbox from there, sign in, and return to this page.
+      {t(
+        "On an iPhone or iPad, only apps on the home screen show notifications. Tap Share, then “Add to Home Screen”. Open Signalbox from there, sign in, and return to this page.",
+      )}
     </p>
   ),
-  unsupported: <p>This browser can’t receive messages while a page is closed.</p>,
+  unsupported: <p>{t("This browser can’t receive messages while a page is closed.")}</p>,
   blocked: (
     <p>
-      Notifications of this page are blocked. Allow them in the browser’s settings of this site, and
-      reload the page.
+      {t(
+        "Notifications of this page are blocked. Allow them in the browser’s settings of this site, and reload the page.",
+      )}
     </p>
   ),
 };
@@ -161,7 +171,7 @@ async function enableBrowser(
   methods: readonly ContactMethod[],
 ): Promise<EnabledBrowser> {
   if ((await Notification.requestPermission()) !== "granted")
-    throw new Error("The browser did not allow notifications.");
+    throw new Error(t("The browser did not allow notifications."));
   const previousKey = readBrowserKey();
   const isFailing = methods.some((method) => isThisBrowser(method) && method.lastError !== null);
   const fields = describeSubscription(await subscribe(isFailing));

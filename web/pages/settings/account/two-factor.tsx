@@ -16,6 +16,7 @@ import { Panel } from "../../../components/page.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, passkeysQuery, sessionsQuery, twoFactorQuery } from "../data.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 type TwoFactorDialogName = "setting-up" | "with-passkeys" | "turning-off" | "renewing" | null;
 
@@ -29,18 +30,26 @@ export function TwoFactor() {
   const close = () => setDoing(null);
   const accepted = describeFactors(factors);
   return (
-    <Panel title="Two-factor sign-in">
+    <Panel title={t("Two-factor sign-in")}>
       <div className="two-factor">
         <p className="quiet">
           {person.twoFactor ? (
             <>
-              <b className="up">On.</b> Signing in by password also needs {accepted}, or one of your{" "}
-              {factors?.recoveryCodesLeft ?? ""} recovery codes.
+              {tNode(
+                "{b} Signing in by password also needs {accepted}, or one of your {recoveryCodesLeft} recovery codes.",
+                {
+                  b: <b className="up">{t("On.")}</b>,
+                  accepted,
+                  recoveryCodesLeft: factors?.recoveryCodesLeft ?? "",
+                },
+              )}
             </>
           ) : (
             <>
-              <b>Off.</b> When it is on, signing in by password also needs a code from an app on
-              your phone, or a passkey. A stolen password is then not enough.
+              {tNode(
+                "{b} When it is on, signing in by password also needs a code from an app on your phone, or a passkey. A stolen password is then not enough.",
+                { b: <b>{t("Off.")}</b> },
+              )}
             </>
           )}
         </p>
@@ -48,18 +57,20 @@ export function TwoFactor() {
           {person.twoFactor ? (
             <>
               {factors?.authenticatorApp === false && (
-                <Button onClick={() => setDoing("setting-up")}>Add authenticator app</Button>
+                <Button onClick={() => setDoing("setting-up")}>{t("Add authenticator app")}</Button>
               )}
-              <Button onClick={() => setDoing("renewing")}>New recovery codes</Button>
-              <Button onClick={() => setDoing("turning-off")}>Turn off</Button>
+              <Button onClick={() => setDoing("renewing")}>{t("New recovery codes")}</Button>
+              <Button onClick={() => setDoing("turning-off")}>{t("Turn off")}</Button>
             </>
           ) : (
             <>
               {passkeys.length > 0 && (
-                <Button onClick={() => setDoing("with-passkeys")}>Turn on with passkeys</Button>
+                <Button onClick={() => setDoing("with-passkeys")}>
+                  {t("Turn on with passkeys")}
+                </Button>
               )}
               <Button variant="filled" onClick={() => setDoing("setting-up")}>
-                Turn on
+                {t("Turn on")}
               </Button>
             </>
           )}
@@ -76,8 +87,8 @@ export function TwoFactor() {
 
 const describeFactors = (factors: TwoFactorState | undefined) =>
   [
-    factors?.authenticatorApp !== false && "a code from your authenticator app",
-    factors?.passkeys === true && "a passkey",
+    factors?.authenticatorApp !== false && t("a code from your authenticator app"),
+    factors?.passkeys === true && t("a passkey"),
   ]
     .filter((one) => one !== false)
     .join(" or ");
@@ -103,7 +114,7 @@ function PasswordDialog({
     <FormDialog title={title} onClose={onClose} form={form} submit={submit}>
       {children !== undefined && <p className="quiet">{children}</p>}
       <PasswordField
-        label="Your password"
+        label={t("Your password")}
         autoComplete="current-password"
         data-autofocus
         {...form.input("password")}
@@ -118,8 +129,8 @@ function TwoFactorSetUp({ onClose, onCodes }: Props) {
   if (pending !== null) return <Scan pending={pending} onClose={onClose} onCodes={onCodes} />;
   return (
     <PasswordDialog
-      title="Turn two-factor on"
-      submit="Continue"
+      title={t("Turn two-factor on")}
+      submit={t("Continue")}
       onSubmit={async (body) => setPending(await unwrapData(dashboard["two-factor"].post(body)))}
       onClose={onClose}
     />
@@ -141,30 +152,36 @@ function Scan({
   });
   return (
     <FormDialog
-      title="Turn two-factor on"
+      title={t("Turn two-factor on")}
       size={520}
       onClose={onClose}
       form={form}
-      submit="Turn on"
+      submit={t("Turn on")}
     >
       <div className="scan">
-        <QrCode text={uri} label="QR code for your authenticator app" />
+        <QrCode text={uri} label={t("QR code for your authenticator app")} />
         <div>
-          <p>Scan this with an authenticator app, such as Aegis, 2FAS or your password manager.</p>
-          <p className="quiet">Can’t scan? Enter this key:</p>
+          <p>
+            {t(
+              "Scan this with an authenticator app, such as Aegis, 2FAS or your password manager.",
+            )}
+          </p>
+          <p className="quiet">{t("Can’t scan? Enter this key:")}</p>
           <button
             type="button"
             className="secret-key"
-            title="Copy"
-            onClick={() => void copyText(secret, "Key")}
+            title={t("Copy")}
+            onClick={() => void copyText(secret, t("Key"))}
           >
             {secret.replace(/(.{4})(?=.)/g, "$1 ")}
           </button>
         </div>
       </div>
       <TextInput
-        label="Code"
-        description="The six digits that the app shows now. This signs you out everywhere else."
+        label={t("Code")}
+        description={t(
+          "The six digits that the app shows now. This signs you out everywhere else.",
+        )}
         inputMode="numeric"
         autoComplete="one-time-code"
         autoFocus
@@ -177,8 +194,8 @@ function Scan({
 function UsePasskeys({ onClose, onCodes }: Props) {
   return (
     <PasswordDialog
-      title="Turn two-factor on"
-      submit="Turn on"
+      title={t("Turn two-factor on")}
+      submit={t("Turn on")}
       onSubmit={async (body) => {
         const confirmed = await unwrapData(dashboard["two-factor"].passkeys.post(body));
         await renewSession();
@@ -189,8 +206,9 @@ function UsePasskeys({ onClose, onCodes }: Props) {
       }}
       onClose={onClose}
     >
-      Signing in by password then also needs one of your passkeys. Under other host names, it needs
-      a recovery code. This signs you out everywhere else.
+      {t(
+        "Signing in by password then also needs one of your passkeys. Under other host names, it needs a recovery code. This signs you out everywhere else.",
+      )}
     </PasswordDialog>
   );
 }
@@ -198,8 +216,8 @@ function UsePasskeys({ onClose, onCodes }: Props) {
 function RenewCodes({ onClose, onCodes }: Props) {
   return (
     <PasswordDialog
-      title="New recovery codes"
-      submit="Create new codes"
+      title={t("New recovery codes")}
+      submit={t("Create new codes")}
       onSubmit={async (body) => {
         const renewed = await unwrapData(dashboard["two-factor"]["recovery-codes"].post(body));
         onCodes(renewed.recoveryCodes);
@@ -207,7 +225,7 @@ function RenewCodes({ onClose, onCodes }: Props) {
       }}
       onClose={onClose}
     >
-      Your current codes will stop working.
+      {t("Your current codes will stop working.")}
     </PasswordDialog>
   );
 }
@@ -215,18 +233,18 @@ function RenewCodes({ onClose, onCodes }: Props) {
 function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
   return (
     <PasswordDialog
-      title="Turn two-factor off"
-      submit="Turn off"
+      title={t("Turn two-factor off")}
+      submit={t("Turn off")}
       onSubmit={async (body) => {
         await unwrapData(dashboard["two-factor"].disable.post(body));
         await renewSession();
         await invalidateQuery(twoFactorQuery);
-        notify("Two-factor sign-in is off");
+        notify(t("Two-factor sign-in is off"));
         onClose();
       }}
       onClose={onClose}
     >
-      Your password alone will be enough to sign in.
+      {t("Your password alone will be enough to sign in.")}
     </PasswordDialog>
   );
 }
@@ -239,14 +257,15 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
     <Modal
       opened
       onClose={onClose}
-      title="Your recovery codes"
+      title={t("Your recovery codes")}
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
     >
       <p className="quiet mb-14 text-s">
-        Each code works once, in place of a code from your phone. They are shown only once: keep
-        them where you can reach them without your phone.
+        {t(
+          "Each code works once, in place of a code from your phone. They are shown only once: keep them where you can reach them without your phone.",
+        )}
       </p>
       <ol className="codes">
         {codes.map((code) => (
@@ -259,24 +278,24 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
         <div className="form-extra">
           <Button
             leftSection={<Icon name="copy" size={15} />}
-            onClick={() => void copyText(text, "Recovery codes")}
+            onClick={() => void copyText(text, t("Recovery codes"))}
           >
-            Copy
+            {t("Copy")}
           </Button>
           <Button
             leftSection={<Icon name="download" size={15} />}
             onClick={() =>
               downloadFile("signalbox-recovery-codes.txt", {
-                text: `Signalbox, ${person.email}\n\n${text}`,
+                text: t("Signalbox, {email}\n\n{text}", { email: person.email, text }),
                 type: "text/plain",
               })
             }
           >
-            Download
+            {t("Download")}
           </Button>
         </div>
         <Button variant="filled" onClick={onClose}>
-          I have saved them
+          {t("I have saved them")}
         </Button>
       </div>
     </Modal>

@@ -20,6 +20,7 @@ import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, passkeysQuery, twoFactorQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { describeBrowser } from "./browser-name.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 type Doing = { act: "rename" | "remove"; passkey: Passkey } | { act: "add" } | null;
 
@@ -30,25 +31,26 @@ export function WaysToSignIn() {
   const close = () => setDoing(null);
   return (
     <Panel
-      title="Ways to sign in"
+      title={t("Ways to sign in")}
       flush
       actions={
         obstacle === null && (
           <Button size="xs" onClick={() => setDoing({ act: "add" })}>
-            Add passkey
+            {t("Add passkey")}
           </Button>
         )
       }
     >
-      <Loaded query={query} what="The passkeys">
+      <Loaded query={query} what={t("The passkeys")}>
         {(passkeys) => (
           <>
             {(passkeys.length === 0 || obstacle !== null) && (
               <div className="ways-note quiet text-s">
                 {passkeys.length === 0 && (
                   <p>
-                    With a passkey, you sign in by fingerprint, face or PIN instead of your
-                    password. It can’t be guessed, stolen or used on a false page.
+                    {t(
+                      "With a passkey, you sign in by fingerprint, face or PIN instead of your password. It can’t be guessed, stolen or used on a false page.",
+                    )}
                   </p>
                 )}
                 {obstacle !== null && obstacles[obstacle]}
@@ -77,27 +79,36 @@ export function WaysToSignIn() {
 
 const recipes = (
   <>
-    The chapter “HTTPS on the LAN” in <code>docs/operations.md</code> has recipes, also for a
-    network without a public name.
+    {tNode(
+      "The chapter “HTTPS on the LAN” in {code} has recipes, also for a network without a public name.",
+      { code: <code>docs/operations.md</code> },
+    )}
   </>
 );
 
 const obstacles: Record<PasskeyObstacle, ReactNode> = {
   insecure: (
     <p>
-      Browsers use passkeys only over HTTPS. You opened this page over plain HTTP, at{" "}
-      <code>{location.host}</code>. Start Signalbox with <code>--tls-cert</code> and{" "}
-      <code>--tls-key</code>, or put a proxy with HTTPS in front of it. {recipes}
+      {tNode(
+        "Browsers use passkeys only over HTTPS. You opened this page over plain HTTP, at {code}. Start Signalbox with {code2} and {code3}, or put a proxy with HTTPS in front of it. {recipes}",
+        {
+          code: <code>{location.host}</code>,
+          code2: <code>--tls-cert</code>,
+          code3: <code>--tls-key</code>,
+          recipes,
+        },
+      )}
     </p>
   ),
   address: (
     <p>
-      Browsers use passkeys only under a host name. You opened this page under the IP address{" "}
-      <code>{location.hostname}</code>. Give this machine a name, and open Signalbox over HTTPS
-      under it. {recipes}
+      {tNode(
+        "Browsers use passkeys only under a host name. You opened this page under the IP address {code}. Give this machine a name, and open Signalbox over HTTPS under it. {recipes}",
+        { code: <code>{location.hostname}</code>, recipes },
+      )}
     </p>
   ),
-  unsupported: <p>This browser is too old for passkeys.</p>,
+  unsupported: <p>{t("This browser is too old for passkeys.")}</p>,
 };
 
 function PasskeyRow({
@@ -113,19 +124,21 @@ function PasskeyRow({
       title={name}
       note={
         <>
-          {here ? "" : `works only under ${host}, `}
-          added <Time at={createdAt} />
+          {tNode("{here}added {time}", {
+            here: here ? "" : t("works only under {host}, ", { host }),
+            time: <Time at={createdAt} />,
+          })}
         </>
       }
-      facts={[["Last used", lastUsedAt === null ? "never" : <Time at={lastUsedAt} />]]}
+      facts={[[t("Last used"), lastUsedAt === null ? "never" : <Time at={lastUsedAt} />]]}
       menu={
-        <RowMenu label={`Actions for ${name}`}>
+        <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
             <>
               <MenuItem icon="edit" onClick={() => onAct("rename")}>
-                Rename
+                {t("Rename")}
               </MenuItem>
-              <DangerItem onClick={() => onAct("remove")}>Remove</DangerItem>
+              <DangerItem onClick={() => onAct("remove")}>{t("Remove")}</DangerItem>
             </>
           )}
         </RowMenu>
@@ -150,20 +163,20 @@ function NewPasskey({ onClose }: { onClose: () => void }) {
         throw new Error(describeFailure(error));
       }
       await invalidateQuery(passkeysQuery);
-      notify(`Added the passkey ${name}`);
+      notify(t("Added the passkey {name}", { name }));
       onClose();
     },
   );
   return (
-    <FormDialog title="Add passkey" onClose={onClose} form={form} submit="Continue">
+    <FormDialog title={t("Add passkey")} onClose={onClose} form={form} submit={t("Continue")}>
       <TextInput
-        label="Name"
-        description="Where the passkey is stored, such as your phone or password manager."
+        label={t("Name")}
+        description={t("Where the passkey is stored, such as your phone or password manager.")}
         {...form.input("name")}
       />
       {factors?.password !== false && (
         <PasswordField
-          label="Your password"
+          label={t("Your password")}
           autoComplete="current-password"
           data-autofocus
           {...form.input("password")}
@@ -174,8 +187,8 @@ function NewPasskey({ onClose }: { onClose: () => void }) {
 }
 
 function describeFailure(error: DOMException): string {
-  if (error.name === "InvalidStateError") return "This device already has a passkey of yours.";
-  if (isCancelled(error)) return "No passkey was created: the browser’s dialog was closed.";
+  if (error.name === "InvalidStateError") return t("This device already has a passkey of yours.");
+  if (isCancelled(error)) return t("No passkey was created: the browser’s dialog was closed.");
   return error.message;
 }
 
@@ -188,23 +201,23 @@ function RenamePasskey({ passkey: { id, name }, onClose }: Changing) {
     onClose();
   });
   return (
-    <FormDialog title="Rename passkey" onClose={onClose} form={form} submit="Save">
-      <TextInput label="Name" data-autofocus {...form.input("name")} />
+    <FormDialog title={t("Rename passkey")} onClose={onClose} form={form} submit={t("Save")}>
+      <TextInput label={t("Name")} data-autofocus {...form.input("name")} />
     </FormDialog>
   );
 }
 
 const RemovePasskey = ({ passkey: { id, name }, onClose }: Changing) => (
   <Confirm
-    title={`Remove ${name}?`}
-    verb="Remove"
+    title={t("Remove {name}?", { name })}
+    verb={t("Remove")}
     onClose={onClose}
     onConfirm={async () => {
       await unwrapData(dashboard.passkeys({ id }).delete());
       await invalidateQuery(passkeysQuery);
-      notify(`Removed the passkey ${name}`);
+      notify(t("Removed the passkey {name}", { name }));
     }}
   >
-    It no longer signs you in. Delete it on your device or in your password manager, too.
+    {t("It no longer signs you in. Delete it on your device or in your password manager, too.")}
   </Confirm>
 );

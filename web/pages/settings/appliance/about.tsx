@@ -4,7 +4,7 @@ import type { ApplianceFigures } from "../../../../src/operations/appliance/sche
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { bytesInWords, formatCount, pluralize } from "../../../components/display/format.ts";
+import { bytesInWords, formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Mark } from "../../../components/display/mark.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
@@ -13,49 +13,54 @@ import { formatAbsolute, Time, useZone } from "../../../components/display/time.
 import { aboutQuery, figuresQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 export default function About() {
   const query = useQuery(aboutQuery);
   const { person } = useSignedInPerson();
   const zone = useZone();
   return (
-    <Loaded query={query} what="The information about Signalbox">
+    <Loaded query={query} what={t("The information about Signalbox")}>
       {({ version, startedAt, counts }) => (
         <>
           <Panel>
             <div className="about-head">
               <Mark state="up" size={36} />
               <div>
-                <b>Signalbox {version}</b>
+                <b>{tNode("Signalbox {version}", { version })}</b>
                 <Health />
               </div>
               <a className="link" href="/docs" target="_blank" rel="noreferrer">
-                API reference <Icon name="external" size={14} />
+                {t("API reference")} <Icon name="external" size={14} />
               </a>
             </div>
             <Facts
               facts={[
                 [
-                  "Running for",
+                  t("Running for"),
                   <>
                     <Time at={startedAt} as="for" />
-                    <span className="faint">, since {formatAbsolute(startedAt, zone)}</span>
+                    <span className="faint">
+                      {tNode(", since {startedAt}", { startedAt: formatAbsolute(startedAt, zone) })}
+                    </span>
                   </>,
                 ],
-                ["License", "MIT"],
+                [t("License"), "MIT"],
               ]}
             />
           </Panel>
-          <Panel title="In this organization">
+          <Panel title={t("In this organization")}>
             <p className="counts">
               {[
-                pluralize(counts.monitors, "monitor"),
-                pluralize(counts.monitorGroups, "group"),
-                pluralize(counts.incidents, "incident"),
-                pluralize(counts.alertChannels, "alert channel"),
-                pluralize(counts.statusPages, "status page"),
-                counts.people === 1 ? "1 person" : `${counts.people} people`,
-                pluralize(counts.apiKeys, "API key"),
+                tCount(counts.monitors, "{count} monitor", "{count} monitors"),
+                tCount(counts.monitorGroups, "{count} group", "{count} groups"),
+                tCount(counts.incidents, "{count} incident", "{count} incidents"),
+                tCount(counts.alertChannels, "{count} alert channel", "{count} alert channels"),
+                tCount(counts.statusPages, "{count} status page", "{count} status pages"),
+                counts.people === 1
+                  ? t("1 person")
+                  : t("{people} people", { people: counts.people }),
+                tCount(counts.apiKeys, "{count} API key", "{count} API keys"),
               ].map((words) => (
                 <span key={words}>{words}</span>
               ))}
@@ -74,7 +79,7 @@ function Appliance() {
   if (data === undefined) return null;
   return (
     <>
-      <Panel title="In the whole appliance">
+      <Panel title={t("In the whole appliance")}>
         {data.problems.map(({ name, title, message, severity, since }) => (
           <p key={`${name} ${message}`} className="about-problem flex gap-8 mb-12 text-s">
             <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
@@ -87,10 +92,10 @@ function Appliance() {
         ))}
         <p className="counts">
           {[
-            pluralize(data.organizations, "organization"),
-            data.people === 1 ? "1 person" : `${data.people} people`,
-            pluralize(data.monitors, "monitor"),
-            `${bytesInWords(data.dataBytes)} of data`,
+            tCount(data.organizations, "{count} organization", "{count} organizations"),
+            data.people === 1 ? t("1 person") : t("{people} people", { people: data.people }),
+            tCount(data.monitors, "{count} monitor", "{count} monitors"),
+            t("{dataBytes} of data", { dataBytes: bytesInWords(data.dataBytes) }),
           ].map((words) => (
             <span key={words}>{words}</span>
           ))}
@@ -107,20 +112,22 @@ function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
   const { checksPerSecond, pendingDeliveries, runtime } = figures;
   const { checks, results, pages, passwords } = runtime.waiting;
   const queues = [
-    pluralize(checks, "check"),
-    pluralize(results, "result"),
-    `${formatCount(pendingDeliveries)} alerts and notices`,
-    pluralize(pages, "status page"),
-    pluralize(passwords, "password"),
+    tCount(checks, "{count} check", "{count} checks"),
+    tCount(results, "{count} result", "{count} results"),
+    t("{pendingDeliveries} alerts and notices", {
+      pendingDeliveries: formatCount(pendingDeliveries),
+    }),
+    tCount(pages, "{count} status page", "{count} status pages"),
+    tCount(passwords, "{count} password", "{count} passwords"),
   ];
   return (
     <Facts
       facts={[
-        ["Data", runtime.dataDirectory ?? "on the machines of the database"],
-        ["Memory", bytesInWords(runtime.memoryBytes)],
-        ["Checks", `${Number(checksPerSecond.toPrecision(3))} per second`],
-        ["Waiting", queues.join(", ")],
-        ["Log level", runtime.logLevel],
+        [t("Data"), runtime.dataDirectory ?? t("on the machines of the database")],
+        [t("Memory"), bytesInWords(runtime.memoryBytes)],
+        [t("Checks"), t("{number} per second", { number: Number(checksPerSecond.toPrecision(3)) })],
+        [t("Waiting"), queues.join(", ")],
+        [t("Log level"), runtime.logLevel],
       ]}
     />
   );
@@ -133,10 +140,10 @@ function Health() {
     <span className="about-health flex items-center gap-6 text-s quiet">
       <StateIcon state={answers ? (live ? "up" : "degraded") : "down"} size={14} />
       {!answers
-        ? "Not responding"
+        ? t("Not responding")
         : live
-          ? "Running, with live updates"
-          : "Running, but live updates are delayed"}
+          ? t("Running, with live updates")
+          : t("Running, but live updates are delayed")}
     </span>
   );
 }

@@ -10,6 +10,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 /** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
@@ -21,12 +22,12 @@ export default function Administrators() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Administrators create and delete organizations and download backups of everything. In an
-          organization they can do what their role there allows. Add administrators on the People
-          page.
+          {t(
+            "Administrators create and delete organizations and download backups of everything. In an organization they can do what their role there allows. Add administrators on the People page.",
+          )}
         </p>
       </div>
-      <Loaded query={query} what="The administrators">
+      <Loaded query={query} what={t("The administrators")}>
         {(administrators) => (
           <Panel flush>
             <ul className="entries">
@@ -37,7 +38,7 @@ export default function Administrators() {
                   title={
                     <>
                       {one.name}
-                      {isSelf(one) && <span className="faint"> (you)</span>}
+                      {isSelf(one) && <span className="faint"> {t("(you)")}</span>}
                     </>
                   }
                   note={one.email}
@@ -45,10 +46,10 @@ export default function Administrators() {
                     administrators.length > 1 && (
                       <Button
                         size="xs"
-                        aria-label={`Remove ${one.name} as administrator`}
+                        aria-label={t("Remove {name} as administrator", { name: one.name })}
                         onClick={() => setRemoving(one)}
                       >
-                        {isSelf(one) ? "Step down" : "Remove"}
+                        {isSelf(one) ? t("Step down") : t("Remove")}
                       </Button>
                     )
                   }
@@ -79,16 +80,23 @@ const ConfirmRemoval = ({
   onClose: () => void;
 }) => (
   <Confirm
-    title={isSelf ? "Stop being an administrator?" : `Remove ${name} as administrator?`}
-    verb={isSelf ? "Step down" : "Remove"}
+    title={
+      isSelf ? t("Stop being an administrator?") : t("Remove {name} as administrator?", { name })
+    }
+    verb={isSelf ? t("Step down") : t("Remove")}
     onClose={onClose}
     onConfirm={async () => {
       await unwrapData(dashboard.administrators({ id }).delete());
       await (isSelf ? renewSession() : invalidateQuery(administratorsQuery));
-      notify(`${name} is no longer an administrator`);
+      notify(t("{name} is no longer an administrator", { name }));
     }}
   >
-    {isSelf ? "Only another administrator" : "You"} can make {isSelf ? "you" : "them"} an
-    administrator again. Roles in organizations do not change.
+    {tNode(
+      "{isSelf} can make {isSelf2} an administrator again. Roles in organizations do not change.",
+      {
+        isSelf: isSelf ? t("Only another administrator") : t("You"),
+        isSelf2: isSelf ? "you" : "them",
+      },
+    )}
   </Confirm>
 );

@@ -24,15 +24,16 @@ import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { backupScheduleQuery, invalidateQuery } from "../data.ts";
 import { toFields, buildPatch } from "./backup-fields.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export function BackupSchedule() {
   const query = useQuery(backupScheduleQuery);
   return (
-    <Loaded query={query} what="The scheduled backups">
+    <Loaded query={query} what={t("The scheduled backups")}>
       {(schedule) => (
         <>
           <Outcome schedule={schedule} />
-          <Panel title="Scheduled backups">
+          <Panel title={t("Scheduled backups")}>
             <Fields schedule={schedule} />
           </Panel>
         </>
@@ -45,7 +46,7 @@ export function BackupSchedule() {
 function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: Schedule }) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => unwrapData(dashboard.backup.schedule.run.post()),
-    onSuccess: () => notify("Backup created"),
+    onSuccess: () => notify(t("Backup created")),
     onSettled: () => invalidateQuery(backupScheduleQuery),
   });
   if (!enabled && last === null) return null;
@@ -54,28 +55,32 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
       <div className="backup" aria-live="polite">
         {failure !== null && (
           <Alert color="red" variant="light">
-            Backups have been failing since <Time at={failure.since} as="short" />: {failure.reason}
+            {tNode("Backups have been failing since {time}: {reason}", {
+              time: <Time at={failure.since} as="short" />,
+              reason: failure.reason,
+            })}
           </Alert>
         )}
         <p>
           {last === null ? (
-            "No backup yet."
+            t("No backup yet.")
           ) : (
             <>
-              Last backup: <code>{last.name}</code>, {bytesInWords(last.bytes)},{" "}
-              <Time at={last.at} />.
+              {tNode("Last backup: {code}, {bytes}, {time}.", {
+                code: <code>{last.name}</code>,
+                bytes: bytesInWords(last.bytes),
+                time: <Time at={last.at} />,
+              })}
             </>
           )}{" "}
           {nextAt !== null && (
-            <>
-              Next backup: <Time at={nextAt} as="short" />.
-            </>
+            <>{tNode("Next backup: {time}.", { time: <Time at={nextAt} as="short" /> })}</>
           )}
         </p>
         {enabled && (
           <div className="flex items-center gap-12">
             <BusyButton loading={isPending} onClick={() => mutate()}>
-              Back up now
+              {t("Back up now")}
             </BusyButton>
           </div>
         )}
@@ -93,7 +98,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(backupScheduleQuery.queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     undefined,
     { key: "backup-schedule", secrets: ["s3.secretAccessKey", "passphrase"] },
@@ -101,23 +106,25 @@ function Fields({ schedule }: { schedule: Schedule }) {
   const { values, errorOf } = form;
   const secrets = createStoredSecrets(backupKinds, "schedule", known, buildPatch(values), errorOf);
   return (
-    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
-      <Switch label="Back up every day" {...form.toggle("enabled")} />
+    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+      <Switch label={t("Back up every day")} {...form.toggle("enabled")} />
       <TimeFields form={form} />
       <DestinationFields form={form} secrets={secrets} />
       <div className="field-row">
-        <CountField form={form} name="keepDaily" label="Days to keep" />
-        <CountField form={form} name="keepWeekly" label="Weeks to keep" />
-        <CountField form={form} name="keepMonthly" label="Months to keep" />
+        <CountField form={form} name="keepDaily" label={t("Days to keep")} />
+        <CountField form={form} name="keepWeekly" label={t("Weeks to keep")} />
+        <CountField form={form} name="keepMonthly" label={t("Months to keep")} />
       </div>
       <SecretField
-        label="Passphrase"
-        hint="Encrypts the backups. Store it in another place, too. Without it, the backups can't be opened."
+        label={t("Passphrase")}
+        hint={t(
+          "Encrypts the backups. Store it in another place, too. Without it, the backups can't be opened.",
+        )}
         {...createSecretProps(form, secrets, "passphrase")}
       />
       <Checkbox
-        label="Include secret.key"
-        description="Then the passphrase alone is enough to restore everything."
+        label={t("Include secret.key")}
+        description={t("Then the passphrase alone is enough to restore everything.")}
         {...form.toggle("includeKey")}
       />
     </FormFrame>
@@ -141,14 +148,18 @@ const createSecretProps = (
 
 const TimeFields = ({ form }: { form: ScheduleForm }) => (
   <div className="field-row">
-    <ClockField label="At" {...form.field("time")} onChange={(time) => form.set("time", time)} />
+    <ClockField
+      label={t("At")}
+      {...form.field("time")}
+      onChange={(time) => form.set("time", time)}
+    />
     <Select
-      label="Time zone"
+      label={t("Time zone")}
       data={listZones(form.values.timeZone)}
       searchable
       limit={100}
       maxDropdownHeight={280}
-      nothingFoundMessage="No time zones found"
+      nothingFoundMessage={t("No time zones found")}
       allowDeselect={false}
       value={form.values.timeZone}
       onChange={(zone) => form.set("timeZone", zone ?? form.values.timeZone)}
@@ -179,16 +190,16 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
   return (
     <>
       <ChoiceField
-        label="Destination"
-        options={{ folder: "Folder", s3: "S3 bucket" }}
+        label={t("Destination")}
+        options={{ folder: t("Folder"), s3: t("S3 bucket") }}
         value={form.values.to}
         onChange={(to) => form.set("to", to)}
       />
       {form.values.to === "folder" ? (
         <TextInput
-          label="Folder"
+          label={t("Folder")}
           placeholder="/backups"
-          description="On the machine of this appliance, preferably on another disk."
+          description={t("On the machine of this appliance, preferably on another disk.")}
           {...form.input("folder")}
           autoComplete="off"
           spellCheck={false}
@@ -199,7 +210,7 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
           prefixExample="signalbox/"
           secret={
             <SecretField
-              label="Secret access key"
+              label={t("Secret access key")}
               {...createSecretProps(form, secrets, "s3.secretAccessKey")}
             />
           }

@@ -11,6 +11,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { BackupSchedule } from "./backup-schedule.tsx";
 import { backupQuery } from "../data.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function Backup() {
   return (
@@ -33,22 +34,24 @@ function Download() {
       downloadFile(fileName, { href: dashboard.backup({ id })["~path"] }),
   });
   return (
-    <Loaded query={query} what="The backup">
+    <Loaded query={query} what={t("The backup")}>
       {({ dataBytes }) => (
-        <Panel title="Download">
+        <Panel title={t("Download")}>
           <div className="backup">
             <Explanation />
             <PasswordField
-              label="Passphrase"
-              description="Encrypts the backup. Without a passphrase, anyone can open the backup."
+              label={t("Passphrase")}
+              description={t(
+                "Encrypts the backup. Without a passphrase, anyone can open the backup.",
+              )}
               autoComplete="off"
               value={passphrase}
               onChange={({ currentTarget }) => setPassphrase(currentTarget.value)}
             />
             {passphrase !== "" && (
               <Checkbox
-                label="Include secret.key"
-                description="Then the passphrase alone is enough to restore everything."
+                label={t("Include secret.key")}
+                description={t("Then the passphrase alone is enough to restore everything.")}
                 checked={includeKey}
                 onChange={({ currentTarget }) => setIncludeKey(currentTarget.checked)}
               />
@@ -60,12 +63,14 @@ function Download() {
                 leftSection={<Icon name="download" size={15} />}
                 onClick={() => mutate()}
               >
-                Download backup
+                {t("Download backup")}
               </BusyButton>
-              <span className="faint">up to {bytesInWords(dataBytes)}</span>
+              <span className="faint">
+                {tNode("up to {dataBytes}", { dataBytes: bytesInWords(dataBytes) })}
+              </span>
             </div>
             <div aria-live="polite">
-              {isPending && <p className="quiet">Preparing the backup…</p>}
+              {isPending && <p className="quiet">{t("Preparing the backup…")}</p>}
               {data !== undefined && <Ready {...data} />}
               {error !== null && (
                 <Alert color="red" variant="light">
@@ -83,19 +88,25 @@ function Download() {
 const Explanation = () => (
   <>
     <p>
-      A copy of the whole database as it is now: monitors, results, incidents and people of{" "}
-      <b>every organization</b> on this appliance. Signalbox keeps running meanwhile.
+      {tNode(
+        "A copy of the whole database as it is now: monitors, results, incidents and people of {b} on this appliance. Signalbox keeps running meanwhile.",
+        { b: <b>{t("every organization")}</b> },
+      )}
     </p>
     <p className="quiet">
-      Without a passphrase it does not contain <code>secret.key</code>, the file in the data
-      directory that decrypts stored secrets such as passwords of alert channels. Keep a copy of
-      that file in another place. <code>signalbox restore</code> brings everything back.
+      {tNode(
+        "Without a passphrase it does not contain {code}, the file in the data directory that decrypts stored secrets such as passwords of alert channels. Keep a copy of that file in another place. {code2} brings everything back.",
+        { code: <code>secret.key</code>, code2: <code>signalbox restore</code> },
+      )}
     </p>
   </>
 );
 
 const Ready = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
   <p className="up">
-    {fileName} is ready ({bytesInWords(bytes)}) and is being downloaded. The server keeps no copy.
+    {tNode("{fileName} is ready ({bytes}) and is being downloaded. The server keeps no copy.", {
+      fileName,
+      bytes: bytesInWords(bytes),
+    })}
   </p>
 );

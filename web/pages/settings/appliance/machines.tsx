@@ -1,10 +1,10 @@
 /** Shows the machines of a cluster and of its database, with their state and tasks. */
 import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
-import { pluralize } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { Entry } from "../entry.tsx";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 /** Labels of singleton tasks, which one machine performs for all. */
 const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
@@ -25,31 +25,35 @@ export function Machines({
   return (
     <>
       {nodes.length > 0 && (
-        <Panel title="Machines" flush>
-          <ul className="entries" aria-label="Machines">
+        <Panel title={t("Machines")} flush>
+          <ul className="entries" aria-label={t("Machines")}>
             {nodes.map((node) => (
               <NodeEntry key={node.id} node={node} />
             ))}
             {freeShards > 0 && (
               <Entry
                 mark={<StateIcon state="degraded" size={14} />}
-                title={`${pluralize(freeShards, "shard")} without a machine`}
-                note={`The monitors in ${freeShards === 1 ? "it" : "them"} are not being checked right now.`}
+                title={t("{pluralize} without a machine", {
+                  pluralize: tCount(freeShards, "{count} shard", "{count} shards"),
+                })}
+                note={t("The monitors in {value} are not being checked right now.", {
+                  value: freeShards === 1 ? "it" : "them",
+                })}
               />
             )}
           </ul>
         </Panel>
       )}
       {databases.length > 0 && (
-        <Panel title="Database" flush>
-          <ul className="entries" aria-label="Machines of the database">
+        <Panel title={t("Database")} flush>
+          <ul className="entries" aria-label={t("Machines of the database")}>
             {databases.map(({ address, leader, reachable }) => (
               <Entry
                 key={address}
                 mark={<StateIcon state={reachable ? "up" : "down"} size={14} />}
                 isOver={!reachable}
                 title={address}
-                note={reachable ? (leader ? "Leader" : "Follower") : "Can't be reached"}
+                note={reachable ? (leader ? t("Leader") : t("Follower")) : t("Can't be reached")}
               />
             ))}
           </ul>
@@ -67,17 +71,21 @@ function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
       title={node.name}
       note={
         node.alive ? (
-          [`Signalbox ${node.version}`, ...node.tasks.map((task) => taskNames[task])].join(", ")
+          [
+            t("Signalbox {version}", { version: node.version }),
+            ...node.tasks.map((task) => taskNames[task]),
+          ].join(", ")
         ) : (
-          <>
-            No contact for <Time at={node.lastSeenAt} as="for" />
-          </>
+          <>{tNode("No contact for {time}", { time: <Time at={node.lastSeenAt} as="for" /> })}</>
         )
       }
       facts={[
-        ["Shards", node.shards],
-        ["Behind", node.eventLag === null ? "–" : pluralize(node.eventLag, "event")],
-        ["Clock", formatSeconds(node.clockOffsetMs)],
+        [t("Shards"), node.shards],
+        [
+          t("Behind"),
+          node.eventLag === null ? "–" : tCount(node.eventLag, "{count} event", "{count} events"),
+        ],
+        [t("Clock"), formatSeconds(node.clockOffsetMs)],
       ]}
     />
   );

@@ -13,6 +13,7 @@ import { notify } from "../../../components/toasts.tsx";
 import { useOrganizationSwitch } from "../../../shell/organization-switch.ts";
 import { invalidateQuery, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 /** The tenants of the appliance. They share nothing except people who belong to several. */
 export default function Organizations() {
@@ -22,11 +23,12 @@ export default function Organizations() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Everything belongs to one organization: monitors, people, keys, status pages. Only totals
-          are shown here.
+          {t(
+            "Everything belongs to one organization: monitors, people, keys, status pages. Only totals are shown here.",
+          )}
         </p>
       </div>
-      <Loaded query={query} what="The organizations">
+      <Loaded query={query} what={t("The organizations")}>
         {(organizations) => (
           <>
             <Panel flush>
@@ -62,20 +64,18 @@ function Row({
       icon="folder"
       title={name}
       note={
-        <>
-          {slug}, since <Time at={createdAt} as="short" />
-        </>
+        <>{tNode("{slug}, since {time}", { slug, time: <Time at={createdAt} as="short" /> })}</>
       }
       facts={[
-        ["People", people],
-        ["Monitors", monitors],
-        ["Status pages", statusPages],
+        [t("People"), people],
+        [t("Monitors"), monitors],
+        [t("Status pages"), statusPages],
       ]}
       menu={
-        <RowMenu label={`Actions for ${name}`}>
+        <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
             <DangerItem icon="close" onClick={onDelete}>
-              Delete
+              {t("Delete")}
             </DangerItem>
           )}
         </RowMenu>
@@ -97,23 +97,24 @@ function Delete({
     onClose();
     await renewSession();
     await invalidateQuery(organizationsQuery);
-    notify(`Deleted ${name}`);
+    notify(t("Deleted {name}", { name }));
   });
   return (
     <FormDialog
-      title={`Delete ${name}?`}
+      title={t("Delete {name}?", { name })}
       size="sm"
       onClose={onClose}
       form={form}
-      submit="Delete permanently"
+      submit={t("Delete permanently")}
       disabled={form.values.slug !== slug}
     >
       <p className="quiet">
-        Everything is deleted at once and permanently: monitors and their results, incidents, status
-        pages, keys, and people who belong to no other organization. Only a backup can restore it.
+        {t(
+          "Everything is deleted at once and permanently: monitors and their results, incidents, status pages, keys, and people who belong to no other organization. Only a backup can restore it.",
+        )}
       </p>
       <TextInput
-        label={`Type ${slug} to confirm`}
+        label={t("Type {slug} to confirm", { slug })}
         autoComplete="off"
         data-autofocus
         value={form.values.slug}
@@ -138,12 +139,14 @@ function NewOrganization() {
     { key: "new-organization" },
   );
   return (
-    <Panel title="Create organization">
+    <Panel title={t("Create organization")}>
       <p className="quiet panel-words">
-        You become its owner. Switch between your organizations at the bottom of the navigation.
+        {t(
+          "You become its owner. Switch between your organizations at the bottom of the navigation.",
+        )}
       </p>
-      <FormFrame form={form} submit="Create organization" disabled={!form.dirty}>
-        <TextInput label="Name of the new organization" {...form.input("name")} />
+      <FormFrame form={form} submit={t("Create organization")} disabled={!form.dirty}>
+        <TextInput label={t("Name of the new organization")} {...form.input("name")} />
       </FormFrame>
     </Panel>
   );

@@ -25,6 +25,7 @@ import { SecretField } from "../../../components/forms/secret-fields.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
+import { t } from "../../../language/text.ts";
 
 type Fields = {
   preset: PresetName;
@@ -93,7 +94,7 @@ export function ProviderEditor({
           : dashboard["identity-providers"]({ id: provider.id }).patch(body),
       );
       await invalidateQuery(identityProvidersQuery);
-      notify("Saved");
+      notify(t("Saved"));
       onClose();
     },
     undefined,
@@ -103,15 +104,17 @@ export function ProviderEditor({
   const isProxy = form.values.preset === "proxy";
   return (
     <FormDialog
-      title={provider === null ? "Add sign-in provider" : `Edit ${provider.name}`}
+      title={
+        provider === null ? t("Add sign-in provider") : t("Edit {name}", { name: provider.name })
+      }
       size={720}
       onClose={onClose}
       form={form}
-      submit="Save"
+      submit={t("Save")}
       extra={
         !isProxy && (
           <BusyButton loading={test.isBusy} onClick={() => void test.run()}>
-            Test
+            {t("Test")}
           </BusyButton>
         )
       }
@@ -148,18 +151,18 @@ function PresetFields({ form }: Part) {
   return (
     <div className="field-row">
       <Select
-        label="Provider"
+        label={t("Provider")}
         data={presetOptions}
         allowDeselect={false}
         value={values.preset}
         onChange={(preset) => preset !== null && choose(preset as PresetName)}
       />
       <TextInput
-        label="Name"
+        label={t("Name")}
         description={
           values.preset === "proxy"
-            ? "In lists and the audit log."
-            : "On the button of the sign-in page."
+            ? t("In lists and the audit log.")
+            : t("On the button of the sign-in page.")
         }
         {...form.input("name")}
       />
@@ -171,7 +174,7 @@ function PresetFields({ form }: Part) {
 const Instructions = ({ preset }: { preset: PresetName }) => (
   <div className="provider-steps">
     {preset !== "proxy" && (
-      <CopyLine label="Redirect address" text={`${location.origin}${callbackPath}`} />
+      <CopyLine label={t("Redirect address")} text={`${location.origin}${callbackPath}`} />
     )}
     <ol>
       {presets[preset].steps.map((step) => (
@@ -187,15 +190,15 @@ function ClientFields({ form, provider }: Part & { provider: IdentityProvider | 
   return (
     <>
       <TextInput
-        label="Issuer"
+        label={t("Issuer")}
         placeholder={presets[values.preset].issuer}
         data-autofocus
         {...form.input("issuer")}
       />
       <div className="field-row">
-        <TextInput label="Client ID" autoComplete="off" {...form.input("clientId")} />
+        <TextInput label={t("Client ID")} autoComplete="off" {...form.input("clientId")} />
         <SecretField
-          label="Client secret"
+          label={t("Client secret")}
           isSet={isSet}
           isAsked={isSet && values.issuer !== provider?.issuer}
           mayBeNone
@@ -220,7 +223,7 @@ function OrganizationFields({ form }: Part) {
   };
   return (
     <fieldset className="provider-organizations">
-      <legend>Organizations</legend>
+      <legend>{t("Organizations")}</legend>
       {data.map(({ id, name }) => {
         const index = opened.findIndex(({ organizationId }) => organizationId === id);
         const one = opened[index];
@@ -266,15 +269,18 @@ function RoleFields({
   return (
     <div className="provider-roles">
       <Select
-        label="Add people at their first sign-in"
+        label={t("Add people at their first sign-in")}
         description={
           groupRoles.length > 0
-            ? "Applies to people without a group of the list."
-            : "Otherwise only people who are here already can sign in."
+            ? t("Applies to people without a group of the list.")
+            : t("Otherwise only people who are here already can sign in.")
         }
         data={[
           { value: "none", label: "No" },
-          ...roleOptions.map(({ value, label }) => ({ value, label: `As ${label.toLowerCase()}` })),
+          ...roleOptions.map(({ value, label }) => ({
+            value,
+            label: t("As {toLowerCase}", { toLowerCase: label.toLowerCase() }),
+          })),
         ]}
         allowDeselect={false}
         value={defaultRole ?? "none"}
@@ -305,8 +311,10 @@ const GroupFields = ({
   onChange: (next: GroupRole[]) => void;
 }) => (
   <LinesField
-    label={`Roles by group in ${name}`}
-    hint="The highest role of a person’s groups counts, at each sign-in. It ends with the group."
+    label={t("Roles by group in {name}", { name })}
+    hint={t(
+      "The highest role of a person’s groups counts, at each sign-in. It ends with the group.",
+    )}
     error={errorOf("groupRoles")}
     item="group"
     lines={groupRoles}
@@ -316,7 +324,7 @@ const GroupFields = ({
     {({ group, role }, index) => (
       <>
         <TextInput
-          aria-label="Group"
+          aria-label={t("Group")}
           placeholder="signalbox-admins"
           value={group}
           onChange={({ currentTarget }) =>
@@ -325,7 +333,7 @@ const GroupFields = ({
           error={errorOf(`groupRoles[${index}].group`)}
         />
         <Select
-          aria-label="Role"
+          aria-label={t("Role")}
           data={roleOptions}
           allowDeselect={false}
           value={role}
@@ -342,24 +350,26 @@ const GroupFields = ({
 const ProtocolFields = ({ form }: Part) => (
   <>
     <div className="field-row">
-      <TextInput label="Scopes" {...form.input("scopes")} />
+      <TextInput label={t("Scopes")} {...form.input("scopes")} />
       <TextInput
-        label="Claim with the groups"
-        description="Dots lead into objects, such as realm_access.roles."
+        label={t("Claim with the groups")}
+        description={t("Dots lead into objects, such as realm_access.roles.")}
         {...form.input("groupsClaim")}
       />
     </div>
     <Textarea
-      label="Certificate authority"
-      description="Of a provider with a private certificate authority, in PEM."
+      label={t("Certificate authority")}
+      description={t("Of a provider with a private certificate authority, in PEM.")}
       autosize
       minRows={2}
       maxRows={6}
       {...form.input("certificateAuthorities")}
     />
     <Switch
-      label="Sign in here directly"
-      description="Sends people to this provider at once if it is the only one. The page /sign-in?password still shows the form."
+      label={t("Sign in here directly")}
+      description={t(
+        "Sends people to this provider at once if it is the only one. The page /sign-in?password still shows the form.",
+      )}
       {...form.toggle("isDirect")}
     />
   </>
@@ -374,29 +384,35 @@ function FurtherFields({ form }: Part) {
     <>
       {!isProxy && (
         <Switch
-          label="Trust the addresses of this provider"
-          description={`${unverified ?? "Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there."}${unverified === null ? "" : " Trust them if people can't change their address there."}`}
+          label={t("Trust the addresses of this provider")}
+          description={`${unverified ?? t("Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there.")}${unverified === null ? "" : t(" Trust them if people can't change their address there.")}`}
           {...form.toggle("trustsEmail")}
         />
       )}
       <Fold
-        title="Further settings"
-        summary={isProxy ? "domains, on or off" : "scopes, groups, domains, certificate authority"}
+        title={t("Further settings")}
+        summary={
+          isProxy ? t("domains, on or off") : t("scopes, groups, domains, certificate authority")
+        }
         open={values.certificateAuthorities !== "" || values.allowedDomains.length > 0}
         invalid={names.some((name) => errorOf(name) !== undefined)}
       >
         <div className="form">
           <TagsInput
-            label="Allowed domains"
-            description="Only people with a verified address of these domains can sign in. Leave empty for all."
+            label={t("Allowed domains")}
+            description={t(
+              "Only people with a verified address of these domains can sign in. Leave empty for all.",
+            )}
             placeholder={values.allowedDomains.length === 0 ? "team.example" : ""}
             {...form.field("allowedDomains")}
             error={errorOf("allowedDomains") ?? errorOf("allowedDomains[0]")}
           />
           {!isProxy && <ProtocolFields form={form} />}
           <Switch
-            label="Turned on"
-            description="Turn it off to hide the provider and reject its sign-ins. Sessions stay open."
+            label={t("Turned on")}
+            description={t(
+              "Turn it off to hide the provider and reject its sign-ins. Sessions stay open.",
+            )}
             {...form.toggle("enabled")}
           />
         </div>
@@ -427,8 +443,8 @@ function useProviderTest({ values, fail }: Form<Fields>) {
 /** Colors and words of the levels. The words also reach people who see no colors. */
 const levels = {
   ok: { color: "green", word: "OK" },
-  warning: { color: "orange", word: "Warning" },
-  error: { color: "red", word: "Error" },
+  warning: { color: "orange", word: t("Warning") },
+  error: { color: "red", word: t("Error") },
 } as const;
 
 const Findings = ({ findings }: { findings: ProviderFinding[] | null }) => (

@@ -14,6 +14,7 @@ import { useCreateDialog } from "../create-dialog.ts";
 import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { ProviderEditor } from "./provider-editor.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function SingleSignOn() {
   const query = useQuery(identityProvidersQuery);
@@ -26,22 +27,24 @@ export default function SingleSignOn() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          People sign in with the account that they have at a provider of OpenID Connect, such as
-          Keycloak or Entra ID. Each provider opens the organizations that you choose.
+          {t(
+            "People sign in with the account that they have at a provider of OpenID Connect, such as Keycloak or Entra ID. Each provider opens the organizations that you choose.",
+          )}
         </p>
-        <CreateButton onClick={open}>Add provider</CreateButton>
+        <CreateButton onClick={open}>{t("Add provider")}</CreateButton>
       </div>
-      <Loaded query={query} what="The sign-in providers">
+      <Loaded query={query} what={t("The sign-in providers")}>
         {(providers) =>
           providers.length === 0 ? (
             <Panel>
               <EmptyState
                 icon={<Icon name="lock" size={28} />}
-                title="No sign-in providers yet"
-                action={<Button onClick={open}>Add provider</Button>}
+                title={t("No sign-in providers yet")}
+                action={<Button onClick={open}>{t("Add provider")}</Button>}
               >
-                With a provider, people need no password here, and their groups can decide their
-                roles. Passwords still work.
+                {t(
+                  "With a provider, people need no password here, and their groups can decide their roles. Passwords still work.",
+                )}
               </EmptyState>
             </Panel>
           ) : (
@@ -85,24 +88,24 @@ function Row({
       note={describeProvider(provider)}
       facts={[
         [
-          "Opens",
+          t("Opens"),
           first === undefined
-            ? "nothing yet"
+            ? t("nothing yet")
             : others.length === 0
               ? nameOf(first.organizationId)
-              : `${organizations.length} organizations`,
+              : t("{length} organizations", { length: organizations.length }),
         ],
-        ["Accounts", people],
-        ["State", enabled ? "on" : "off"],
+        [t("Accounts"), people],
+        [t("State"), enabled ? "on" : "off"],
       ]}
       menu={
-        <RowMenu label={`Actions for ${name}`}>
+        <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
             <>
               <MenuItem icon="edit" onClick={() => onAct("edit")}>
-                Edit
+                {t("Edit")}
               </MenuItem>
-              <DangerItem onClick={() => onAct("delete")}>Delete</DangerItem>
+              <DangerItem onClick={() => onAct("delete")}>{t("Delete")}</DangerItem>
             </>
           )}
         </RowMenu>
@@ -125,18 +128,23 @@ const Delete = ({
   onClose: () => void;
 }) => (
   <Confirm
-    title={`Delete ${name}?`}
-    verb="Delete"
+    title={t("Delete {name}?", { name })}
+    verb={t("Delete")}
     onClose={onClose}
     onConfirm={async () => {
       await unwrapData(dashboard["identity-providers"]({ id }).delete());
       await invalidateQuery(identityProvidersQuery);
-      notify(`Deleted ${name}`);
+      notify(t("Deleted {name}", { name }));
     }}
   >
     {people === 0
-      ? "Nobody has signed in through it yet. "
-      : `${people === 1 ? "One account is" : `${people} accounts are`} unlinked, and the sessions end at once. People without a password can no longer sign in. `}
-    On the machine, <code>signalbox users sign-in-link EMAIL</code> lets anyone in again.
+      ? t("Nobody has signed in through it yet. ")
+      : t(
+          "{value} unlinked, and the sessions end at once. People without a password can no longer sign in. ",
+          { value: people === 1 ? t("One account is") : t("{people} accounts are", { people }) },
+        )}
+    {tNode("On the machine, {code} lets anyone in again.", {
+      code: <code>signalbox users sign-in-link EMAIL</code>,
+    })}
   </Confirm>
 );

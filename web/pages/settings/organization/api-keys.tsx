@@ -17,6 +17,7 @@ import { Entry } from "../entry.tsx";
 import type { Form } from "../../../components/forms/use-form.ts";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
@@ -27,25 +28,29 @@ export default function ApiKeys() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Scripts send a key as <code>Authorization: Bearer KEY</code>. The{" "}
-          <a className="link" href="/docs" target="_blank" rel="noreferrer">
-            API reference
-          </a>{" "}
-          shows what they can do.
+          {tNode("Scripts send a key as {code}. The {a} shows what they can do.", {
+            code: <code>Authorization: Bearer KEY</code>,
+            a: (
+              <a className="link" href="/docs" target="_blank" rel="noreferrer">
+                {t("API reference")}
+              </a>
+            ),
+          })}
         </p>
-        <CreateButton onClick={open}>Create API key</CreateButton>
+        <CreateButton onClick={open}>{t("Create API key")}</CreateButton>
       </div>
-      <Loaded query={query} what="The API keys">
+      <Loaded query={query} what={t("The API keys")}>
         {(keys) =>
           keys.length === 0 ? (
             <Panel>
               <EmptyState
                 icon={<Icon name="key" size={28} />}
-                title="No API keys yet"
-                action={<Button onClick={open}>Create API key</Button>}
+                title={t("No API keys yet")}
+                action={<Button onClick={open}>{t("Create API key")}</Button>}
               >
-                Create one key for each script, such as a deploy job that opens incidents or a
-                dashboard that reads uptime. Then you can revoke one without affecting the others.
+                {t(
+                  "Create one key for each script, such as a deploy job that opens incidents or a dashboard that reads uptime. Then you can revoke one without affecting the others.",
+                )}
               </EmptyState>
             </Panel>
           ) : (
@@ -74,15 +79,15 @@ export default function ApiKeys() {
 function RevokeKey({ apiKey: { id, name }, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   return (
     <Confirm
-      title={`Revoke ${name}?`}
-      verb="Revoke"
+      title={t("Revoke {name}?", { name })}
+      verb={t("Revoke")}
       onClose={onClose}
       onConfirm={async () => {
         await unwrapData(dashboard["api-keys"]({ id }).revoke.post());
-        notify(`Revoked ${name}`);
+        notify(t("Revoked {name}", { name }));
       }}
     >
-      Requests with this key are rejected within a second. This cannot be undone.
+      {t("Requests with this key are rejected within a second. This cannot be undone.")}
     </Confirm>
   );
 }
@@ -99,7 +104,7 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
   );
 }
 
-const accessTexts = { write: "read, write", read: "read", ping: "pings" } as const;
+const accessTexts = { write: t("read, write"), read: "read", ping: "pings" } as const;
 
 function KeyRow({
   apiKey,
@@ -117,16 +122,12 @@ function KeyRow({
       icon="key"
       isOver={isOver}
       title={name}
-      note={
-        <>
-          created <Time at={createdAt} />
-        </>
-      }
+      note={<>{tNode("created {time}", { time: <Time at={createdAt} /> })}</>}
       facts={[
-        ["Access", accessTexts[scope] + (mcp ? ", MCP" : "")],
+        [t("Access"), accessTexts[scope] + (mcp ? ", MCP" : "")],
         ...useGroupFact(groupIds),
         [
-          "Expires",
+          t("Expires"),
           revokedAt !== null ? (
             "revoked"
           ) : expiresAt === null ? (
@@ -137,21 +138,21 @@ function KeyRow({
             <Time at={expiresAt} as="until" />
           ),
         ],
-        ["Last used", lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
+        [t("Last used"), lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
       ]}
       menu={
-        <RowMenu label={`Actions for ${name}`}>
+        <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
             <>
               {revokedAt === null && scope !== "ping" && (
                 <MenuItem icon="folder" onClick={onLimit}>
-                  Change groups
+                  {t("Change groups")}
                 </MenuItem>
               )}
               <HistoryItem id={id} />
               {revokedAt === null && (
                 <DangerItem icon="close" onClick={onRevoke}>
-                  Revoke
+                  {t("Revoke")}
                 </DangerItem>
               )}
             </>
@@ -172,14 +173,19 @@ function GroupsOfKey({
   const form = useForm({ groupIds: groupIds ?? [] }, async (values) => {
     const body = { groupIds: toGroupLimit(values.groupIds) };
     await unwrapData(dashboard["api-keys"]({ id }).patch(body));
-    notify(`Saved the groups of ${name}`);
+    notify(t("Saved the groups of {name}", { name }));
     onClose();
   });
   const { values, set, errorOf } = form;
   return (
-    <FormDialog title={`Groups of ${name}`} onClose={onClose} form={form} submit="Save groups">
+    <FormDialog
+      title={t("Groups of {name}", { name })}
+      onClose={onClose}
+      form={form}
+      submit={t("Save groups")}
+    >
       <GroupsField
-        who="The key"
+        who={t("The key")}
         value={values.groupIds}
         onChange={(chosen) => set("groupIds", chosen)}
         error={errorOf("groupIds")}
@@ -189,10 +195,10 @@ function GroupsOfKey({
 }
 
 const lifetimeOptions = [
-  { value: "30", label: "In 30 days" },
-  { value: "90", label: "In 90 days" },
-  { value: "365", label: "In a year" },
-  { value: "never", label: "Never" },
+  { value: "30", label: t("In 30 days") },
+  { value: "90", label: t("In 90 days") },
+  { value: "365", label: t("In a year") },
+  { value: "never", label: t("Never") },
 ];
 
 const initial = {
@@ -225,22 +231,29 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
   const { values, set, errorOf } = form;
   if (createdKey !== null) return <CreatedKey made={createdKey} onClose={onClose} />;
   return (
-    <FormDialog title="Create API key" onClose={onClose} form={form} submit="Create API key">
+    <FormDialog
+      title={t("Create API key")}
+      onClose={onClose}
+      form={form}
+      submit={t("Create API key")}
+    >
       <TextInput
-        label="Name"
-        placeholder="Deploy job"
-        description="The script or service that uses the key. It stops working when you revoke the key."
+        label={t("Name")}
+        placeholder={t("Deploy job")}
+        description={t(
+          "The script or service that uses the key. It stops working when you revoke the key.",
+        )}
         data-autofocus
         {...form.input("name")}
       />
       <ChoiceField
-        label="Access"
-        options={{ write: "Read and write", read: "Read only", ping: "Pings only" }}
+        label={t("Access")}
+        options={{ write: t("Read and write"), read: t("Read only"), ping: t("Pings only") }}
         {...form.field("scope")}
       />
       <RightsOfKey form={form} />
       <Select
-        label="Expires"
+        label={t("Expires")}
         data={lifetimeOptions}
         value={values.life}
         onChange={(life) => set("life", life ?? "never")}
@@ -256,20 +269,23 @@ function RightsOfKey({ form: { values, set, errorOf } }: { form: Form<KeyValues>
   if (values.scope === "ping")
     return (
       <Text size="sm" c="dimmed">
-        Jobs report to push monitors with a slug: /ping/KEY/SLUG. The key can’t read or change
-        anything, except create a push monitor with ?create=1.
+        {t(
+          "Jobs report to push monitors with a slug: /ping/KEY/SLUG. The key can’t read or change anything, except create a push monitor with ?create=1.",
+        )}
       </Text>
     );
   return (
     <>
       <Checkbox
-        label="Allow MCP"
-        description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
+        label={t("Allow MCP")}
+        description={t(
+          "Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read.",
+        )}
         checked={values.mcp}
         onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
       />
       <GroupsField
-        who="The key"
+        who={t("The key")}
         value={values.groupIds}
         onChange={(groupIds) => set("groupIds", groupIds)}
         error={errorOf("groupIds")}
@@ -285,17 +301,20 @@ function CreatedKey({
   made: MadeApiKey;
   onClose: () => void;
 }) {
-  const header = `"Authorization: Bearer ${key}"`;
+  const header = t('"Authorization: Bearer {key}"', { key });
   const example =
     scope === "ping"
       ? `curl -m 10 --retry 5 "${location.origin}/ping/${key}/my-job?create=1"`
       : mcp
-        ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
+        ? t("claude mcp add --transport http signalbox {origin}/mcp --header {header}", {
+            origin: location.origin,
+            header,
+          })
         : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
   return (
     <ShownOnce
-      title={`API key ${name}`}
-      label="API key"
+      title={t("API key {name}", { name })}
+      label={t("API key")}
       text={key}
       onClose={onClose}
       extra={
@@ -303,13 +322,15 @@ function CreatedKey({
           variant="subtle"
           color="gray"
           leftSection={<Icon name="terminal" size={15} />}
-          onClick={() => void copyText(example, "Example")}
+          onClick={() => void copyText(example, t("Example"))}
         >
-          Copy example command
+          {t("Copy example command")}
         </Button>
       }
     >
-      Copy the key now: it is shown only once. Anyone who has it can act for this organization.
+      {t(
+        "Copy the key now: it is shown only once. Anyone who has it can act for this organization.",
+      )}
     </ShownOnce>
   );
 }

@@ -2,39 +2,40 @@ import type { AuditAction, auditVerbs } from "../../../../src/events/catalogue.t
 import type { ActorType } from "../../../../src/core/statuses.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { describeAction } from "../../../../src/operations/audit-log/sentence-rules.ts";
+import { t } from "../../../language/text.ts";
 
 /** Labels of the subjects that the audit log can be filtered by. */
 export const nounLabels: Record<keyof typeof auditVerbs, string> = {
-  monitor: "Monitors",
-  group: "Groups",
-  incident: "Incidents",
-  "incident-template": "Incident templates",
-  maintenance: "Maintenance",
-  schedule: "On-call schedules",
-  alert: "Alerts",
-  "alert-channel": "Alert channels",
-  "alert-source": "Alert sources",
-  "escalation-policy": "Escalation policies",
-  "contact-method": "Contact methods",
-  "status-page": "Status pages",
-  subscriber: "Subscribers",
-  person: "People and sign-in",
-  "identity-provider": "Sign-in providers",
-  invitation: "Invitations",
-  "api-key": "API keys",
-  settings: "Settings",
-  organization: "Organization",
-  backup: "Backups",
+  monitor: t("Monitors"),
+  group: t("Groups"),
+  incident: t("Incidents"),
+  "incident-template": t("Incident templates"),
+  maintenance: t("Maintenance"),
+  schedule: t("On-call schedules"),
+  alert: t("Alerts"),
+  "alert-channel": t("Alert channels"),
+  "alert-source": t("Alert sources"),
+  "escalation-policy": t("Escalation policies"),
+  "contact-method": t("Contact methods"),
+  "status-page": t("Status pages"),
+  subscriber: t("Subscribers"),
+  person: t("People and sign-in"),
+  "identity-provider": t("Sign-in providers"),
+  invitation: t("Invitations"),
+  "api-key": t("API keys"),
+  settings: t("Settings"),
+  organization: t("Organization"),
+  backup: t("Backups"),
 };
 
 export const actorLabels: Record<ActorType, string> = {
-  person: "People",
-  "api-key": "API keys",
-  "command-line": "Command line",
-  monitor: "Monitors",
-  visitor: "Visitors",
-  link: "Links in messages",
-  system: "Signalbox itself",
+  person: t("People"),
+  "api-key": t("API keys"),
+  "command-line": t("Command line"),
+  monitor: t("Monitors"),
+  visitor: t("Visitors"),
+  link: t("Links in messages"),
+  system: t("Signalbox itself"),
 };
 
 const pageOf: Record<string, string> = {

@@ -36,12 +36,13 @@ import { peopleQuery } from "../data.ts";
 import { actorLabels, labelOfAction, nounLabels, pathOfSubject } from "./audit-labels.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { restoreField } from "./restore-field.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 const perPage = 50;
 
 const downloadLinks = [
   { words: "CSV", path: dashboard["audit-log"]["export.csv"]["~path"] },
-  { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
+  { words: t("JSON Lines"), path: dashboard["audit-log"]["export.jsonl"]["~path"] },
 ];
 
 /** Filters in the URL. Days are in the viewer's time zone. */
@@ -122,14 +123,14 @@ export default function AuditLog() {
     <>
       <Head exported={new URLSearchParams({ organization: organization.id, ...narrowed })} />
       <FilterRow filters={filters} entries={query.data?.data ?? []} onChange={show} />
-      <Loaded query={query} what="The audit log">
+      <Loaded query={query} what={t("The audit log")}>
         {({ data, meta }) => (
           <>
             {data.length === 0 ? (
-              <EmptyState icon={<Icon name="list" size={28} />} title="No entries">
+              <EmptyState icon={<Icon name="list" size={28} />} title={t("No entries")}>
                 {Object.keys(filters).length > 0
-                  ? "No entries match the filters."
-                  : "There are no entries on this page."}
+                  ? t("No entries match the filters.")
+                  : t("There are no entries on this page.")}
               </EmptyState>
             ) : (
               <Panel flush>
@@ -149,7 +150,9 @@ export default function AuditLog() {
 
 const Head = ({ exported }: { exported: URLSearchParams }) => (
   <div className="audit-head panel-words">
-    <p className="quiet">Who changed what, and when. Secrets are listed without their values.</p>
+    <p className="quiet">
+      {t("Who changed what, and when. Secrets are listed without their values.")}
+    </p>
     <div className="flex gap-8">
       {downloadLinks.map(({ words, path }) => (
         <Button
@@ -159,7 +162,7 @@ const Head = ({ exported }: { exported: URLSearchParams }) => (
           download
           size="xs"
           leftSection={<Icon name="download" size={14} />}
-          aria-label={`Download as ${words}`}
+          aria-label={t("Download as {words}", { words })}
         >
           {words}
         </Button>
@@ -186,28 +189,28 @@ function FilterRow({
   return (
     <div className="filters">
       <SearchField
-        label="Search the audit log"
+        label={t("Search the audit log")}
         value={filters.q ?? ""}
         onChange={(q) => set("q", q)}
         box={box}
       />
       {filters.record !== undefined && (
         <Choice
-          label="Record"
+          label={t("Record")}
           value={filters.record}
-          options={[[filters.record, entries[0]?.subjectName ?? "one record"]]}
+          options={[[filters.record, entries[0]?.subjectName ?? t("one record")]]}
           onChange={(record) => set("record", record)}
         />
       )}
       <Choice
-        label="What"
+        label={t("What")}
         value={filters.noun}
         options={Object.entries(nounLabels)}
         onChange={(noun) => onChange({ ...omitAction(filters), ...(noun && { noun }) })}
       />
       {filters.noun !== undefined && (
         <Choice
-          label="Action"
+          label={t("Action")}
           value={filters.action}
           options={listActions(filters.noun).map((action) => [
             action,
@@ -217,8 +220,8 @@ function FilterRow({
         />
       )}
       <WhoChoice filters={filters} entries={entries} onChange={onChange} />
-      <DayChip label="From" value={filters.from} onChange={(day) => set("from", day)} />
-      <DayChip label="To" value={filters.to} onChange={(day) => set("to", day)} />
+      <DayChip label={t("From")} value={filters.from} onChange={(day) => set("from", day)} />
+      <DayChip label={t("To")} value={filters.to} onChange={(day) => set("to", day)} />
     </div>
   );
 }
@@ -248,7 +251,7 @@ function WhoChoice({
   ];
   return (
     <Choice
-      label="Who"
+      label={t("Who")}
       value={by ?? actor}
       options={options}
       onChange={(who) =>
@@ -294,7 +297,9 @@ function Line({ entry }: { entry: AuditEntry }) {
       <div>
         <p>
           <Actor actor={actor} /> <Sentence entry={entry} />
-          {tool !== null && <span className="faint"> with the MCP tool {tool}</span>}
+          {tool !== null && (
+            <span className="faint"> {tNode("with the MCP tool {tool}", { tool })}</span>
+          )}
           {plain !== "" && <span className="faint">: {plain}</span>}
           <RestoreDeleted entry={entry} />
           {repeated !== null && entry.subjectName !== null && (
@@ -304,7 +309,7 @@ function Line({ entry }: { entry: AuditEntry }) {
               aria-expanded={isOpen}
               onClick={() => setIsOpen(!isOpen)}
             >
-              {isOpen ? "Show as one" : "Show each"}
+              {isOpen ? t("Show as one") : t("Show each")}
             </button>
           )}
         </p>
@@ -320,7 +325,7 @@ function RestoreDeleted({ entry }: { entry: AuditEntry }) {
   const noun = findDeleted(entry);
   if (noun === null) return null;
   const { subjectId: id, subjectName } = entry;
-  return <RestoreButton record={{ noun, id, name: subjectName ?? "the record" }} isText />;
+  return <RestoreButton record={{ noun, id, name: subjectName ?? t("the record") }} isText />;
 }
 
 /** The actor, as a filter of the log. */
@@ -331,7 +336,7 @@ function Actor({ actor }: Pick<AuditEntry, "actor">) {
       to="."
       search={{ by: actor.id } as never}
       className="audit-link"
-      title={`Only entries by ${actor.name}`}
+      title={t("Only entries by {name}", { name: actor.name })}
     >
       {describeActor(actor)}
     </Link>
@@ -369,7 +374,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
         return (
           <li key={change.field}>
             <span>{describeField(change.field)}:</span> <b>{after}</b>
-            {before !== null && <span>, was {before}</span>}
+            {before !== null && <span>{tNode(", was {before}", { before })}</span>}
             {noun !== null && <Restore noun={noun} entry={entry} change={change} />}
           </li>
         );
@@ -396,9 +401,12 @@ function Restore({
       className="audit-more"
       disabled={isPending}
       onClick={run}
-      aria-label={`Restore ${describeField(change.field)} ${before ?? ""}`.trim()}
+      aria-label={t("Restore {field} {before}", {
+        field: describeField(change.field),
+        before: before ?? "",
+      }).trim()}
     >
-      Restore
+      {t("Restore")}
     </button>
   );
 }
@@ -435,7 +443,10 @@ function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditE
       ))}
       {meta.total > data.length && (
         <li>
-          The newest {data.length} of {formatCount(meta.total)}. Download the log for all.
+          {tNode("The newest {length} of {total}. Download the log for all.", {
+            length: data.length,
+            total: formatCount(meta.total),
+          })}
         </li>
       )}
     </ul>

@@ -14,13 +14,14 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { createAuthoritiesQuery, createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { t } from "../../../language/text.ts";
 
 export default function CertificateAuthorities() {
   const { organization } = useSignedInPerson();
   const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what="The certificate authorities">
+    <Loaded query={query} what={t("The certificate authorities")}>
       {(settings) => (
         <Fields
           key={opened}
@@ -50,7 +51,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
       setKnown(saved);
       form.replace({ certificateAuthorities: saved.certificateAuthorities ?? "" });
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     onTheirs,
     { key: "certificate-authorities" },
@@ -58,14 +59,15 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
   return (
     <>
       <p className="quiet panel-words">
-        The checks of all monitors trust certificates of these authorities, as well as of the public
-        ones.
+        {t(
+          "The checks of all monitors trust certificates of these authorities, as well as of the public ones.",
+        )}
       </p>
       <Authorities of={known} />
       <Panel>
         <FormFrame
           form={form}
-          submit="Save"
+          submit={t("Save")}
           disabled={!form.dirty}
           curl={() => ({
             method: "PATCH",
@@ -74,8 +76,10 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
           })}
         >
           <Textarea
-            label="Certificates"
-            description="In PEM, one after the other. Leave empty to trust public authorities only."
+            label={t("Certificates")}
+            description={t(
+              "In PEM, one after the other. Leave empty to trust public authorities only.",
+            )}
             placeholder="-----BEGIN CERTIFICATE-----"
             autosize
             minRows={6}
@@ -101,7 +105,7 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
   if (data.length === 0) return null;
   return (
     <Panel flush>
-      <ul className="entries" aria-label="Trusted authorities">
+      <ul className="entries" aria-label={t("Trusted authorities")}>
         {data.map(({ name, expiresAt }, index) => {
           const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
           const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
@@ -114,10 +118,10 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
               title={name}
               note={
                 <>
-                  {days < 0 ? "Expired" : "Expires"} <Time at={expiresAt} as="short" />
+                  {days < 0 ? t("Expired") : t("Expires")} <Time at={expiresAt} as="short" />
                 </>
               }
-              facts={days < 0 ? [] : [["Left", `${formatCount(days)} d`]]}
+              facts={days < 0 ? [] : [[t("Left"), `${formatCount(days)} d`]]}
             />
           );
         })}

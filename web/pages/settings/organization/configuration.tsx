@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { describeField } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import { Entry } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 const kinds = {
   alertChannels: { icon: "bell", to: "/alert-channels/$id" },
@@ -26,21 +27,23 @@ export default function ConfigurationSettings() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Changed or deleted here since a configuration was applied. The next{" "}
-          <code>signalbox apply</code> restores it.
+          {tNode(
+            "Changed or deleted here since a configuration was applied. The next {code} restores it.",
+            { code: <code>signalbox apply</code> },
+          )}
         </p>
       </div>
-      <Loaded query={query} what="The differences">
+      <Loaded query={query} what={t("The differences")}>
         {(records) =>
           records.length === 0 ? (
             <Panel>
-              <EmptyState icon={<Icon name="check" size={28} />} title="Nothing differs">
-                Everything that a configuration manages is as it was applied.
+              <EmptyState icon={<Icon name="check" size={28} />} title={t("Nothing differs")}>
+                {t("Everything that a configuration manages is as it was applied.")}
               </EmptyState>
             </Panel>
           ) : (
             <Panel flush>
-              <ul className="entries drift" aria-label="Differences">
+              <ul className="entries drift" aria-label={t("Differences")}>
                 {records.map((record) => (
                   <Differing key={`${record.section} ${record.id}`} record={record} />
                 ))}
@@ -69,13 +72,11 @@ function Differing({ record }: { record: ManagedRecord }) {
           (name ?? key)
         )
       }
-      note={
-        <>
-          <code>{recordPath}</code> of {source}
-        </>
-      }
+      note={<>{tNode("{code} of {source}", { code: <code>{recordPath}</code>, source })}</>}
       facts={[
-        name === null ? ["Here", "deleted"] : ["Changed", drift.map(describeField).join(", ")],
+        name === null
+          ? [t("Here"), "deleted"]
+          : [t("Changed"), drift.map(describeField).join(", ")],
       ]}
     />
   );

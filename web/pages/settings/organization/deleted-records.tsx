@@ -19,15 +19,16 @@ import { notify } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { RestoreButton } from "./restore-button.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 const nouns: Record<DeletableNoun, { label: string; icon: IconName }> = {
-  monitor: { label: "Monitor", icon: "pulse" },
-  group: { label: "Group", icon: "folder" },
-  "alert-channel": { label: "Alert channel", icon: "bell" },
-  "alert-source": { label: "Alert source", icon: "webhook" },
-  "status-page": { label: "Status page", icon: "page" },
-  incident: { label: "Incident", icon: "warning" },
-  maintenance: { label: "Maintenance", icon: "calendar" },
+  monitor: { label: t("Monitor"), icon: "pulse" },
+  group: { label: t("Group"), icon: "folder" },
+  "alert-channel": { label: t("Alert channel"), icon: "bell" },
+  "alert-source": { label: t("Alert source"), icon: "webhook" },
+  "status-page": { label: t("Status page"), icon: "page" },
+  incident: { label: t("Incident"), icon: "warning" },
+  maintenance: { label: t("Maintenance"), icon: "calendar" },
 };
 
 export default function DeletedRecords() {
@@ -47,16 +48,19 @@ export default function DeletedRecords() {
   return (
     <>
       <p className="quiet panel-words">
-        Restored records return with their history, secrets and links. Monitors are checked at once.
+        {t(
+          "Restored records return with their history, secrets and links. Monitors are checked at once.",
+        )}
       </p>
-      <Loaded query={query} what="The deleted records">
+      <Loaded query={query} what={t("The deleted records")}>
         {({ data, meta }) => (
           <>
             <Panel flush={data.length > 0}>
               {data.length === 0 ? (
-                <EmptyState icon={<Icon name="trash" size={28} />} title="Nothing was deleted">
-                  Monitors, groups, channels, status pages, incidents and maintenance that you
-                  delete appear here.
+                <EmptyState icon={<Icon name="trash" size={28} />} title={t("Nothing was deleted")}>
+                  {t(
+                    "Monitors, groups, channels, status pages, incidents and maintenance that you delete appear here.",
+                  )}
                 </EmptyState>
               ) : (
                 <ul className="entries">
@@ -71,7 +75,7 @@ export default function DeletedRecords() {
         )}
       </Loaded>
       {settings.data !== undefined && (
-        <Panel title="Retention">
+        <Panel title={t("Retention")}>
           <RetentionFields
             key={settings.data.updatedAt}
             organizationId={organization.id}
@@ -94,10 +98,14 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
         title={name}
         note={
           <>
-            {nouns[noun].label}, deleted by {deletedBy} <Time at={deletedAt} />
+            {tNode("{label}, deleted by {deletedBy} {time}", {
+              label: nouns[noun].label,
+              deletedBy,
+              time: <Time at={deletedAt} />,
+            })}
           </>
         }
-        facts={[["Until", <Time key="until" at={restorableUntil} as="short" />]]}
+        facts={[[t("Until"), <Time key="until" at={restorableUntil} as="short" />]]}
         action={
           <span className="flex gap-8 items-center">
             {atLeast("member") && <RestoreButton record={record} />}
@@ -113,21 +121,21 @@ function RemovalMenu({ record: { id, name } }: { record: DeletedRecord }) {
   const [isRemoving, setRemoving] = useState(false);
   return (
     <>
-      <RowMenu label={`Actions for ${name}`}>
+      <RowMenu label={t("Actions for {name}", { name })}>
         {() => (
           <DangerItem icon="trash" onClick={() => setRemoving(true)}>
-            Remove for good
+            {t("Remove for good")}
           </DangerItem>
         )}
       </RowMenu>
       {isRemoving && (
         <Confirm
-          title={`Remove ${name} for good?`}
-          verb="Remove"
+          title={t("Remove {name} for good?", { name })}
+          verb={t("Remove")}
           onClose={() => setRemoving(false)}
           onConfirm={() => unwrapData(v1["deleted-records"]({ id }).delete())}
         >
-          Its history is deleted too. This cannot be undone.
+          {t("Its history is deleted too. This cannot be undone.")}
         </Confirm>
       )}
     </>
@@ -144,16 +152,16 @@ function RetentionFields({ organizationId, settings, onTheirs }: RetentionProps)
         v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
       );
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     onTheirs,
     { key: "deleted-records" },
   );
   return (
-    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
       <NumberField
-        label="Days until deleted records are removed"
-        description="From 0 to 365. With 0 they are removed within a minute."
+        label={t("Days until deleted records are removed")}
+        description={t("From 0 to 365. With 0 they are removed within a minute.")}
         {...form.field("keepDeletedDays")}
       />
     </FormFrame>

@@ -14,13 +14,14 @@ import { formatAbsolute, useNow, listZones } from "../../../components/display/t
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function Organization() {
   const { organization, atLeast } = useSignedInPerson();
   const query = useQuery(createOrganizationQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what="The organization">
+    <Loaded query={query} what={t("The organization")}>
       {(record) =>
         atLeast("admin") ? (
           <>
@@ -38,11 +39,11 @@ export default function Organization() {
           <Panel>
             <Facts
               facts={[
-                ["Name", record.name],
-                ["Time zone", record.timeZone],
+                [t("Name"), record.name],
+                [t("Time zone"), record.timeZone],
                 [
-                  "SLA target",
-                  record.slaTarget === null ? "None" : `${toPercent(record.slaTarget)}\u202f%`,
+                  t("SLA target"),
+                  record.slaTarget === null ? t("None") : `${toPercent(record.slaTarget)}\u202f%`,
                 ],
               ]}
             />
@@ -70,35 +71,39 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       );
       setKnown(saved);
       queryClient.setQueryData(createOrganizationQuery(saved.id).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     onTheirs,
     { key: "organization" },
   );
   const { values, set, errorOf } = form;
   return (
-    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
       <TextInput
-        label="Name"
+        label={t("Name")}
         {...form.input("name")}
-        description={`In commands and configuration files, its short name stays ${record.slug}.`}
+        description={t("In commands and configuration files, its short name stays {slug}.", {
+          slug: record.slug,
+        })}
       />
       <Select
-        label="Time zone"
+        label={t("Time zone")}
         description={<NowIn zone={values.timeZone} />}
         data={listZones(values.timeZone)}
         searchable
         limit={100}
         maxDropdownHeight={280}
-        nothingFoundMessage="No time zones found"
+        nothingFoundMessage={t("No time zones found")}
         value={values.timeZone}
         onChange={(zone) => zone !== null && set("timeZone", zone)}
         error={errorOf("timeZone")}
         allowDeselect={false}
       />
       <TextInput
-        label="SLA target in percent"
-        description="The uptime that reports compare with, such as 99.9. Leave it empty for no target."
+        label={t("SLA target in percent")}
+        description={t(
+          "The uptime that reports compare with, such as 99.9. Leave it empty for no target.",
+        )}
         inputMode="decimal"
         {...form.input("slaTarget")}
       />
@@ -114,22 +119,28 @@ function PasswordSignIn() {
       const saved = await unwrapData(dashboard["password-policy"].patch({ passwordSignIn }));
       queryClient.setQueryData(passwordPolicyQuery.queryKey, saved);
     },
-    onSuccess: () => notify("Saved"),
+    onSuccess: () => notify(t("Saved")),
     onError: notifyError,
   });
   const policy = query.data;
   if (policy === undefined || (!policy.hasProvider && policy.passwordSignIn)) return null;
   const { passwordSignIn, hasProvider, isThroughProvider } = policy;
   return (
-    <Panel title="Sign-in">
+    <Panel title={t("Sign-in")}>
       <Switch
-        label="Password sign-in"
+        label={t("Password sign-in")}
         description={
           hasProvider
             ? isThroughProvider || !passwordSignIn
-              ? "Turn it off to accept only sign-in providers and passkeys. Sessions that were started by password then end."
-              : "To turn it off, sign in through a sign-in provider of this organization first. That proves that you get in without a password."
-            : "Off, but passwords are accepted, because the organization has no sign-in provider that is turned on."
+              ? t(
+                  "Turn it off to accept only sign-in providers and passkeys. Sessions that were started by password then end.",
+                )
+              : t(
+                  "To turn it off, sign in through a sign-in provider of this organization first. That proves that you get in without a password.",
+                )
+            : t(
+                "Off, but passwords are accepted, because the organization has no sign-in provider that is turned on.",
+              )
         }
         checked={passwordSignIn}
         disabled={passwordSignIn && !isThroughProvider}
@@ -140,16 +151,20 @@ function PasswordSignIn() {
 }
 
 const NowIn = ({ zone }: { zone: string }) => (
-  <>All times are shown in this time zone. Now: {formatAbsolute(useNow(), zone)}</>
+  <>
+    {tNode("All times are shown in this time zone. Now: {useNow}", {
+      useNow: formatAbsolute(useNow(), zone),
+    })}
+  </>
 );
 
 function AlertSettings({ organizationId }: { organizationId: string }) {
   const query = useQuery(createSettingsQuery(organizationId));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what="The settings of alerts">
+    <Loaded query={query} what={t("The settings of alerts")}>
       {(settings) => (
-        <Panel title="Alerts">
+        <Panel title={t("Alerts")}>
           <AlertFields
             key={opened}
             settings={settings}
@@ -172,17 +187,19 @@ function AlertFields({ organizationId, settings, onTheirs }: AlertFieldsProps) {
         v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
       );
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     onTheirs,
     { key: "alert-settings" },
   );
   const { values, set } = form;
   return (
-    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
       <Switch
-        label="One alert per cause"
-        description="Monitors that go down within a minute because of the same host, address, name server or certificate are one alert. The first is sent at once, and one update names the others."
+        label={t("One alert per cause")}
+        description={t(
+          "Monitors that go down within a minute because of the same host, address, name server or certificate are one alert. The first is sent at once, and one update names the others.",
+        )}
         checked={values.oneAlertPerCause}
         onChange={(event) => set("oneAlertPerCause", event.currentTarget.checked)}
       />

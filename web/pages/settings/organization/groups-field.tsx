@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { accessBounds } from "../../../../src/core/limits.ts";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { overviewQuery } from "../../../data/overview.ts";
+import { t } from "../../../language/text.ts";
 
 /** Field for the groups. None means all monitors. Deleted groups stay, because they can be restored. */
 export function GroupsField({
@@ -20,14 +21,17 @@ export function GroupsField({
   const groups = useGroups();
   return (
     <RecordsField
-      label="Groups"
+      label={t("Groups")}
       description={
         value.length === 0
-          ? "Empty: all monitors."
-          : `${who} sees only the monitors of these groups, and can change nothing that concerns others.`
+          ? t("Empty: all monitors.")
+          : t(
+              "{who} sees only the monitors of these groups, and can change nothing that concerns others.",
+              { who },
+            )
       }
       records={withDeleted(groups, value)}
-      nothingFound={groups.length === 0 ? "There are no monitor groups" : "No results"}
+      nothingFound={groups.length === 0 ? t("There are no monitor groups") : t("No results")}
       openOnFocus={false}
       maxValues={accessBounds.groups.value}
       value={value}
@@ -47,7 +51,7 @@ const withDeleted = (groups: readonly Group[], ids: readonly string[]) => [
   ...groups,
   ...ids
     .filter((id) => !groups.some((group) => group.id === id))
-    .map((id) => ({ id, name: "Deleted group" })),
+    .map((id) => ({ id, name: t("Deleted group") })),
 ];
 
 /** The groups of a limit as a fact of an entry; none without a limit. */
@@ -57,7 +61,14 @@ export function useGroupFact(groupIds: readonly string[] | null): [label: string
   const names = groupIds.map((id) => groups.find((group) => group.id === id)?.name ?? "deleted");
   const [first, second, ...others] = names;
   const shown = [first, second].filter((name) => name !== undefined).join(", ");
-  return [["Groups", others.length === 0 ? shown : `${shown} and ${others.length} more`]];
+  return [
+    [
+      t("Groups"),
+      others.length === 0
+        ? shown
+        : t("{shown} and {length} more", { shown, length: others.length }),
+    ],
+  ];
 }
 
 /** Converts the value of the field for a request: none means all monitors. */

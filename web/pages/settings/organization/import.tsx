@@ -7,32 +7,34 @@ import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { Confirm } from "../../../components/confirm.tsx";
-import { formatCount, pluralize } from "../../../components/display/format.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { importsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { titleOf } from "../../../../src/imports/rules.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 type Source = "uptime-kuma" | "gatus" | "healthchecks";
 
 const files: Record<Source, { label: string; accept: string; words: string }> = {
   "uptime-kuma": {
-    label: "kuma.db, or a JSON backup of 1.x",
+    label: t("kuma.db, or a JSON backup of 1.x"),
     accept: ".db,.json",
-    words:
+    words: t(
       "Imports monitors, notifications, groups, status pages, maintenance, incidents and history.",
+    ),
   },
   gatus: {
     label: "config.yaml",
     accept: ".yaml,.yml",
-    words: "Imports endpoints, groups and alerting.",
+    words: t("Imports endpoints, groups and alerting."),
   },
   healthchecks: {
-    label: "JSON of /api/v3/checks/, read with a read-write key",
+    label: t("JSON of /api/v3/checks/, read with a read-write key"),
     accept: ".json",
-    words: "Imports checks as push monitors with the same UUIDs: jobs only need another host.",
+    words: t("Imports checks as push monitors with the same UUIDs: jobs only need another host."),
   },
 };
 type UploadedImport = { id: string; source: Source; report: ImportReport };
@@ -80,26 +82,26 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
   });
   const isKuma = source === "uptime-kuma";
   return (
-    <Panel title="From another tool">
+    <Panel title={t("From another tool")}>
       <div className="backup">
         <SegmentedControl
-          aria-label="Import from"
+          aria-label={t("Import from")}
           value={source}
           onChange={(value) => {
             setSource(value as Source);
             setFile(null);
           }}
           data={[
-            { value: "uptime-kuma", label: "Uptime Kuma" },
-            { value: "gatus", label: "Gatus" },
-            { value: "healthchecks", label: "Healthchecks" },
+            { value: "uptime-kuma", label: t("Uptime Kuma") },
+            { value: "gatus", label: t("Gatus") },
+            { value: "healthchecks", label: t("Healthchecks") },
           ]}
         />
         <Explanation source={source} />
         <FileInput
           label={files[source].label}
-          description={isKuma ? "Stop Uptime Kuma before you copy it." : undefined}
-          placeholder="Choose a file"
+          description={isKuma ? t("Stop Uptime Kuma before you copy it.") : undefined}
+          placeholder={t("Choose a file")}
           accept={files[source].accept}
           value={file}
           onChange={setFile}
@@ -111,10 +113,10 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
             disabled={file === null}
             onClick={() => file !== null && mutate(file)}
           >
-            Preview
+            {t("Preview")}
           </BusyButton>
           {isPending && (
-            <Progress className="import-progress" value={share * 100} aria-label="Upload" />
+            <Progress className="import-progress" value={share * 100} aria-label={t("Upload")} />
           )}
         </div>
         <div aria-live="polite">{error !== null && <Failed error={error} />}</div>
@@ -125,12 +127,15 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
 
 const Explanation = ({ source }: { source: Source }) => (
   <p className="quiet">
-    {files[source].words} You see a preview of everything before anything changes.
+    {tNode("{words} You see a preview of everything before anything changes.", {
+      words: files[source].words,
+    })}
     {source === "uptime-kuma" && (
       <>
         {" "}
-        For logos, very large files and MariaDB, use the command line:{" "}
-        <code>signalbox import uptime-kuma</code>.
+        {tNode("For logos, very large files and MariaDB, use the command line: {code}.", {
+          code: <code>signalbox import uptime-kuma</code>,
+        })}
       </>
     )}
   </p>
@@ -156,7 +161,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
       return unwrapData(dashboard.imports.uploads({ id }).import.post({ source, paused, only }));
     },
     onSuccess: (run) => {
-      notify(`Imported: ${summarizeRun(run)}`);
+      notify(t("Imported: {summarizeRun}", { summarizeRun: summarizeRun(run) }));
       void queryClient.invalidateQueries();
       onDone();
     },
@@ -167,16 +172,18 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
     );
   const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
   return (
-    <Panel title={`Preview: ${report.product}`}>
+    <Panel title={t("Preview: {product}", { product: report.product })}>
       <div className="backup">
-        <p className="quiet">Nothing has changed yet. Choose what you want to import.</p>
+        <p className="quiet">{t("Nothing has changed yet. Choose what you want to import.")}</p>
         {groups.map(([title, items]) => (
           <Part key={title} title={title} items={items} left={left} toggle={toggle} />
         ))}
         <Hints hints={report.hints} />
         <Checkbox
-          label="Import every monitor paused"
-          description="While the other tool still sends alerts. To resume the monitors that are active there, import again with this option off."
+          label={t("Import every monitor paused")}
+          description={t(
+            "While the other tool still sends alerts. To resume the monitors that are active there, import again with this option off.",
+          )}
           checked={paused}
           onChange={({ currentTarget }) => setPaused(currentTarget.checked)}
         />
@@ -187,14 +194,18 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
             disabled={left.size >= possible.length}
             onClick={() => mutate()}
           >
-            Import {pluralize(possible.length - left.size, "record")}
+            {tNode("Import {pluralize}", {
+              pluralize: tCount(possible.length - left.size, "{count} record", "{count} records"),
+            })}
           </BusyButton>
           <Button onClick={onDone} disabled={isPending}>
-            Cancel
+            {t("Cancel")}
           </Button>
         </div>
         <div aria-live="polite">
-          {isPending && <p className="quiet">Importing… Everything appears at once, at the end.</p>}
+          {isPending && (
+            <p className="quiet">{t("Importing… Everything appears at once, at the end.")}</p>
+          )}
           {error !== null && <Failed error={error} />}
         </div>
       </div>
@@ -231,8 +242,8 @@ function Part({
       </summary>
       {keys.length > 1 && (
         <Checkbox
-          label="All"
-          aria-label={`All of ${title}`}
+          label={t("All")}
+          aria-label={t("All of {title}", { title })}
           checked={wanted === keys.length}
           indeterminate={wanted > 0 && wanted < keys.length}
           onChange={({ currentTarget }) => toggle(keys, currentTarget.checked)}
@@ -263,20 +274,24 @@ function Part({
 }
 
 function summarizeRun({ report }: ImportRun): string {
-  if (report === null) return "in progress";
+  if (report === null) return t("in progress");
   const count = (decision: ImportItem["decision"]) =>
     report.items.filter((item) => item.decision === decision).length;
-  return `${formatCount(count("created"))} created, ${formatCount(count("updated"))} updated, ${formatCount(count("not-taken"))} not imported`;
+  return t("{count} created, {count2} updated, {count3} not imported", {
+    count: formatCount(count("created")),
+    count2: formatCount(count("updated")),
+    count3: formatCount(count("not-taken")),
+  });
 }
 
 function Past() {
   const query = useQuery(importsQuery);
   const [undoing, setUndoing] = useState<ImportRun | null>(null);
   return (
-    <Loaded query={query} what="The imports">
+    <Loaded query={query} what={t("The imports")}>
       {(runs) =>
         runs.length > 0 && (
-          <Panel title="Earlier imports" flush>
+          <Panel title={t("Earlier imports")} flush>
             <ul className="entries">
               {runs.map((run) => (
                 <Entry
@@ -285,14 +300,18 @@ function Past() {
                   title={run.report?.product ?? run.source}
                   note={
                     <>
-                      {summarizeRun(run)}, by {run.actorName} <Time at={run.createdAt} />
+                      {tNode("{summarizeRun}, by {actorName} {time}", {
+                        summarizeRun: summarizeRun(run),
+                        actorName: run.actorName,
+                        time: <Time at={run.createdAt} />,
+                      })}
                     </>
                   }
                   isOver={run.status === "undone"}
                   action={
                     run.status === "done" ? (
                       <Button size="xs" onClick={() => setUndoing(run)}>
-                        Undo
+                        {t("Undo")}
                       </Button>
                     ) : (
                       <span className="faint">{run.status}</span>
@@ -303,17 +322,18 @@ function Past() {
             </ul>
             {undoing !== null && (
               <Confirm
-                title="Undo this import?"
-                verb="Undo import"
+                title={t("Undo this import?")}
+                verb={t("Undo import")}
                 onClose={() => setUndoing(null)}
                 onConfirm={async () => {
                   await unwrapData(dashboard.imports({ id: undoing.id }).undo.post());
                   await queryClient.invalidateQueries();
-                  notify("Import undone");
+                  notify(t("Import undone"));
                 }}
               >
-                This removes every record that the import created, with its results and everything
-                changed in it since. Records that were here before stay as they are now.
+                {t(
+                  "This removes every record that the import created, with its results and everything changed in it since. Records that were here before stay as they are now.",
+                )}
               </Confirm>
             )}
           </Panel>

@@ -20,6 +20,7 @@ import { notifyError } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
+import { t } from "../../../language/text.ts";
 
 /** The organization's templates for incidents and updates. */
 export default function IncidentTemplates() {
@@ -35,11 +36,11 @@ export default function IncidentTemplates() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Choose them under “Templates” when you create an incident or post an update.
+          {t("Choose them under “Templates” when you create an incident or post an update.")}
         </p>
-        {mayWrite && <CreateButton onClick={open}>Create template</CreateButton>}
+        {mayWrite && <CreateButton onClick={open}>{t("Create template")}</CreateButton>}
       </div>
-      <Loaded query={query} what="The incident templates">
+      <Loaded query={query} what={t("The incident templates")}>
         {(templates) => {
           const visible = templates.filter(({ id }) => !deleting.has(id));
           if (visible.length === 0) return <NoTemplates />;
@@ -62,9 +63,10 @@ export default function IncidentTemplates() {
 
 const NoTemplates = () => (
   <Panel>
-    <EmptyState icon={<Icon name="warning" size={28} />} title="No templates yet">
-      Texts prepared for when there is no time to write: a supplier outage, a failed deploy,
-      everything back to normal.
+    <EmptyState icon={<Icon name="warning" size={28} />} title={t("No templates yet")}>
+      {t(
+        "Texts prepared for when there is no time to write: a supplier outage, a failed deploy, everything back to normal.",
+      )}
     </EmptyState>
   </Panel>
 );
@@ -88,20 +90,20 @@ function TemplateEntry({
       title={name}
       note={message}
       facts={[
-        ["Status", capitalize(status)],
-        ["Severity", severity === null ? "–" : capitalize(severity)],
+        [t("Status"), capitalize(status)],
+        [t("Severity"), severity === null ? "–" : capitalize(severity)],
       ]}
       menu={
         onEdit !== null && (
-          <RowMenu label={`Actions for ${name}`}>
+          <RowMenu label={t("Actions for {name}", { name })}>
             {() => (
               <>
                 <MenuItem icon="edit" onClick={() => onEdit(template)}>
-                  Edit
+                  {t("Edit")}
                 </MenuItem>
                 <HistoryItem id={template.id} />
                 <DangerItem icon="trash" onClick={remove}>
-                  Delete
+                  {t("Delete")}
                 </DangerItem>
               </>
             )}
@@ -162,21 +164,21 @@ function TemplateDialog({
   const form = useTemplateForm(template, onClose);
   return (
     <FormDialog
-      title={template === null ? "Create incident template" : "Edit incident template"}
+      title={template === null ? t("Create incident template") : t("Edit incident template")}
       size={560}
       onClose={onClose}
       form={form}
-      submit={template === null ? "Create template" : "Save"}
+      submit={template === null ? t("Create template") : t("Save")}
       curl={() => ({
         method: template === null ? "POST" : "PATCH",
         route: template === null ? route : route({ id: template.id }),
         body: buildTemplateBody(form.values),
       })}
     >
-      <TextInput label="Name" autoComplete="off" data-autofocus {...form.input("name")} />
+      <TextInput label={t("Name")} autoComplete="off" data-autofocus {...form.input("name")} />
       <div>
         <SegmentedControl
-          aria-label="Status"
+          aria-label={t("Status")}
           fullWidth
           value={form.values.status}
           onChange={(next) => form.set("status", next as Values["status"])}
@@ -184,20 +186,20 @@ function TemplateDialog({
         />
       </div>
       <MarkdownField
-        label="Message"
-        description={`Filled in when you choose it: ${placeholders}`}
+        label={t("Message")}
+        description={t("Filled in when you choose it: {placeholders}", { placeholders })}
         minRows={4}
         {...form.input("message")}
       />
       <TextInput
-        label="Title of a new incident"
-        placeholder="Optional"
+        label={t("Title of a new incident")}
+        placeholder={t("Optional")}
         autoComplete="off"
         {...form.input("title")}
       />
       <Select
-        label="Severity of a new incident"
-        placeholder="As chosen"
+        label={t("Severity of a new incident")}
+        placeholder={t("As chosen")}
         clearable
         data={severities.map((value) => ({ value, label: capitalize(value) }))}
         {...form.field("severity")}

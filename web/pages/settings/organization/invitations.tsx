@@ -21,6 +21,7 @@ import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { t, tNode } from "../../../language/text.ts";
 
 /** Pending invitations. Renders nothing if there are none. */
 export function Invitations() {
@@ -29,7 +30,7 @@ export function Invitations() {
   const open = data.filter(({ id }) => !deleting.has(id));
   if (open.length === 0) return null;
   return (
-    <Panel title="Invited" flush>
+    <Panel title={t("Invited")} flush>
       <ul className="entries">
         {open.map((invitation) => (
           <InvitationEntry key={invitation.id} invitation={invitation} />
@@ -46,21 +47,24 @@ function InvitationEntry({ invitation }: { invitation: Invitation }) {
       title={invitation.email}
       note={
         <>
-          invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
+          {tNode("invited by {invitedBy} {time}", {
+            invitedBy: invitation.invitedBy,
+            time: <Time at={invitation.createdAt} />,
+          })}
         </>
       }
       facts={[
-        ["Role", invitation.role],
+        [t("Role"), invitation.role],
         ...useGroupFact(invitation.groupIds),
-        ["Expires", <Time at={invitation.expiresAt} as="until" />],
+        [t("Expires"), <Time at={invitation.expiresAt} as="until" />],
       ]}
       menu={
-        <RowMenu label={`Actions for ${invitation.email}`}>
+        <RowMenu label={t("Actions for {email}", { email: invitation.email })}>
           {() => (
             <>
               <HistoryItem id={invitation.id} />
               <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
-                Revoke
+                {t("Revoke")}
               </DangerItem>
             </>
           )}
@@ -93,25 +97,27 @@ export function Invite({ onClose }: { onClose: () => void }) {
   if (sent !== null)
     return (
       <ShownOnce
-        title={`Invitation for ${sent.email}`}
-        label="Invitation link"
+        title={t("Invitation for {email}", { email: sent.email })}
+        label={t("Invitation link")}
         text={sent.link}
         onClose={onClose}
       >
-        <MailOutcome invitation={sent} /> The link is shown only once, works once and expires after
-        seven days.
+        {tNode(
+          "{mailoutcome} The link is shown only once, works once and expires after seven days.",
+          { mailoutcome: <MailOutcome invitation={sent} /> },
+        )}
       </ShownOnce>
     );
   return (
     <FormDialog
-      title="Invite people"
+      title={t("Invite people")}
       onClose={onClose}
       form={form}
-      submit={isMailed ? "Mail invitation" : "Create invitation"}
+      submit={isMailed ? t("Mail invitation") : t("Create invitation")}
     >
-      <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
+      <TextInput label={t("E-mail")} type="email" data-autofocus {...form.input("email")} />
       <Select
-        label="Role"
+        label={t("Role")}
         data={roles.map((role) => ({ value: role, label: `${role} – ${roleLabels[role]}` }))}
         value={values.role}
         onChange={(role) => set("role", role ?? "member")}
@@ -120,7 +126,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       />
       {canBeLimited(values.role) && (
         <GroupsField
-          who="This person"
+          who={t("This person")}
           value={values.groupIds}
           onChange={(groupIds) => set("groupIds", groupIds)}
           error={errorOf("groupIds")}
@@ -134,20 +140,24 @@ export function Invite({ onClose }: { onClose: () => void }) {
 export const canBeLimited = (role: Role) => !canManage(role, "member");
 
 function MailOutcome({ invitation: { email, mail } }: { invitation: SentInvitation }) {
-  if (mail?.delivered === true) return <>This link was mailed to {email}.</>;
+  if (mail?.delivered === true) return <>{tNode("This link was mailed to {email}.", { email })}</>;
   return (
     <>
-      {mail !== null && <b className="down">The mail was not sent. {mail.message} </b>}
-      Send this link to {email} yourself.
+      {mail !== null && (
+        <b className="down">
+          {tNode("The mail was not sent. {message}", { message: mail.message })}{" "}
+        </b>
+      )}
+      {tNode("Send this link to {email} yourself.", { email })}
     </>
   );
 }
 
 const roleLabels: Record<Role, string> = {
-  owner: "Everything, and adds owners",
-  admin: "Manages people, keys and mail",
-  member: "Changes monitors and incidents",
-  viewer: "Reads only",
+  owner: t("Everything, and adds owners"),
+  admin: t("Manages people, keys and mail"),
+  member: t("Changes monitors and incidents"),
+  viewer: t("Reads only"),
 };
 
 /** Roles that the signed-in person can assign, the highest first. */

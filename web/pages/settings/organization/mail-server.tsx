@@ -29,13 +29,14 @@ import {
   defaultPorts,
   type MailServerFields,
 } from "./mail-server-fields.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function MailServer() {
   const { organization } = useSignedInPerson();
   const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what="The mail server">
+    <Loaded query={query} what={t("The mail server")}>
       {(settings) => (
         <Fields
           key={`${opened} ${settings.smtp === null}`}
@@ -67,7 +68,7 @@ function Fields({
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify("Saved");
+      notify(t("Saved"));
     },
     onTheirs,
     { key: "mail-server", secrets: secretFields },
@@ -80,13 +81,14 @@ function Fields({
   return (
     <>
       <p className="quiet panel-words">
-        Signalbox sends alerts and status page updates by e-mail through this server. Without it, no
-        e-mail is sent.
+        {t(
+          "Signalbox sends alerts and status page updates by e-mail through this server. Without it, no e-mail is sent.",
+        )}
       </p>
       <Panel>
         <FormFrame
           form={form}
-          submit="Save"
+          submit={t("Save")}
           disabled={!form.dirty}
           extra={
             known.smtp !== null && (
@@ -110,16 +112,16 @@ function RemoveButton({ onConfirm }: { onConfirm: () => Promise<unknown> }) {
   return (
     <>
       <button type="button" className="plain-button down" onClick={() => setAsking(true)}>
-        Remove
+        {t("Remove")}
       </button>
       {isAsking && (
         <Confirm
-          title="Remove the mail server?"
-          verb="Remove"
+          title={t("Remove the mail server?")}
+          verb={t("Remove")}
           onClose={() => setAsking(false)}
           onConfirm={onConfirm}
         >
-          No e-mail is sent until you enter a mail server again. Its password is deleted.
+          {t("No e-mail is sent until you enter a mail server again. Its password is deleted.")}
         </Confirm>
       )}
     </>
@@ -128,9 +130,9 @@ function RemoveButton({ onConfirm }: { onConfirm: () => Promise<unknown> }) {
 
 const SenderField = (parts: Parts) => (
   <TextInput
-    label="From"
-    placeholder="Signalbox <signalbox@team.example>"
-    description="An address, or Name <address>. The server must accept it as the sender."
+    label={t("From")}
+    placeholder={t("Signalbox <signalbox@team.example>")}
+    description={t("An address, or Name <address>. The server must accept it as the sender.")}
     {...createInputProps(parts, "smtp.from")}
   />
 );
@@ -181,12 +183,12 @@ function ServerFields(parts: Parts) {
     <>
       <div className="field-row mail-host">
         <TextInput
-          label="Host"
+          label={t("Host")}
           placeholder="mail.team.example"
           {...createInputProps(parts, "smtp.host")}
         />
         <NumberField
-          label="Port"
+          label={t("Port")}
           hideControls
           thousandSeparator=""
           value={form.values["smtp.port"]}
@@ -195,8 +197,8 @@ function ServerFields(parts: Parts) {
         />
       </div>
       <ChoiceField
-        label="Encryption"
-        options={{ starttls: "STARTTLS", tls: "TLS", none: "None" }}
+        label={t("Encryption")}
+        options={{ starttls: "STARTTLS", tls: "TLS", none: t("None") }}
         value={tls}
         onChange={(next) => setTls(form, next)}
         hint={encryptionLabels[tls]}
@@ -210,32 +212,32 @@ function AuthenticationFields(parts: Parts) {
   return (
     <>
       <ChoiceField
-        label="Authentication"
-        options={{ password: "By password", microsoft: "Microsoft", google: "Google" }}
+        label={t("Authentication")}
+        options={{ password: t("By password"), microsoft: t("Microsoft"), google: t("Google") }}
         value={auth}
         onChange={(next) => setAuth(parts.form, next)}
         hint={authLabels[auth]}
       />
       <div className="field-row">
         <TextInput
-          label={auth === "password" ? "User name" : "Mailbox"}
+          label={auth === "password" ? t("User name") : t("Mailbox")}
           autoComplete="off"
           description={
             auth === "password"
-              ? "Leave empty if the server does not need one."
-              : "The address that sends the e-mails."
+              ? t("Leave empty if the server does not need one.")
+              : t("The address that sends the e-mails.")
           }
           {...createInputProps(parts, "smtp.user")}
         />
         {auth === "password" && (
-          <SecretField label="Password" {...createSecretProps(parts, "smtp.password")} />
+          <SecretField label={t("Password")} {...createSecretProps(parts, "smtp.password")} />
         )}
         {auth === "microsoft" && (
           <TextInput
-            label="Tenant"
+            label={t("Tenant")}
             autoComplete="off"
             placeholder="team.onmicrosoft.com"
-            description="The directory (tenant) ID, or one of its domains."
+            description={t("The directory (tenant) ID, or one of its domains.")}
             {...createInputProps(parts, "smtp.tenant")}
           />
         )}
@@ -243,22 +245,22 @@ function AuthenticationFields(parts: Parts) {
       {auth === "microsoft" && (
         <div className="field-row">
           <TextInput
-            label="Client ID"
+            label={t("Client ID")}
             autoComplete="off"
-            description="Application (client) ID of the app."
+            description={t("Application (client) ID of the app.")}
             {...createInputProps(parts, "smtp.clientId")}
           />
           <SecretField
-            label="Client secret"
-            hint="Its value, not its ID."
+            label={t("Client secret")}
+            hint={t("Its value, not its ID.")}
             {...createSecretProps(parts, "smtp.clientSecret")}
           />
         </div>
       )}
       {auth === "google" && (
         <SecretField
-          label="Service account key"
-          hint="The complete content of the JSON key file from Google Cloud."
+          label={t("Service account key")}
+          hint={t("The complete content of the JSON key file from Google Cloud.")}
           {...createSecretProps(parts, "smtp.serviceAccountKey")}
         />
       )}
@@ -267,18 +269,23 @@ function AuthenticationFields(parts: Parts) {
 }
 
 const authLabels: Record<Auth, string> = {
-  password:
+  password: t(
     "User name and password. Microsoft 365 stops supporting this at the end of 2026; Gmail needs an app password.",
-  microsoft:
+  ),
+  microsoft: t(
     "An Entra ID app with admin consent for the application permission SMTP.SendAsApp of Office 365 Exchange Online. In Exchange, register the app with New-ServicePrincipal, give it full access to the mailbox, and turn on authenticated SMTP for the mailbox.",
-  google:
+  ),
+  google: t(
     "A Google Cloud service account with domain-wide delegation for the scope https://mail.google.com/, granted in the Admin console.",
+  ),
 };
 
 const encryptionLabels = {
-  starttls: "Starts unencrypted and requires encryption before anything is sent. Usually port 587.",
-  tls: "Encrypted from the start. Usually port 465.",
-  none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",
+  starttls: t(
+    "Starts unencrypted and requires encryption before anything is sent. Usually port 587.",
+  ),
+  tls: t("Encrypted from the start. Usually port 465."),
+  none: t("Only for relays on the LAN: passwords and e-mails are not encrypted."),
 };
 
 /** Tests the unsaved values of the form if `unsaved` has any, otherwise the stored ones. */
@@ -297,16 +304,16 @@ function useTestMail(unsaved: () => MailServerFields | null) {
 function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; unsaved: boolean }) {
   const { values, input, rest, busy, verdict, submit } = test;
   return (
-    <Panel title="Test e-mail">
+    <Panel title={t("Test e-mail")}>
       <p className="quiet panel-words">
         {unsaved
-          ? "Uses the settings above, before they are saved."
-          : "Uses the saved mail server."}
+          ? t("Uses the settings above, before they are saved.")
+          : t("Uses the saved mail server.")}
       </p>
       <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
-        <TextInput label="To" type="email" {...input("to")} />
+        <TextInput label={t("To")} type="email" {...input("to")} />
         <BusyButton type="submit" loading={busy}>
-          Send test e-mail
+          {t("Send test e-mail")}
         </BusyButton>
       </form>
       <div aria-live="polite">
@@ -316,13 +323,16 @@ function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; uns
           </Alert>
         )}
         {verdict?.delivered === false && (
-          <Alert color="red" variant="light" mt={12} title="Not sent">
+          <Alert color="red" variant="light" mt={12} title={t("Not sent")}>
             {verdict.message}
           </Alert>
         )}
         {verdict?.delivered === true && (
           <p className="verdict up">
-            The mail server accepted it: {verdict.message} Check the mailbox of {values.to}.
+            {tNode("The mail server accepted it: {message} Check the mailbox of {to}.", {
+              message: verdict.message,
+              to: values.to,
+            })}
           </p>
         )}
       </div>

@@ -18,6 +18,7 @@ import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { canBeLimited, Invitations, Invite, RoleItems } from "./invitations.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function People() {
   const query = useQuery(peopleQuery);
@@ -29,13 +30,14 @@ export default function People() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          People who can sign in to {organization.name}. Viewers read, members write, admins also
-          manage people and settings, and owners can add owners. Viewers and members can be limited
-          to monitor groups.
+          {tNode(
+            "People who can sign in to {name}. Viewers read, members write, admins also manage people and settings, and owners can add owners. Viewers and members can be limited to monitor groups.",
+            { name: organization.name },
+          )}
         </p>
-        {atLeast("admin") && <CreateButton onClick={open}>Invite people</CreateButton>}
+        {atLeast("admin") && <CreateButton onClick={open}>{t("Invite people")}</CreateButton>}
       </div>
-      <Loaded query={query} what="The people">
+      <Loaded query={query} what={t("The people")}>
         {(people) => (
           <>
             <Panel flush>
@@ -77,15 +79,28 @@ function ConfirmChange({
   const { name } = member;
   return (
     <Confirm
-      title={role === null ? `Remove ${name}?` : `Make ${name} ${role}?`}
-      verb={role === null ? "Remove" : `Make ${role}`}
+      title={
+        role === null ? t("Remove {name}?", { name }) : t("Make {name} {role}?", { name, role })
+      }
+      verb={role === null ? t("Remove") : t("Make {role}", { role })}
       onClose={onClose}
       onConfirm={() => (role === null ? removeMember(member) : changeRole(member, role))}
     >
       {role === null &&
-        `They lose access to ${organization.name} at once. Their actions stay in the audit log. `}
+        t("They lose access to {name} at once. Their actions stay in the audit log. ", {
+          name: organization.name,
+        })}
       {keys.length > 0 &&
-        `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they created, ${keys.length === 1 ? "stops" : "stop"} working. Create ${keys.length === 1 ? "another" : "others"} first if something depends on ${keys.length === 1 ? "it" : "them"}.`}
+        t(
+          "{value} {keys}, which they created, {value2} working. Create {value3} first if something depends on {value4}.",
+          {
+            value: keys.length === 1 ? t("The API key") : t("The API keys"),
+            keys: keys.join(", "),
+            value2: keys.length === 1 ? "stops" : "stop",
+            value3: keys.length === 1 ? "another" : "others",
+            value4: keys.length === 1 ? "it" : "them",
+          },
+        )}
     </Confirm>
   );
 }
@@ -110,23 +125,23 @@ function PersonRow({ member, onAsk, onLimit }: RowProps) {
       title={
         <>
           {name}
-          {id === person.id && <span className="faint"> (you)</span>}
+          {id === person.id && <span className="faint"> {t("(you)")}</span>}
         </>
       }
       note={
         <>
           {email}
-          {administrator && ", administrator"}
+          {administrator && t(", administrator")}
         </>
       }
       facts={[
-        ["Role", role],
+        [t("Role"), role],
         ...useGroupFact(groupIds),
         [
-          "Two-factor",
+          t("Two-factor"),
           <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
         ],
-        ["Last seen", lastSeenAt === null ? "not signed in" : <Time at={lastSeenAt} />],
+        [t("Last seen"), lastSeenAt === null ? t("not signed in") : <Time at={lastSeenAt} />],
       ]}
       menu={<PersonMenu member={member} onAsk={onAsk} onLimit={onLimit} />}
     />
@@ -145,30 +160,30 @@ function PersonMenu({ member, onAsk, onLimit }: RowProps) {
   };
   if (!isManaged && !mayGrant) return null;
   return (
-    <RowMenu label={`Actions for ${name}`}>
+    <RowMenu label={t("Actions for {name}", { name })}>
       {() => (
         <>
           {isManaged && (
             <>
-              <Menu.Label>Role</Menu.Label>
+              <Menu.Label>{t("Role")}</Menu.Label>
               <RoleItems current={role} onChoose={choose} />
               <Menu.Divider />
               {canBeLimited(role) && (
                 <MenuItem icon="folder" onClick={onLimit}>
-                  Limit to groups…
+                  {t("Limit to groups…")}
                 </MenuItem>
               )}
             </>
           )}
           {mayGrant && (
             <MenuItem icon="lock" onClick={() => grantAdministrator(member).catch(notifyError)}>
-              Make administrator of the appliance
+              {t("Make administrator of the appliance")}
             </MenuItem>
           )}
           <HistoryItem id={id} />
           {isManaged && (
             <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
-              {id === person.id ? "Leave" : "Remove"}
+              {id === person.id ? t("Leave") : t("Remove")}
             </DangerItem>
           )}
         </>
@@ -182,11 +197,20 @@ function LimitDialog({ member, onClose }: { member: Member; onClose: () => void 
   const form = useForm({ groupIds: member.groupIds ?? [] }, async ({ groupIds: chosen }) => {
     const groupIds = toGroupLimit(chosen);
     await unwrapData(dashboard.people({ id }).patch({ groupIds }));
-    notify(groupIds === null ? `${name} sees all monitors` : `Limited ${name} to groups`);
+    notify(
+      groupIds === null
+        ? t("{name} sees all monitors", { name })
+        : t("Limited {name} to groups", { name }),
+    );
     onClose();
   });
   return (
-    <FormDialog title={`Limit ${name} to groups`} onClose={onClose} form={form} submit="Save">
+    <FormDialog
+      title={t("Limit {name} to groups", { name })}
+      onClose={onClose}
+      form={form}
+      submit={t("Save")}
+    >
       <GroupsField
         who={name}
         value={form.values.groupIds}
@@ -202,16 +226,16 @@ const isAdmin = (role: Role) => canManage(role, "member");
 async function changeRole({ id, name }: Member, role: Role) {
   await unwrapData(dashboard.people({ id }).patch({ role }));
   await renewSession();
-  notify(`${name} now has the role ${role}`);
+  notify(t("{name} now has the role {role}", { name, role }));
 }
 
 async function removeMember({ id, name }: Member) {
   await unwrapData(dashboard.people({ id }).delete());
   await renewSession();
-  notify(`Removed ${name}`);
+  notify(t("Removed {name}", { name }));
 }
 
 async function grantAdministrator({ id, name }: Member) {
   await unwrapData(dashboard.administrators.post({ personId: id }));
-  notify(`${name} is now an administrator of the appliance`);
+  notify(t("{name} is now an administrator of the appliance", { name }));
 }

@@ -6,6 +6,7 @@ import { ApiError, unwrapData } from "../../../data/client.ts";
 import { restoreRecord, type RestoreChoice } from "../../../data/restore.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { notify, useAction } from "../../../components/toasts.tsx";
+import { t } from "../../../language/text.ts";
 
 type Deleted = { id: string; noun: DeletableNoun; name: string };
 
@@ -22,14 +23,14 @@ export function RestoreButton({
   const { isPending, run } = useAction(async () => {
     try {
       await unwrapData(restoreRecord(noun, id));
-      notify(`Restored ${name}`);
+      notify(t("Restored {name}", { name }));
     } catch (error) {
       const path = error instanceof ApiError ? error.details[0]?.path : undefined;
       if (path !== "name" && path !== "slug") throw error;
       setTaken(path);
     }
   });
-  const label = `Restore ${name}`;
+  const label = t("Restore {name}", { name });
   return (
     <>
       {isText ? (
@@ -40,11 +41,11 @@ export function RestoreButton({
           onClick={run}
           aria-label={label}
         >
-          Restore
+          {t("Restore")}
         </button>
       ) : (
         <Button size="xs" loading={isPending} onClick={run} aria-label={label}>
-          Restore
+          {t("Restore")}
         </Button>
       )}
       {taken !== null && (
@@ -64,18 +65,25 @@ function ChoiceDialog({ record, field, onClose }: ChoiceProps) {
       const { name } = await unwrapData(
         restoreRecord(record.noun, record.id, { [field]: value }, once),
       );
-      notify(`Restored ${name}`);
+      notify(t("Restored {name}", { name }));
       onClose();
     },
   );
   return (
-    <FormDialog title={`Restore ${record.name}`} onClose={onClose} form={form} submit="Restore">
+    <FormDialog
+      title={t("Restore {name}", { name: record.name })}
+      onClose={onClose}
+      form={form}
+      submit={t("Restore")}
+    >
       <TextInput
-        label={field === "name" ? "Name" : "Slug"}
+        label={field === "name" ? t("Name") : t("Slug")}
         description={
           field === "name"
-            ? "Another record has this name now. Choose another one, or keep it for both."
-            : "Another status page has the old address now. This is the end of the new one: /status/SLUG."
+            ? t("Another record has this name now. Choose another one, or keep it for both.")
+            : t(
+                "Another status page has the old address now. This is the end of the new one: /status/SLUG.",
+              )
         }
         data-autofocus
         {...form.input("value")}

@@ -3,6 +3,7 @@ import { describeField } from "../../../../src/operations/audit-log/sentence-rul
 import type { RestorableNoun } from "../../../../src/operations/audit-log/value-rules.ts";
 import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
 import { notify, notifyDone } from "../../../components/toasts.tsx";
+import { t } from "../../../language/text.ts";
 
 /** Routes that read and patch a record of any kind. */
 const routesOf = (id: string) => ({
@@ -30,11 +31,11 @@ export async function restoreField(
   const routes = routesOf(id)[noun] as unknown as Editable;
   const record = await unwrapData(routes.get());
   const label = describeField(field);
-  const place = name === null ? label : `${label} of ${name}`;
+  const place = name === null ? label : t("{label} of {name}", { label, name });
   if (JSON.stringify(record[field] ?? null) === JSON.stringify(before))
-    return notify(`The ${place} has this value already`);
+    return notify(t("The {place} has this value already", { place }));
   const restored = await unwrapData(routes.patch({ [field]: before }, withIfMatch(record)));
-  notifyDone(`Restored the ${place}`, () =>
+  notifyDone(t("Restored the {place}", { place }), () =>
     unwrapData(routes.patch({ [field]: record[field] ?? null }, withIfMatch(restored))),
   );
 }
