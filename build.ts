@@ -6,7 +6,7 @@ import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { createConfigSchema } from "./src/configuration/document.ts";
 import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
-import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/languages.ts";
+import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/admin-languages.ts";
 import { buildDocument } from "./src/openapi-document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";

@@ -19,11 +19,3 @@ export const pageLanguages = [
   "zh-CN",
 ] as const;
 export type PageLanguage = (typeof pageLanguages)[number];
-
-/** Languages of the admin page. */
-export const adminLanguages = ["en", "de"] as const;
-export type AdminLanguage = (typeof adminLanguages)[number];
-
-/** File name of the admin page in a language. */
-export const nameAdminPage = (language: AdminLanguage): string =>
-  language === "en" ? "index.html" : `index.${language}.html`;

@@ -19,6 +19,20 @@ test("every path of the admin page returns the same page, with a policy with its
   expect(nonces.size).toBe(adminPaths.length);
 });
 
+test.each([
+  [{}, "en"],
+  [{ "Accept-Language": "de-AT,de;q=0.9,en;q=0.8" }, "de"],
+  [{ "Accept-Language": "fr,de;q=0.5" }, "de"],
+  [{ "Accept-Language": "ja" }, "en"],
+  [{ "Accept-Language": "de", Cookie: "signalbox_language=en" }, "en"],
+  [{ "Accept-Language": "en", Cookie: "other=1; signalbox_language=de" }, "de"],
+  [{ "Accept-Language": "de", Cookie: "signalbox_language=../../x" }, "de"],
+])("with the headers %j the page is in %s", async (headers, language) => {
+  const { stranger } = await testAppliance();
+  for (const path of ["/", "/monitors/x"])
+    expect((await stranger("GET", path, { headers })).text).toContain(`<html lang="${language}">`);
+});
+
 test("windows of other sites are isolated in browsers with Fetch Metadata", async () => {
   const { stranger } = await testAppliance();
   const sent = async (headers: Record<string, string>) =>

@@ -3,16 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { defaultLook } from "../../src/status-pages/look-schema.ts";
 import { Glob } from "bun";
 import { type PageLanguage, pageLanguages } from "../../src/core/languages.ts";
+import { negotiateLanguage } from "../../src/core/text/negotiate-language.ts";
 import { dayMs } from "../../src/core/time/clock.ts";
 import { getFormatter } from "../../src/core/time/times.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
 import { type Dictionary, en } from "../../src/status-pages/languages/en.ts";
 import { Language } from "../../src/status-pages/languages/language.ts";
-import {
-  dictionaries,
-  getLanguage,
-  negotiateLanguage,
-} from "../../src/status-pages/languages/catalogue.ts";
+import { dictionaries, getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import { describeRecurrence } from "../../src/status-pages/languages/recurrence.ts";
 import { renderStatusPage } from "../../src/status-pages/page.tsx";
 import { createLinks } from "../../src/status-pages/links.ts";

@@ -117,13 +117,13 @@ export async function signInVisitor(
   ]);
   const cookie = `signalbox_session=${token}`;
   let current = cookie;
-  /** Stores the cookie from the response. */
+  /** Stores the cookie of the session from the response. */
   const requestPage: Client = async (...request) => {
     const answer = await createBrowserClient(appliance, current, { "X-Address": address })(
       ...request,
     );
     const [pair = ""] = (answer.headers.get("set-cookie") ?? "").split("; ");
-    if (pair !== "") current = pair;
+    if (pair.startsWith("signalbox_session=")) current = pair;
     return answer;
   };
   return { id, token, cookie, page: requestPage };

@@ -39,6 +39,7 @@ export async function loadSession(): Promise<Session> {
   if (id !== answered) queryClient.removeQueries(organizationQueries);
   if (id !== null) chooseOrganization(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");
+  if (data.languageChanged) void import("./reload-once.ts");
   signedOut.endWait();
   return data;
 }

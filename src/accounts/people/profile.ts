@@ -23,6 +23,7 @@ import {
   noWrongCodes,
   type PersonRow,
 } from "./store.ts";
+import { storeLanguage } from "./page-language.ts";
 import { emailKeyOf } from "./rules.ts";
 import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 
@@ -90,6 +91,7 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
       email = own.email,
       timeZone = own.timeZone,
       hourCycle = own.hourCycle,
+      language = own.language,
     } = patch;
     const moved = email === own.email ? own : await hashForEmail(context, email, password);
     const { passwordHash } = moved;
@@ -104,15 +106,17 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
         passwordHash,
         timeZone,
         hourCycle,
+        language,
         updatedAt: formatTimestamp(clock()),
       }),
       ...buildPersonAudit(
         context,
         "person.updated",
-        listChangedFields(own, { name, email, timeZone, hourCycle }, Object.keys(fields)),
+        listChangedFields(own, { name, email, timeZone, hourCycle, language }, Object.keys(fields)),
       ),
     ]);
-    return { ...session.person, name, email, timeZone, hourCycle };
+    storeLanguage(context, language);
+    return { ...session.person, name, email, timeZone, hourCycle, language };
   });
 }
 

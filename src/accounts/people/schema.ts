@@ -1,6 +1,7 @@
 /** Wire format of members and of the signed-in person's profile. */
 import { z } from "zod";
 import { bodySchema, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
+import { adminLanguages } from "../../core/admin-languages.ts";
 import { Role } from "../../core/roles.ts";
 import { GroupIds, GroupLimit } from "../group-limit/schema.ts";
 
@@ -26,6 +27,8 @@ export const Profile = z.object({
   /** Time zone of the admin page; null for the organization's. */
   timeZone: z.string().nullable(),
   hourCycle: HourCycle,
+  /** Language of the admin page; null for the browser's. */
+  language: z.enum(adminLanguages).nullable(),
   /** Whether the person administers the whole appliance. */
   administrator: z.boolean(),
 });
@@ -38,6 +41,7 @@ export const ProfilePatch = bodySchema(
     email: EmailAddress.optional(),
     timeZone: TimeZone.nullable().optional(),
     hourCycle: HourCycle.optional(),
+    language: z.enum(adminLanguages).nullable().optional(),
     /** The current password, required to change the e-mail address. */
     password: Password.optional(),
   }),
@@ -48,7 +52,7 @@ export const PasswordChange = z.strictObject({ current: Password, password: NewP
 export type PasswordChange = z.output<typeof PasswordChange>;
 
 /** A member of an organization. */
-export const Member = Profile.omit({ timeZone: true, hourCycle: true }).extend({
+export const Member = Profile.omit({ timeZone: true, hourCycle: true, language: true }).extend({
   role: Role,
   groupIds: GroupIds,
   /** Time of the last request in any session; null without a session. */

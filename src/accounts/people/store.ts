@@ -341,6 +341,7 @@ export function buildNewPerson(
     hasPassword,
     timeZone: null,
     hourCycle: "h23",
+    language: null,
     totpSecret: null,
     totpPending: null,
     totpStep: 0,

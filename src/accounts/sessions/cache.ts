@@ -22,7 +22,7 @@ const maxTrusted = 10_000;
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
   s.by_password AS "byPassword", s.header_user AS "headerUser", s.provider_id AS "providerId",
   p.id AS "personId", p.name, p.email, (p.totp_secret IS NOT NULL OR p.passkey_factor) AS "twoFactor", p.administrator,
-  p.time_zone AS "timeZone", p.hour_cycle AS "hourCycle",
+  p.time_zone AS "timeZone", p.hour_cycle AS "hourCycle", p.language,
   p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
   p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
   FROM sessions s JOIN people p ON p.id = s.person_id`;
@@ -36,7 +36,12 @@ type StoredSession = Pick<
 > &
   Pick<
     PersonRow,
-    "name" | "email" | "timeZone" | "hourCycle" | `wrongCode${"s" | "At" | "Since" | "From"}`
+    | "name"
+    | "email"
+    | "timeZone"
+    | "hourCycle"
+    | "language"
+    | `wrongCode${"s" | "At" | "Since" | "From"}`
   > &
   Record<"byPassword" | "twoFactor" | "administrator", number>;
 
@@ -180,6 +185,7 @@ function toSession(row: StoredSession, organizations: Membership[]): Session {
       twoFactor: row.twoFactor === 1,
       timeZone: row.timeZone,
       hourCycle: row.hourCycle,
+      language: row.language,
       administrator: row.administrator === 1,
       wrongCodes:
         lastAt === null ? null : { count, since: row.wrongCodeSince ?? lastAt, lastAt, lastFrom },

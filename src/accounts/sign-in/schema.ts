@@ -36,6 +36,11 @@ export const Presence = z.object({
     })
     .nullable(),
   organizations: z.array(OwnMembership),
+  /**
+   * Whether the page was sent in another language than the person chose. This response stores the
+   * language, so that the page needs to be loaded again.
+   */
+  languageChanged: z.boolean(),
   /** Ways to sign in, in addition to the password; null for a signed-in person. */
   ways: z
     .object({

@@ -19,6 +19,7 @@ import { hasPasskeys } from "../passkeys/store.ts";
 import { buildPendingLink, findPendingProvider } from "../identities/pending-link.ts";
 import { listProviderButtons } from "../identity-providers/service.ts";
 import { findProvider } from "../identity-providers/store.ts";
+import { storeLanguage } from "../people/page-language.ts";
 import { emailKeyOf, hasTwoFactor } from "../people/rules.ts";
 import {
   findPerson,
@@ -45,10 +46,17 @@ export async function describePresence(context: VisitorContext): Promise<Presenc
   const { store, session } = context;
   if (session?.stage === "signed-in") {
     const { person, organizations } = session;
-    return { state: "signed-in", version, person, organizations: [...organizations], ways: null };
+    return {
+      state: "signed-in",
+      version,
+      person,
+      organizations: [...organizations],
+      ways: null,
+      languageChanged: storeLanguage(context, person.language),
+    };
   }
   const ways = await listWays(context);
-  const nobody = { version, person: null, organizations: [], ways };
+  const nobody = { version, person: null, organizations: [], ways, languageChanged: false };
   if (session !== null) return { ...nobody, state: "two-factor" };
   return { ...nobody, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
 }

@@ -10,6 +10,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import { adminLanguages } from "../../core/admin-languages.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 import { flag, oneOf, organizationId } from "./columns.ts";
 
@@ -86,6 +87,8 @@ export const people = sqliteTable(
     hourCycle: text("hour_cycle", { enum: ["h23", "h12"] })
       .notNull()
       .default("h23"),
+    /** Language of the admin page; null for the browser's. */
+    language: text("language", { enum: adminLanguages }),
     /** Whether the person is an administrator of the appliance. At least one person always is. */
     administrator: flag("administrator").notNull().default(false),
     /**

@@ -1,6 +1,7 @@
 /** Defines sessions and principals, and the rules of session cookies. */
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
+import type { AdminLanguage } from "../../core/admin-languages.ts";
 import type { Role } from "../../core/roles.ts";
 import type { Statement } from "../../database/store.ts";
 import { readCookie, buildSetCookie } from "../cookies.ts";
@@ -38,6 +39,7 @@ type SignedInPerson = {
   twoFactor: boolean;
   timeZone: string | null;
   hourCycle: "h23" | "h12";
+  language: AdminLanguage | null;
   /** Whether the person administers the whole appliance. */
   administrator: boolean;
   /** Wrong codes after a correct password; null if there are none to report. */

@@ -1,5 +1,13 @@
 /** Serves the HTML of the admin page on its paths. */
 import { randomBytes } from "node:crypto";
+import {
+  type AdminLanguage,
+  adminLanguages,
+  languageCookie,
+  nameAdminPage,
+} from "../../core/admin-languages.ts";
+import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
+import { readCookie } from "../cookies.ts";
 import type { WebFiles } from "./web-files.ts";
 
 /** Paths of the admin page. Its script selects the page to show. */
@@ -58,16 +66,22 @@ export function isOpenedInBrowser({ method, headers }: Request, path: string): b
   return method === "GET" && accepts && !machinePathPattern.test(path);
 }
 
+const isAdminLanguage = (text: string | null): text is AdminLanguage =>
+  adminLanguages.some((language) => language === text);
+
+/** Returns the language that the page stored in its cookie, or else the browser's. */
+function selectLanguage(request: Request): AdminLanguage {
+  const chosen = readCookie(request, languageCookie);
+  if (isAdminLanguage(chosen)) return chosen;
+  return negotiateLanguage(request.headers.get("accept-language"), adminLanguages);
+}
+
 /**
- * Renders the HTML of the admin page; null before the first build. All files that it loads have a hash in their
- * names.
+ * Renders the HTML of the admin page in the person's language; null before the first build. All files that it loads
+ * have a hash in their names.
  */
-export function renderAdminPage(
-  { headers }: Request,
-  web: WebFiles,
-  status = 200,
-): Response | null {
-  const html = web.text("index.html");
+export function renderAdminPage(request: Request, web: WebFiles, status = 200): Response | null {
+  const html = web.text(nameAdminPage(selectLanguage(request)));
   if (html === null) return null;
   const nonce = randomBytes(16).toString("base64url");
   return new Response(html.replace("{nonce}", nonce), {
@@ -78,7 +92,7 @@ export function renderAdminPage(
       "Content-Security-Policy": buildPolicy(nonce),
       // Only with Fetch Metadata. Over plain HTTP on the LAN, browsers don't send it, and would warn that they ignore
       // this header.
-      ...(headers.has("sec-fetch-dest") && { "Cross-Origin-Opener-Policy": "same-origin" }),
+      ...(request.headers.has("sec-fetch-dest") && { "Cross-Origin-Opener-Policy": "same-origin" }),
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
     },

@@ -1,5 +1,6 @@
 /** Lists the languages of status pages, and chooses one for a request. */
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
+import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
 import { ar } from "./ar.ts";
 import { cs } from "./cs.ts";
 import { de } from "./de.ts";
@@ -62,43 +63,6 @@ export function nameLanguage(tag: PageLanguage): string {
   const names = new Intl.DisplayNames(tag, { type: "language" });
   return getLanguage(tag).capitalize(names.of(tag.split("-")[0] ?? tag) ?? tag);
 }
-
-/** Maximum length of a header that is read. Browsers send less than 100 characters. */
-const maxHeaderLength = 300;
-
-/**
- * Returns the offered language that a visitor prefers, by the header `Accept-Language` (RFC 9110 §12.5.4); the first
- * offered one if none matches.
- */
-export function negotiateLanguage<T extends string>(
-  header: string | null,
-  offered: readonly [T, ...T[]],
-): T {
-  const wanted = (header ?? "")
-    .slice(0, maxHeaderLength)
-    .split(",")
-    .map((entry) => {
-      const [tag = "", ...parameters] = entry
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/);
-      const weight = parameters.find((one) => one.startsWith("q="));
-      return { tag, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
-    })
-    .filter(({ tag, weight }) => tag !== "" && weight > 0)
-    .sort((one, other) => other.weight - one.weight);
-  for (const { tag } of wanted) {
-    if (tag === "*") return offered[0];
-    const match =
-      offered.find((one) => one.toLowerCase() === tag) ??
-      offered.find((one) => baseOf(one) === baseOf(tag));
-    if (match !== undefined) return match;
-  }
-  return offered[0];
-}
-
-/** Returns the language of a tag without script and region. */
-const baseOf = (tag: string) => tag.toLowerCase().split("-")[0];
 
 /** Returns the language of a visitor who is on no page: the preferred one of all. */
 export const languageOfVisitor = (request: Request) =>

@@ -1,6 +1,7 @@
 /** Chooses the language of a response: by `?lang=`, by the header of the browser, or the default of the page. */
 import type { PageLanguage } from "../../core/languages.ts";
-import { type LanguageChoice, listOffered, negotiateLanguage } from "../languages/catalogue.ts";
+import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
+import { type LanguageChoice, listOffered } from "../languages/catalogue.ts";
 import type { PartName } from "./public-paths.ts";
 
 /** Parts that people open in a browser. Programs get the others in the default language. */

@@ -21,7 +21,15 @@ test("people can change their name, and with their password the address that the
   const { status, json } = await page("PATCH", profile, { body: { ...body, password } });
   expect([status, json.data]).toEqual([
     200,
-    { id, ...body, twoFactor: false, timeZone: null, hourCycle: "h23", administrator: false },
+    {
+      id,
+      ...body,
+      twoFactor: false,
+      timeZone: null,
+      hourCycle: "h23",
+      language: null,
+      administrator: false,
+    },
   ]);
   expect((await page("GET", "/dashboard/session")).json.data.person).toMatchObject(json.data);
   expect((await createBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
@@ -47,6 +55,25 @@ test("people can choose a 12-hour clock; the default has 24 hours", async () => 
   expect(await clockOf()).toBe("h12");
   const refused = await page("PATCH", profile, { body: { hourCycle: "h11" } });
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "hourCycle"]);
+});
+
+test("people can choose the language of the admin page, which their browser stores", async () => {
+  const { page } = await signInMember(await testAppliance(), "viewer");
+  const readSession = async () => {
+    const { json, headers } = await page("GET", "/dashboard/session");
+    const { languageChanged, person } = json.data;
+    return [person.language, languageChanged, headers.get("set-cookie")];
+  };
+  expect(await readSession()).toEqual([null, false, null]);
+  const stored = await page("PATCH", profile, { body: { language: "de" } });
+  const cookie = "signalbox_language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax";
+  expect([stored.status, stored.headers.get("set-cookie")]).toEqual([200, cookie]);
+  // The test's browser stores only the session's cookie, as a new browser does.
+  expect(await readSession()).toEqual(["de", true, cookie]);
+  expect((await page("PATCH", profile, { body: { language: null } })).status).toBe(200);
+  expect(await readSession()).toEqual([null, false, null]);
+  const refused = await page("PATCH", profile, { body: { language: "fr" } });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "language"]);
 });
 
 test("changing the address requires the password, and guessing is limited", async () => {

@@ -36,6 +36,7 @@ describe("signing in", () => {
         twoFactor: false,
         timeZone: null,
         hourCycle: "h23",
+        language: null,
         administrator: false,
         wrongCodes: null,
       },
@@ -50,6 +51,7 @@ describe("signing in", () => {
         },
       ],
       ways: null,
+      languageChanged: false,
     });
     expect(presence.headers.get("cache-control")).toBe("no-store");
     expect((await ada.page("GET", "/api/v1/incidents")).status).toBe(200);

@@ -141,6 +141,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
           "E-mail",
           t("Time zone"),
           t("Clock"),
+          t("Language"),
           t("Single-key shortcuts"),
           t("Password"),
           t("Ways to sign in"),

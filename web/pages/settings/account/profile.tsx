@@ -1,5 +1,6 @@
 /** Settings: the person's name, e-mail, time zone, password, passkeys, two-factor sign-in and sessions. */
 import { Select, Switch, TextInput } from "@mantine/core";
+import { type AdminLanguage, adminLanguages } from "../../../../src/core/admin-languages.ts";
 import type { HourCycle } from "../../../../src/core/time/times.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { cachePerson, useSignedInPerson } from "../../../data/session.ts";
@@ -35,13 +36,15 @@ type NameFields = {
   email: string;
   timeZone: string | null;
   hourCycle: HourCycle;
+  language: AdminLanguage | null;
 };
 
-const toFields = ({ name, email, timeZone, hourCycle }: NameFields) => ({
+const toFields = ({ name, email, timeZone, hourCycle, language }: NameFields) => ({
   name,
   email,
   timeZone,
   hourCycle,
+  language,
   password: "",
 });
 
@@ -56,6 +59,7 @@ function Names() {
       form.replace(toFields(saved));
       cachePerson(saved);
       notify(t("Saved"));
+      if (saved.language !== person.language) location.reload();
     },
     undefined,
     { key: "profile", secrets: ["password"] },
@@ -93,6 +97,14 @@ function Names() {
             error={form.errorOf("hourCycle")}
           />
         </div>
+        <div className="field-row">
+          <LanguageField
+            value={values.language}
+            onChange={(language) => form.set("language", language)}
+            error={form.errorOf("language")}
+          />
+          <span />
+        </div>
         {values.email !== person.email && (
           <PasswordField
             label={t("Your password")}
@@ -105,6 +117,32 @@ function Names() {
     </Panel>
   );
 }
+
+/** Languages by their names in themselves, so that everyone finds theirs. */
+const languageNames: Record<AdminLanguage, string> = { en: "English", de: "Deutsch" };
+
+const LanguageField = ({
+  value,
+  onChange,
+  error,
+}: {
+  value: AdminLanguage | null;
+  onChange: (language: AdminLanguage | null) => void;
+  error: string | undefined;
+}) => (
+  <Select
+    label={t("Language")}
+    description={t("Of this admin page. Results of checks and messages of the API are English.")}
+    data={[
+      { value: "", label: t("The browser’s language") },
+      ...adminLanguages.map((tag) => ({ value: tag, label: languageNames[tag] })),
+    ]}
+    allowDeselect={false}
+    value={value ?? ""}
+    onChange={(next) => onChange(adminLanguages.find((tag) => tag === next) ?? null)}
+    error={error}
+  />
+);
 
 function TimeZoneField({
   value,
