@@ -9,6 +9,7 @@ import { apiPathOf, v1 } from "../../data/client.ts";
 import { BarDetails, Bars } from "../../components/display/bars.tsx";
 import { dot, formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
+import { nameSeverity } from "../../components/display/severity.ts";
 import { EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { type Column, Table } from "./report-table.tsx";
@@ -67,6 +68,14 @@ function Heading({
   isMeasured: boolean;
 }) {
   const { subject, summary, timeZone } = report;
+  const count = tCount(report.monitorCount, "{count} monitor", "{count} monitors");
+  const describeExtent = () =>
+    summary.isPartial && isMeasured
+      ? t("{monitors}, since {from}.", {
+          monitors: count,
+          from: formatMoment(summary.from, timeZone),
+        })
+      : `${count}.`;
   return (
     <header className="report-head mb-12">
       <h2>
@@ -75,12 +84,7 @@ function Heading({
       <p>
         {subject.type !== "organization" && `${organization}. `}
         {formatMoment(report.from, timeZone)} – {formatMoment(report.to, timeZone)}, {timeZone}
-        {report.isRunning && t(": the month is not over yet")}.{" "}
-        {tCount(report.monitorCount, "{count} monitor", "{count} monitors")}
-        {summary.isPartial &&
-          isMeasured &&
-          t(", since {from}", { from: formatMoment(summary.from, timeZone) })}
-        .
+        {report.isRunning ? t(": the month is not over yet.") : "."} {describeExtent()}
       </p>
     </header>
   );
@@ -115,13 +119,7 @@ function Figures({ report, before }: Props) {
           label={t("Outages")}
           value={describeCount(summary.outages)}
           note={[
-            ...(summary.longestOutageSeconds
-              ? [
-                  t("longest {longestOutageSeconds}", {
-                    longestOutageSeconds: describeSeconds(summary.longestOutageSeconds),
-                  }),
-                ]
-              : []),
+            ...describeLongest(summary),
             ...compare(({ outages }) => describeCount(outages)),
           ].join(dot)}
         />
@@ -149,6 +147,9 @@ function Figures({ report, before }: Props) {
     </section>
   );
 }
+
+const describeLongest = ({ longestOutageSeconds: seconds }: ReportFigures) =>
+  seconds ? [t("longest {duration}", { duration: describeSeconds(seconds) })] : [];
 
 /** One bar per day of the month. For a single monitor, a bar opens its day. */
 function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
@@ -188,7 +189,7 @@ function Day({ day }: { day: Report["days"][number] | undefined }) {
       title={formatPeriod("UTC", at, at + dayMs, Date.now())}
       keys={[
         [["←", "→"], "move"],
-        [[t("Esc")], "close"],
+        [["Esc"], "close"],
       ]}
       lines={[
         [t("Uptime"), ratio === null ? null : formatPercent(ratio)],
@@ -201,13 +202,16 @@ function Day({ day }: { day: Report["days"][number] | undefined }) {
   );
 }
 
+const toneWords = {
+  down: (count: number, all: number) => t("down on {count} of {all}", { count, all }),
+  degraded: (count: number, all: number) => t("degraded on {count} of {all}", { count, all }),
+};
+
 /** Counts the days with problems, such as `down on 2 of 30`. */
 function describeTones(tones: readonly DayTone[]): string {
   const problems = (["down", "degraded"] as const).flatMap((tone) => {
     const count = tones.filter((one) => one === tone).length;
-    return count === 0
-      ? []
-      : [t("{tone} on {count} of {length}", { tone, count, length: tones.length })];
+    return count === 0 ? [] : [toneWords[tone](count, tones.length)];
   });
   return problems.join(", ") || t("no problems");
 }
@@ -227,7 +231,7 @@ const describeMet = (isMet: boolean | null) =>
   isMet === null ? (
     "–"
   ) : (
-    <span className={isMet ? "" : "report-missed"}>{isMet ? "met" : "missed"}</span>
+    <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
   );
 
 /** Columns of groups and monitors. */
@@ -243,20 +247,22 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
     value,
     cell: (row) => describeSeconds(value(row)),
   });
-  const columns: Column<T>[] = [
+  const columns: (Column<T> & { isShown?: boolean })[] = [
     {
+      isShown: rowCount <= maxRowsWithBars,
       head: t("Days"),
       value: ({ days }) => days.filter((tone) => tone === "down").length,
       cell: ({ days }) => <RowDays days={days} />,
     },
     { head: t("Uptime"), value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
     {
+      isShown: before !== undefined,
       head: before === undefined ? "" : nameMonth(before.month),
       value: ratioBefore,
       cell: (row) => formatPercent(ratioBefore(row)),
     },
-    duration("Down", ({ downSeconds }) => downSeconds),
-    duration("Degraded", ({ degradedSeconds }) => degradedSeconds),
+    duration(t("Down"), ({ downSeconds }) => downSeconds),
+    duration(t("Degraded"), ({ degradedSeconds }) => degradedSeconds),
     {
       head: t("Outages"),
       value: ({ outages }) => outages,
@@ -264,25 +270,21 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
     },
     duration("MTTR", ({ mttrSeconds }) => mttrSeconds),
     duration("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
-    duration("Longest", ({ longestOutageSeconds }) => longestOutageSeconds),
+    duration(t("Longest"), ({ longestOutageSeconds }) => longestOutageSeconds),
     {
       head: t("Incidents"),
       value: ({ incidents }) => incidents,
       cell: ({ incidents }) => formatCount(incidents),
     },
     {
+      isShown: report.slaTarget !== null,
       head: "SLA",
       value: ({ isMet }) => (isMet === null ? null : Number(isMet)),
       cell: ({ isMet }) => describeMet(isMet),
     },
   ];
   return columns
-    .filter(
-      ({ head }) =>
-        head !== "" &&
-        (head !== "SLA" || report.slaTarget !== null) &&
-        (head !== "Days" || rowCount <= maxRowsWithBars),
-    )
+    .filter(({ isShown = true }) => isShown)
     .map(({ head, value, cell }) => ({
       head,
       value: (row) => (hasBeenMeasured(row, report) ? value(row) : null),
@@ -299,7 +301,7 @@ function GroupTable(props: Props) {
       rows={groups}
       idOf={({ id }) => id ?? ""}
       name={{
-        head: "Name",
+        head: t("Name"),
         value: ({ name }) => name,
         cell: (group) => <Named row={group} report={props.report} name={group.name} />,
       }}
@@ -311,20 +313,20 @@ function GroupTable(props: Props) {
 function MonitorTable(props: Props) {
   const { subject, monitors, monitorCount } = props.report;
   if (subject.type === "monitor") return null;
-  const cut =
+  const title =
     monitors.length < monitorCount
-      ? t(": the {length} with the most down time of {monitorCount}", {
-          length: formatCount(monitors.length),
-          monitorCount: formatCount(monitorCount),
+      ? t("Monitors: the {count} with the most down time of {all}", {
+          count: formatCount(monitors.length),
+          all: formatCount(monitorCount),
         })
-      : "";
+      : t("Monitors");
   return (
     <Table
-      title={`Monitors${cut}`}
+      title={title}
       rows={monitors}
       idOf={({ id }) => id}
       name={{
-        head: "Name",
+        head: t("Name"),
         value: ({ name }) => name,
         cell: (monitor) => (
           <Named
@@ -367,7 +369,7 @@ function OutageTable({ report }: { report: Report }) {
       title={t("Outages")}
       rows={outages}
       idOf={({ monitorId, from }) => `${monitorId} ${from}`}
-      name={{ head: "Monitor", value: nameOf, cell: nameOf }}
+      name={{ head: t("Monitor"), value: nameOf, cell: nameOf }}
       columns={[
         {
           head: t("From"),
@@ -375,9 +377,9 @@ function OutageTable({ report }: { report: Report }) {
           cell: ({ from }) => formatMoment(from, timeZone),
         },
         {
-          head: "To",
+          head: t("To"),
           value: ({ to }) => to ?? "~",
-          cell: ({ to }) => (to === null ? "ongoing" : formatMoment(to, timeZone)),
+          cell: ({ to }) => (to === null ? t("ongoing") : formatMoment(to, timeZone)),
         },
         {
           head: t("Duration"),
@@ -402,7 +404,7 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
       rows={incidents}
       idOf={({ id }) => id}
       name={{
-        head: "Incident",
+        head: t("Incident"),
         value: ({ title }) => title,
         cell: ({ id, title }) => (
           <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
@@ -414,7 +416,7 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
         {
           head: t("Severity"),
           value: ({ severity }) => severities.findIndex((one) => one === severity),
-          cell: ({ severity }) => severity,
+          cell: ({ severity }) => nameSeverity(severity),
         },
         {
           head: t("Opened"),
@@ -425,7 +427,7 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
           head: t("Resolved"),
           value: ({ resolvedAt }) => resolvedAt ?? "~",
           cell: ({ resolvedAt }) =>
-            resolvedAt === null ? "open" : formatMoment(resolvedAt, timeZone),
+            resolvedAt === null ? t("open") : formatMoment(resolvedAt, timeZone),
         },
       ]}
     />
@@ -434,15 +436,15 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
 const Definitions = ({ report: { maintenance } }: { report: Report }) => (
   <p className="report-note">
     {tNode(
-      "Uptime is up and degraded time divided by measured time. {value} An outage is a period in which a monitor was down, also one that started before the month. A failed check without confirmation is down time, but no outage. MTTR (mean time to restoration) is the mean length of an outage. MTBF (mean operating time between failures) is up time per outage. Both follow IEC 60050-192. Script: {code}.",
+      "Uptime is up and degraded time divided by measured time. {excluded} An outage is a period in which a monitor was down, also one that started before the month. A failed check without confirmation is down time, but no outage. MTTR (mean time to restoration) is the mean length of an outage. MTBF (mean operating time between failures) is up time per outage. Both follow IEC 60050-192. Script: {path}.",
       {
-        value:
+        excluded:
           maintenance === "down"
             ? t(
                 "Time in maintenance counts as down time in it. Checks that were not judged are excluded.",
               )
             : t("Maintenance and checks that were not judged are excluded."),
-        code: <code>{apiPathOf(v1.reports)}</code>,
+        path: <code>{apiPathOf(v1.reports)}</code>,
       },
     )}
   </p>
@@ -464,7 +466,8 @@ const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? t("part of the month") : "";
   const of = t("target {number} %", { number: Number((target * 100).toFixed(7)) });
-  return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
+  if (isMet === null) return of;
+  return isMet ? t("{target}: met", { target: of }) : t("{target}: missed", { target: of });
 }
 
 /** A duration, `None` for zero, `–` if unknown. */

@@ -177,10 +177,15 @@ const MonthSwitch = ({
 );
 
 const values = {
-  groupId: (id: string) => t("groupId {id}", { id }),
-  monitorId: (id: string) => t("monitorId {id}", { id }),
-  statusPageId: (id: string) => t("statusPageId {id}", { id }),
+  groupId: (id: string) => `groupId ${id}`,
+  monitorId: (id: string) => `monitorId ${id}`,
+  statusPageId: (id: string) => `statusPageId ${id}`,
 };
+
+const buildSubjectOptions = (
+  name: keyof typeof values,
+  all: readonly { id: string; label: string }[],
+) => all.map(({ id, label }) => ({ value: values[name](id), label }));
 
 function SubjectSelect({
   search: { monitorId, groupId, statusPageId },
@@ -194,10 +199,6 @@ function SubjectSelect({
   const { data: pages = [] } = useStatusPages();
   const [opened, setOpened] = useState(false);
   const chosenSubject = Object.entries({ groupId, monitorId, statusPageId }).find(([, id]) => id);
-  const buildSubjectOptions = (
-    name: keyof typeof values,
-    all: readonly { id: string; label: string }[],
-  ) => all.map(({ id, label }) => ({ value: values[name](id), label }));
   return (
     <>
       {opened && <AllMonitors />}

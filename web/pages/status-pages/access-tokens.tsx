@@ -21,8 +21,8 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
     <Panel title={t("Access tokens")}>
       <p className="quiet panel-none">
         {tNode(
-          "Feed readers and dashboards see the page like signed-in people with {code} at the end of an address.",
-          { code: <code>?accessToken=TOKEN</code> },
+          "Feed readers and dashboards see the page like signed-in people with {parameter} at the end of an address.",
+          { parameter: <code>?accessToken=TOKEN</code> },
         )}
       </p>
       <Loaded query={query} what={t("The access tokens")}>
@@ -30,12 +30,7 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
           <ul className="lines">
             {tokens.map((token) => (
               <li key={token.id}>
-                <span className="line-words">
-                  {tNode("{b} created {time}", {
-                    b: <b>{token.name}</b>,
-                    time: <Time at={token.createdAt} />,
-                  })}
-                </span>
+                <TokenWords {...token} />
                 {mayWrite && (
                   <Button
                     size="xs"
@@ -74,6 +69,12 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
     </Panel>
   );
 }
+
+const TokenWords = ({ name, createdAt }: { name: string; createdAt: string }) => (
+  <span className="line-words">
+    {tNode("{name} created {time}", { name: <b>{name}</b>, time: <Time at={createdAt} /> })}
+  </span>
+);
 
 function NewToken({ pageId, onClose }: { pageId: string; onClose: () => void }) {
   const [token, setToken] = useState<string | null>(null);

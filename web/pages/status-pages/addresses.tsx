@@ -28,10 +28,10 @@ export function Addresses({ page }: { page: StatusPage }) {
     [t("History"), `${base}/history`],
     ["JSON", `${base}.json`],
     ["RSS", `${base}/feed.rss`],
-    [t("Atom"), `${base}/feed.atom`],
+    ["Atom", `${base}/feed.atom`],
     [t("Calendar"), `${base}/maintenance.ics`],
     [t("Widget"), `${base}/embed`],
-    [t("Statuspage API"), `${base}/api/v2/summary.json`],
+    ["Statuspage API", `${base}/api/v2/summary.json`],
   ];
   return (
     <Panel title={t("Addresses")}>
@@ -42,8 +42,8 @@ export function Addresses({ page }: { page: StatusPage }) {
       )}
       {restrictions[page.visibility] !== undefined && (
         <p className="quiet panel-none">
-          {tNode("{restrictions} Programs add an access token to these addresses.", {
-            restrictions: restrictions[page.visibility],
+          {tNode("{restriction} Programs add an access token to these addresses.", {
+            restriction: restrictions[page.visibility],
           })}
         </p>
       )}
@@ -106,7 +106,7 @@ export function Badges({ page }: { page: StatusPage }) {
         <img src={path} alt={name} height={20} />
       </div>
       <div className="flex flex-col">
-        <CopyLine label={t("Markdown")} text={`[![${name}](${url})](${buildPageUrl(page)})`} />
+        <CopyLine label={"Markdown"} text={`[![${name}](${url})](${buildPageUrl(page)})`} />
         <CopyLine
           label="HTML"
           text={`<a href="${buildPageUrl(page)}"><img src="${url}" alt="${escapeAttribute(name)}"></a>`}

@@ -58,7 +58,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         label={t("Address")}
-        leftSection={<span className="text-s faint">{t("/status/")}</span>}
+        leftSection={<span className="text-s faint">/status/</span>}
         leftSectionWidth={62}
         value={values.slug}
         onChange={({ currentTarget }) => {

@@ -61,7 +61,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
       "With a webhook of Slack, Teams or Discord. The channel gets updates once someone follows the link posted there.",
     ),
   },
-  historyDays: { label: t("Days of history"), unit: "days", hint: t("1 to 365.") },
+  historyDays: { label: t("Days of history"), unit: t("days"), hint: t("1 to 365.") },
   allowedAddresses: {
     label: t("Addresses"),
     hint: t(
@@ -103,7 +103,7 @@ export function BasicFields({ form }: { form: PageForm }) {
       <Field form={form} name="title" />
       <TextInput
         label={t("Address")}
-        leftSection={<span className="text-s faint">{t("/status/")}</span>}
+        leftSection={<span className="text-s faint">{"/status/"}</span>}
         leftSectionWidth={62}
         {...form.input("slug")}
       />
@@ -307,8 +307,10 @@ const files = {
     accept: logoTypes,
   },
   font: {
-    label: "Own font",
-    hint: "WOFF2, at most 256 KiB, used instead of the font above. You need the right to publish it.",
+    label: t("Own font"),
+    hint: t(
+      "WOFF2, at most 256 KiB, used instead of the font above. You need the right to publish it.",
+    ),
     accept: [fontType, ".woff2"],
   },
 } as const;
@@ -341,20 +343,12 @@ export function FileField({
     onSettled: () => again.current?.(),
   });
   const [detail] = error instanceof ApiError ? error.details : [];
+  const reason = detail ? t("The file {message}.", { message: detail.message }) : error?.message;
   return (
-    <Input.Wrapper
-      label={label}
-      labelElement="div"
-      description={hint}
-      error={
-        detail === undefined
-          ? error?.message
-          : t("The file {message}.", { message: detail.message })
-      }
-    >
+    <Input.Wrapper label={label} labelElement="div" description={hint} error={reason}>
       <div className="logo-field" role="group" aria-label={label}>
         {url !== null && name !== "font" && visibility === "public" && (
-          <img src={url} alt={t("Current {toLowerCase}", { toLowerCase: label.toLowerCase() })} />
+          <img src={url} alt={t("Current file: {label}", { label })} />
         )}
         <FileButton
           resetRef={again}

@@ -74,17 +74,11 @@ function HostName({ pageId, host }: { pageId: string; host: string }) {
               t("Create a DNS record that leads to this machine, or to your reverse proxy.")
             ) : (
               <>
-                {tNode(
-                  "Create this DNS record, or one that leads to your reverse proxy:{copyline}",
-                  {
-                    copyline: (
-                      <CopyLine
-                        label={`${data.record.type} record`}
-                        text={`${host}. ${data.record.type} ${data.record.value}`}
-                      />
-                    ),
-                  },
-                )}
+                {t("Create this DNS record, or one that leads to your reverse proxy:")}
+                <CopyLine
+                  label={t("{type} record", { type: data.record.type })}
+                  text={`${host}. ${data.record.type} ${data.record.value}`}
+                />
               </>
             )}
           </li>

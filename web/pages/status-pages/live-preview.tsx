@@ -67,7 +67,7 @@ export function LivePreview({
             frameStyle={{
               width,
               height: size.height / scale,
-              transform: t("translateX(-50%) scale({scale})", { scale }),
+              transform: `translateX(-50%) scale(${scale})`,
             }}
           />
         )}

@@ -16,8 +16,8 @@ type Name = keyof Look;
 
 const labels: Partial<Record<Name, FieldLabels>> = {
   font: {
-    label: "Font",
-    options: { inter: "Inter", system: "System", serif: "Serif", mono: "Monospaced" },
+    label: t("Font"),
+    options: { inter: "Inter", system: t("System"), serif: t("Serif"), mono: t("Monospaced") },
   },
   corners: { label: t("Corners") },
   logoSize: { label: t("Logo size") },
@@ -30,8 +30,8 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   },
   showUptime: { label: t("Show uptime"), hint: t("In percent, next to each monitor.") },
   showIcons: { label: t("Show state icons"), hint: t("Next to the word of each state.") },
-  headerLinks: { label: t("Links in the header"), item: "link", hint: "" },
-  footerLinks: { label: t("Links at the end of the page"), item: "link", hint: "" },
+  headerLinks: { label: t("Links in the header"), item: t("link"), hint: "" },
+  footerLinks: { label: t("Links at the end of the page"), item: t("link"), hint: "" },
   embedOrigins: {
     label: t("Websites that can embed the page"),
     hint: t(
@@ -92,8 +92,8 @@ export function LookFields({ form }: { form: PageForm }) {
         invalid={hasColorError}
       >
         <div className="form-section">
-          <Colors form={form} group="colors" title="light" />
-          <Colors form={form} group="darkColors" title="dark" />
+          <Colors form={form} group="colors" title={t("light")} />
+          <Colors form={form} group="darkColors" title={t("dark")} />
           <StateColors form={form} />
         </div>
       </Fold>
@@ -182,7 +182,7 @@ function Colors({ form, group, title }: ColorsProps) {
 }
 
 const stateLabels = {
-  up: "Up",
+  up: t("Up"),
   degraded: t("Degraded"),
   down: t("Down"),
   maintenance: t("Maintenance"),

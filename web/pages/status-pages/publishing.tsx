@@ -10,14 +10,13 @@ import { BucketFields } from "../../components/forms/bucket-fields.tsx";
 import { ChoiceField, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { createStoredSecrets } from "../../components/forms/stored-secrets.ts";
-import { formatCount } from "../../components/display/format.ts";
 import { Time } from "../../components/display/time.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
-import { t, tNode } from "../../language/text.ts";
+import { t, tCount, tNode } from "../../language/text.ts";
 
 export function Publishing({ page }: { page: StatusPage }) {
   const query = useQuery(createPublishingQuery(page.id));
@@ -46,9 +45,11 @@ function Outcome({ page, publication: { enabled, failure, publishedAt, files } }
   if (!enabled)
     return files === 0 ? null : (
       <p className="quiet">
-        {tNode("{files} files are still at the last place. Remove them there.", {
-          files: formatCount(files),
-        })}
+        {tCount(
+          files,
+          "{count} file is still at the last place. Remove it there.",
+          "{count} files are still at the last place. Remove them there.",
+        )}
       </p>
     );
   if (page.visibility !== "public")
@@ -68,16 +69,12 @@ function Outcome({ page, publication: { enabled, failure, publishedAt, files } }
     );
   return (
     <p className="quiet">
-      {publishedAt === null ? (
-        t("Not published yet.")
-      ) : (
-        <>
-          {tNode("{files} files, last published {time}.", {
-            files: formatCount(files),
+      {publishedAt === null
+        ? t("Not published yet.")
+        : tNode("{files}, last published {time}.", {
+            files: tCount(files, "{count} file", "{count} files"),
             time: <Time at={publishedAt} />,
           })}
-        </>
-      )}
     </p>
   );
 }

@@ -88,7 +88,12 @@ function Facts({ page }: { page: StatusPage }) {
         <a href={buildMemberUrl(page)} target="_blank" rel="noreferrer" className="link">
           {omitScheme(address)}
         </a>
-        {page.default && t("{dot}the organization's default page", { dot })}
+        {page.default && (
+          <>
+            {dot}
+            {t("the organization's default page")}
+          </>
+        )}
       </span>
     </p>
   );

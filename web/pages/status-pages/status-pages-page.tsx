@@ -112,12 +112,16 @@ function PageState({ page }: { page: StatusPage }) {
   return (
     <span className="page-now">
       <StateIcon state={worst ?? "up"} size={14} />
-      {worst === undefined
-        ? t("No problems")
-        : `${formatCount(count)} ${worst === "maintenance" ? t("in maintenance") : worst}`}
+      {worst === undefined ? t("No problems") : countWords[worst](formatCount(count))}
     </span>
   );
 }
+
+const countWords = {
+  down: (count: string) => t("{count} down", { count }),
+  degraded: (count: string) => t("{count} degraded", { count }),
+  maintenance: (count: string) => t("{count} in maintenance", { count }),
+};
 
 function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | undefined }) {
   const { id, title, visibility, hosts } = page;
@@ -132,8 +136,8 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         <span>
           {omitScheme(address)}
           {hosts.length > 0 && `${dot}${hosts.join(dot)}`}
-          {page.default && `${dot}default`}
-          {sectionCount === 0 && t("{dot}no monitors yet", { dot })}
+          {page.default && `${dot}${t("default")}`}
+          {sectionCount === 0 && `${dot}${t("no monitors yet")}`}
         </span>
       </Link>
       <PageState page={page} />
@@ -158,27 +162,31 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           </>
         )}
       </span>
-      <span className="page-doing">
-        <button
-          type="button"
-          className="dots"
-          aria-label={t("Copy address of {title}", { title })}
-          title={t("Copy address")}
-          onClick={() => void copyText(address, t("Address"))}
-        >
-          <Icon name="copy" size={15} />
-        </button>
-        <a
-          className="dots"
-          href={buildMemberUrl(page)}
-          target="_blank"
-          rel="noreferrer"
-          aria-label={t("Open {title} in a new tab", { title })}
-          title={t("Open in a new tab")}
-        >
-          <Icon name="external" size={15} />
-        </a>
-      </span>
+      <PageActions page={page} />
     </li>
   );
 }
+
+const PageActions = ({ page }: { page: StatusPage }) => (
+  <span className="page-doing">
+    <button
+      type="button"
+      className="dots"
+      aria-label={t("Copy address of {title}", { title: page.title })}
+      title={t("Copy address")}
+      onClick={() => void copyText(buildPageUrl(page), t("Address"))}
+    >
+      <Icon name="copy" size={15} />
+    </button>
+    <a
+      className="dots"
+      href={buildMemberUrl(page)}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={t("Open {title} in a new tab", { title: page.title })}
+      title={t("Open in a new tab")}
+    >
+      <Icon name="external" size={15} />
+    </a>
+  </span>
+);

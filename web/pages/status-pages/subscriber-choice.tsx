@@ -12,6 +12,7 @@ import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { nameSeverity } from "../../components/display/severity.ts";
 import { t } from "../../language/text.ts";
 
 export type ChoiceValues = {
@@ -61,17 +62,17 @@ export const describeChoice = (subscriber: Subscriber): string =>
 function describeValues(values: ChoiceValues) {
   const { incidents, minimumSeverity, maintenance, isWholePage, isWeekly } = values;
   return [
-    ...(isWeekly ? ["weekly"] : []),
+    ...(isWeekly ? [t("weekly")] : []),
     ...(incidents ? [] : [t("no incidents")]),
     ...(incidents && minimumSeverity !== "minor"
-      ? [t("from {minimumSeverity}", { minimumSeverity })]
+      ? [t("from {severity}", { severity: nameSeverity(minimumSeverity) })]
       : []),
     ...(maintenance ? [] : [t("no maintenance")]),
     ...(isWholePage ? [] : [t("some components")]),
   ].join(dot);
 }
 
-export const summarizeChoice = (values: ChoiceValues) => describeValues(values) || "everything";
+export const summarizeChoice = (values: ChoiceValues) => describeValues(values) || t("everything");
 
 export function ChoiceFields<V extends ChoiceValues>({
   form: own,

@@ -33,8 +33,8 @@ export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose
       }
       const { added, existing, skipped } = total;
       notify(
-        t("Added {pluralize}. {existing} were subscribed before, {skipped} were skipped.", {
-          pluralize: tCount(added, "{count} subscriber", "{count} subscribers"),
+        t("Added {subscribers}. {existing} were subscribed before, {skipped} were skipped.", {
+          subscribers: tCount(added, "{count} subscriber", "{count} subscribers"),
           existing,
           skipped,
         }),

@@ -39,11 +39,11 @@ type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["s
 const all: Filters = { q: "", type: "", status: "" };
 
 const types: { value: Subscriber["type"]; label: string }[] = [
-  { value: "email", label: "E-mail" },
-  { value: "webhook", label: t("Webhook") },
-  { value: "slack", label: t("Slack") },
-  { value: "teams", label: t("Teams") },
-  { value: "discord", label: t("Discord") },
+  { value: "email", label: t("E-mail") },
+  { value: "webhook", label: "Webhook" },
+  { value: "slack", label: "Slack" },
+  { value: "teams", label: "Teams" },
+  { value: "discord", label: "Discord" },
 ];
 
 /** The subscribers of a status page, with filters, export and a dialog that adds one. */
@@ -227,14 +227,7 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       notify(
         status === "pending"
           ? t("Sent a confirmation link to {email}", { email: values.email })
-          : t("Added {email}", {
-              email:
-                values.type === "email"
-                  ? values.email
-                  : values.type === "webhook"
-                    ? values.url
-                    : nameType(values.type),
-            }),
+          : t("Added {name}", { name: nameSubscriber(values) }),
       );
       onClose();
     },
@@ -284,6 +277,11 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
   );
 }
 
+function nameSubscriber({ type, email, url }: NewValues): string {
+  if (type === "email") return email;
+  return type === "webhook" ? url : nameType(type);
+}
+
 const isChat = (type: Subscriber["type"]) => type !== "email" && type !== "webhook";
 
 const nameType = (type: Subscriber["type"]) =>
@@ -301,7 +299,7 @@ const MailboxFields = ({ form }: { form: Form<NewValues> }) => (
       label={t("E-mail address")}
       data-autofocus
       autoComplete="off"
-      placeholder={t("ann@team.example")}
+      placeholder={"ann@team.example"}
       {...form.input("email")}
     />
     <Switch
@@ -351,12 +349,12 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
       <span className="line-words">
         <b>{address}</b>{" "}
         <span className="faint">
-          {status === "pending" && "unconfirmed"}
+          {status === "pending" && t("unconfirmed")}
           {isQuarantined && t("quarantined: its mail server rejected the address")}
           {status === "confirmed" && lastDeliveryAt !== null && (
             <>{tNode("last notified {time}", { time: <Time at={lastDeliveryAt} /> })}</>
           )}
-          {secretsSet.includes("secret") && `${dot}signed`}
+          {secretsSet.includes("secret") && `${dot}${t("signed")}`}
           {choice !== "" && `${dot}${choice}`}
         </span>
         {lastError !== null && <span className="block down">{lastError}</span>}
