@@ -286,6 +286,7 @@ function createEngines(core: Core) {
     }),
     alarm: new StorageAlarm(sending),
     sourceWriter: new SourceWriter(core),
+    verifySns: createSnsVerifier({ targets: core.targets, exchange }),
     notices: new SubscriberFanOut(core),
     reports: new ReportMailer(core),
     live: new LivePages(core),
@@ -493,9 +494,9 @@ const createSecretAddressLimits = ({ clock, linkOrigin }: Parts) => ({
 });
 
 /** Creates what receives the alerts of other tools. */
-const createSourceContext = ({ clock, sourceWriter, targets }: Parts) => ({
+const createSourceContext = ({ clock, sourceWriter, verifySns }: Parts) => ({
   writer: sourceWriter,
-  verifySns: createSnsVerifier({ targets, exchange }),
+  verifySns,
   wrongTokens: createNetworkLimit(sourceBounds.wrongTokens.value, clock),
   requests: createRateLimit(sourceBounds.requests.value, clock),
 });

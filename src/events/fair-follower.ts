@@ -1,6 +1,6 @@
 /** Converts events to the rows of one follower exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
-import { retryOnStaleRead, type Statement, type Store } from "../database/store.ts";
+import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { type EventCursor, createEventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOfOrganization } from "./log.ts";
@@ -169,15 +169,37 @@ export class FairFollower<E extends LoggedEvent, Part> {
       // Organizations with few events come first, and leave the rest of their shares to the others.
       .sort(([, a], [, b]) => a.length - b.length)
       .map(([organizationId, own]) => ({ organizationId, seq: position.seq, part, events: own }));
-    const { statements, hasDeliveries } = await this.#decideAll(workItems, false);
-    await this.cursor.advance(position, last.seq, statements);
-    onWrite?.([...groups.keys()], hasDeliveries);
+    try {
+      const { statements, hasDeliveries } = await this.#decideAll(workItems, false);
+      await this.cursor.advance(position, last.seq, statements);
+      onWrite?.([...groups.keys()], hasDeliveries);
+    } catch (error) {
+      if (error instanceof StaleRead || workItems.length < 2) throw error;
+      // Each continues alone, so that events which can't be handled delay only their organization.
+      const statements = workItems.map((one) => this.#saveBacklog(one));
+      await this.cursor.advance(position, last.seq, statements);
+    }
   }
 
   async #serveNext(): Promise<boolean> {
-    const position = await this.cursor.read();
     const waiting = await this.#nextBacklogs();
     if (waiting.length === 0) return false;
+    this.#lastServed = waiting.at(-1)?.organizationId ?? "";
+    try {
+      await this.#serve(waiting);
+      return true;
+    } catch (error) {
+      if (error instanceof StaleRead || waiting.length < 2) throw error;
+    }
+    const failures: unknown[] = [];
+    for (const one of waiting) await this.#serve([one]).catch((error) => failures.push(error));
+    if (failures.length === waiting.length) throw failures[0];
+    return true;
+  }
+
+  /** Handles the next events of organizations with a backlog in one write. */
+  async #serve(waiting: readonly Backlog<Part>[]) {
+    const position = await this.cursor.read();
     const works = await Promise.all(
       waiting.map(async (one) => {
         const limits = { after: one.seq, upTo: position.seq, limit: eventsAtOnce };
@@ -189,10 +211,8 @@ export class FairFollower<E extends LoggedEvent, Part> {
     );
     const { statements, hasDeliveries } = await this.#decideAll(works, true);
     await this.cursor.advance(position, position.seq, statements, position.part);
-    this.#lastServed = waiting.at(-1)?.organizationId ?? "";
     const organizationIds = waiting.map(({ organizationId }) => organizationId);
     this.#follower.onWrite?.(organizationIds, hasDeliveries);
-    return true;
   }
 
   /** Divides the rows of a write among organizations. */

@@ -171,6 +171,33 @@ describe("an organization with 1.7 million alerts to send", () => {
   });
 });
 
+test("events that can't be handled delay only their own organization", async () => {
+  const made = await flooded({ channels: 1, incidents: 1 });
+  const { fan } = restarted(made);
+  const atomic = made.store.atomic.bind(made.store);
+  const told = () => [made.ours, made.theirs].map(({ id }) => deliveriesOf(made, id));
+  made.store.atomic = (statements) =>
+    statements.map(compileStatement).some(({ text, parameters }) => {
+      const isRow = !text.includes("followers");
+      return isRow && parameters.some((one) => String(one).includes(made.ours.id));
+    })
+      ? Promise.reject(new Error("CHECK constraint failed"))
+      : atomic(statements);
+  const openTheirs = () =>
+    made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+  await openTheirs();
+  await readAll(made, fan);
+  await fan.follower.drain().catch(() => {});
+  expect(told()).toEqual([0, 1]);
+  await openTheirs();
+  await readAll(made, fan);
+  expect(told()).toEqual([0, 2]);
+  expect(await fan.follower.drain().catch(String)).toContain("CHECK constraint failed");
+  made.store.atomic = atomic;
+  await settle(made, fan);
+  expect(told()).toEqual([1, 2]);
+});
+
 describe("deferred events", () => {
   const size = { channels: 30, incidents: 150 };
   const all = size.channels * size.incidents;

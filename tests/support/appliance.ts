@@ -268,6 +268,7 @@ export function createAppliance(
     keepHours: 400,
     runScheduledBackup: async () => {},
     sourceWriter: new SourceWriter(data),
+    verifySns: createSnsVerifier({ targets, exchange: exchange ?? sendExchange }),
     replayLimit: createRateLimit(60, clock),
     testMailLimit: createRateLimit(6, clock),
     testAlertLimit: createRateLimit(30, clock),
@@ -318,7 +319,7 @@ export function createAppliance(
     },
     sources: {
       writer: appliance.sourceWriter,
-      verifySns: createSnsVerifier({ targets, exchange: exchange ?? sendExchange }),
+      verifySns: appliance.verifySns,
       wrongTokens: createNetworkLimit(60, clock),
       requests: createRateLimit(sourceBounds.requests.value, clock),
     },

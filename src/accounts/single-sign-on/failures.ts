@@ -1,4 +1,5 @@
 /** Explains why a sign-in through a provider failed: what happened, what the provider said, and what to change. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 
 /** A failed sign-in. `said` is the provider's text, which is foreign and must be escaped. */
@@ -55,7 +56,7 @@ export function quoteForeign(text: string): string {
 }
 
 /** Advice by error code of RFC 6749 §4.1.2.1 and §5.2, and OpenID Connect Core §3.1.2.6. */
-const adviceByError: Readonly<Record<string, string>> = {
+const adviceByError: Readonly<Record<string, string>> = createLookup({
   access_denied:
     "Try again, or ask the people who manage the provider whether you can use Signalbox.",
   invalid_client: `${changeSettings}: the client ID or the client secret is wrong there.`,
@@ -70,7 +71,7 @@ const adviceByError: Readonly<Record<string, string>> = {
   login_required: startAgain,
   interaction_required: startAgain,
   consent_required: startAgain,
-};
+});
 
 type LibraryError = Error & {
   code?: string;

@@ -2,7 +2,7 @@
 import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { parseJsonOrNull } from "../../core/collections/objects.ts";
+import { createLookup, parseJsonOrNull } from "../../core/collections/objects.ts";
 import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
 import { buildConditions, isFulfilled } from "../../monitoring/checks/protocols/assertions.ts";
 import { findValue } from "../../monitoring/checks/protocols/json-path.ts";
@@ -358,7 +358,7 @@ function findEnding(
   const json = parseJsonOrNull(body);
   if (gateway !== null) {
     const state = gateway.receipt && findValue(json, gateway.receipt.state);
-    return gateway.receipt?.endings[String(state)] ?? null;
+    return createLookup(gateway.receipt?.endings ?? {})[String(state)] ?? null;
   }
   const { receiptStatePath, receiptDelivered, receiptFailed } = settings;
   const state = receiptStatePath === null ? body.trim() : findValue(json, receiptStatePath);

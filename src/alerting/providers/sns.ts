@@ -1,3 +1,4 @@
+import { createLookup } from "../../core/collections/objects.ts";
 import { createHttpProvider, failPermanently, judgeStatus } from "../provider.ts";
 import { findSnsOrigin } from "../channels/kinds/programs-schema.ts";
 import type { Message } from "../sending/messages.ts";
@@ -60,10 +61,10 @@ function listParameters(topicArn: string, message: Message): Record<string, stri
   };
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = createLookup({
   InvalidClientTokenId: "the access key is not valid",
   SignatureDoesNotMatch: "the secret access key is not valid",
   AuthorizationError: "the access key must not publish to the topic",
   NotFound: "the topic does not exist",
   OptInRequired: "the account has no subscription for SNS",
-};
+});

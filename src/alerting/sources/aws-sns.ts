@@ -1,4 +1,5 @@
 /** Verifies messages of Amazon SNS, and confirms its subscriptions. It connects only to hosts of Amazon. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { createVerify, X509Certificate } from "node:crypto";
 import { setRecent } from "../../core/collections/recent-set.ts";
 import { AppError } from "../../core/errors.ts";
@@ -24,11 +25,11 @@ const confirmationFields = [
 ];
 
 /** Fields that are signed, in their order. Absent ones are left out. */
-const signedFields: Readonly<Record<string, readonly string[]>> = {
+const signedFields: Readonly<Record<string, readonly string[]>> = createLookup({
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
   SubscriptionConfirmation: confirmationFields,
   UnsubscribeConfirmation: confirmationFields,
-};
+});
 
 export type SnsServices = { targets: TargetGuard; exchange: Exchange };
 export type SnsVerifier = ReturnType<typeof createSnsVerifier>;

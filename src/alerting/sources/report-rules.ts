@@ -1,4 +1,5 @@
 /** Defines what a request to an alert source reports, and reads values of untyped JSON. */
+import { createLookup } from "../../core/collections/objects.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 
@@ -66,7 +67,7 @@ export const pickLink = (...values: readonly unknown[]): string | null =>
   values.map(asText).find((text) => /^https?:\/\/[^\s]+$/i.test(text) && text.length <= 2_000) ??
   null;
 
-const priorities: Readonly<Record<string, Priority>> = {
+const priorities: Readonly<Record<string, Priority>> = createLookup({
   critical: "critical",
   crit: "critical",
   disaster: "critical",
@@ -94,7 +95,7 @@ const priorities: Readonly<Record<string, Priority>> = {
   none: "low",
   p4: "low",
   p5: "low",
-};
+});
 
 /** Returns the priority for a severity that a tool names; null for an unknown one. */
 export const priorityFor = (severity: unknown): Priority | null =>

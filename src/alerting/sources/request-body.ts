@@ -43,15 +43,27 @@ function parseJson(text: string): unknown {
   if (measureJson(text).depth > maxDepth)
     throw invalidFieldError("body", `must have at most ${maxDepth} levels`);
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     // Templates of tools insert texts with line breaks. Outside of strings, a blank is equivalent.
     try {
-      return JSON.parse(text.replace(/\p{Cc}/gu, " "));
+      return parseExactly(text.replace(/\p{Cc}/gu, " "));
     } catch {
       throw notJsonError();
     }
   }
+}
+
+/** Texts, which are skipped, and whole numbers that JavaScript can round. Only for valid JSON. */
+const textOrLongNumber = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g;
+
+/** Parses JSON. Long whole numbers become texts, because rounded identities of two problems can be equal. */
+function parseExactly(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!/\d{16}/.test(text)) return value;
+  return JSON.parse(
+    text.replace(textOrLongNumber, (found) => (found.startsWith('"') ? found : `"${found}"`)),
+  );
 }
 
 const notJsonError = () => new AppError("INVALID_JSON", "The body is neither JSON nor a form.");

@@ -35,6 +35,7 @@ import {
   type SourceRequestQuery,
   WholeSource,
 } from "./schema.ts";
+import type { SnsVerifier } from "./aws-sns.ts";
 import type { SourceWriter } from "./source-writer.ts";
 import {
   changeSource,
@@ -52,7 +53,11 @@ import {
 /** A source with the version for its ETag. */
 type SourceRecord = AlertSource & { version: number };
 
-export type SourceDependencies = { sourceWriter: SourceWriter; replayLimit: RateLimit };
+export type SourceDependencies = {
+  sourceWriter: SourceWriter;
+  verifySns: SnsVerifier;
+  replayLimit: RateLimit;
+};
 
 const tokenLength = 32;
 
@@ -300,7 +305,7 @@ const toLoggedRequest = (row: RequestRow): LoggedSourceRequest => row;
  */
 export async function replayRequest(
   scope: Scope,
-  { sourceWriter, replayLimit }: SourceDependencies,
+  { sourceWriter, verifySns, replayLimit }: SourceDependencies,
   id: string,
   requestId: string,
 ) {
@@ -314,12 +319,12 @@ export async function replayRequest(
     body: row.body,
     bytes: row.bytes,
   };
-  // The signature was verified when the request arrived.
-  const { reports } = await readRequest(source, request, row.body, null);
+  // Of a request that was accepted, the signature was verified when it arrived.
+  const verify = row.status === 200 ? null : verifySns;
   const outcome = await sourceWriter.add({
     source,
     request,
-    reports,
+    ...(await readRequest(source, request, row.body, verify)),
     replayOf: row.id,
   });
   return commit(

@@ -14,6 +14,12 @@ export function setOwn(object: object, name: string, value: unknown) {
   });
 }
 
+/** Creates a table for keys from outside. It finds nothing under names that all objects have, such as `constructor`. */
+export const createLookup = <T>(
+  entries: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> =>
+  Object.freeze(Object.assign(Object.create(null) as Record<string, T>, entries));
+
 /** Parses JSON; null for any other text. */
 export function parseJsonOrNull(text: string): unknown {
   try {

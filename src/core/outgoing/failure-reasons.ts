@@ -1,4 +1,5 @@
 /** Translates errors of connections, TLS and HTTP into sentences. */
+import { createLookup } from "../collections/objects.ts";
 import { TargetFailure, LocalFailure } from "./failures.ts";
 
 /** Messages by error code. The original messages can contain addresses and secrets. */
@@ -56,7 +57,7 @@ const noSharedCipher =
 const refusedCertificate = "The server rejected the client certificate";
 
 /** Messages by BoringSSL's names of TLS alerts (RFC 8446 §6.2): without and with a client certificate. */
-const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = {
+const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = createLookup({
   CERTIFICATE_REQUIRED: [wantsCertificate, wantsCertificate],
   NO_CERTIFICATE: [wantsCertificate, wantsCertificate],
   BAD_CERTIFICATE: [wantsCertificate, `${refusedCertificate}.`],
@@ -74,7 +75,7 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
     "The server broke off the TLS handshake; it may require a client certificate.",
     "The server broke off the TLS handshake.",
   ],
-};
+});
 
 /**
  * Returns the message for the TLS alert in an error; null for other errors. `hasShownOwn`: the server has sent its

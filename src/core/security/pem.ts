@@ -1,14 +1,15 @@
 /** Extracts and normalizes certificates and keys in PEM. */
+import { createLookup } from "../collections/objects.ts";
 import { z } from "zod";
 
 const blockPattern = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
 const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Current labels by their obsolete names (RFC 7468 §5.1, §13). */
-const synonyms: Readonly<Record<string, string>> = {
+const synonyms: Readonly<Record<string, string>> = createLookup({
   "X509 CERTIFICATE": "CERTIFICATE",
   "X.509 CERTIFICATE": "CERTIFICATE",
-};
+});
 /** Label of a block that some tools write before a key. */
 const parametersLabel = "EC PARAMETERS";
 

@@ -1,6 +1,6 @@
 /** Converts alerting providers of Gatus: one channel per provider and distinct override. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
-import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { createLookup, type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/formatting.ts";
 import type { NotTaken, PlannedRecord } from "../plan.ts";
 import { findBodyType, findIssue, toText } from "../values.ts";
@@ -16,14 +16,14 @@ const mapWebhook =
 const mailServerKeys = ["from", "username", "password", "host", "port"];
 
 /** Placeholders of Gatus, and those of a webhook here. */
-const placeholders: Readonly<Record<string, string>> = {
+const placeholders: Readonly<Record<string, string>> = createLookup({
   "[ALERT_DESCRIPTION]": "{{description}}",
   "[ENDPOINT_NAME]": "{{monitor}}",
   "[ENDPOINT_GROUP]": "{{group}}",
   "[ENDPOINT_URL]": "{{target}}",
   "[RESULT_ERRORS]": "{{message}}",
   "[ALERT_TRIGGERED_OR_RESOLVED]": "{{state}}",
-};
+});
 
 const convertPlaceholders = (text: string): string =>
   Object.entries(placeholders).reduce((all, [theirs, ours]) => all.replaceAll(theirs, ours), text);
@@ -68,7 +68,7 @@ function mapRepository(s: Section, type: "github" | "gitea"): MappedChannel {
 }
 
 /** Functions that convert the settings of a provider, by its name. */
-const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
+const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = createLookup({
   slack: mapWebhook("slack"),
   discord: mapWebhook("discord"),
   mattermost: mapWebhook("mattermost"),
@@ -181,7 +181,7 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
     };
   },
   custom: mapCustom,
-};
+});
 
 /** Providers without an equivalent. */
 const unsupportedProviders: ReadonlySet<string> = new Set(

@@ -1,4 +1,5 @@
 /** Explains why a key of the Gatus configuration has no effect here. Unlisted keys of Gatus are imported. */
+import { createLookup } from "../../core/collections/objects.ts";
 
 const ownPage = "about Gatus' own page";
 const ownServer = "about Gatus' own server; see signalbox serve --help";
@@ -7,7 +8,7 @@ const ownMessageForm = "messages have their own form here";
 const ownClient = "alerts are sent with this machine's network settings";
 
 /** Reasons by Gatus struct and key path. A path includes everything below it. */
-const reasons: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = createLookup({
   "config.debug": ownServer,
   "config.metrics": "metrics are always served, at /metrics",
   "config.skip-invalid-config-update": ownServer,
@@ -65,7 +66,7 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.sendgrid.client": ownClient,
   "provider.custom.placeholders": "{{state}} is TRIGGERED or RESOLVED",
   "provider.custom.client": ownClient,
-};
+});
 
 const unknownKey = "not a key of Gatus";
 

@@ -1,4 +1,5 @@
 /** Converts Gatus' page to a status page, and its announcements to incidents. */
+import { createLookup } from "../../core/collections/objects.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/formatting.ts";
 import type { PlannedRecord } from "../plan.ts";
@@ -63,7 +64,10 @@ export function buildPage(
   };
 }
 
-const severities: Readonly<Record<string, string>> = { outage: "major", warning: "minor" };
+const severities: Readonly<Record<string, string>> = createLookup({
+  outage: "major",
+  warning: "minor",
+});
 
 /**
  * Converts an announcement to an incident, which is open if it reports trouble and is not archived.

@@ -1,4 +1,5 @@
 /** Converts the URL of a Gatus endpoint to a monitor type with its fields. Lists unsupported parts. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
 import { decodePercent } from "../../core/text/formatting.ts";
@@ -81,7 +82,7 @@ const createGrpcConverter =
   });
 
 type MakeTarget = (endpoint: Section, client: Section, parts: Parts) => Target;
-const targets: Readonly<Record<string, MakeTarget>> = {
+const targets: Readonly<Record<string, MakeTarget>> = createLookup({
   http: convertHttp,
   https: convertHttp,
   ws: convertWebSocket,
@@ -124,7 +125,7 @@ const targets: Readonly<Record<string, MakeTarget>> = {
       );
     return target;
   },
-};
+});
 
 const buildFallbackTarget = (scheme: string, address: string): Target => {
   const { host, port } = splitAddress(address);

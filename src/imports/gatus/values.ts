@@ -1,4 +1,5 @@
 /** Parses scalars of a Gatus configuration as yaml.v3 decodes them. */
+import { createLookup } from "../../core/collections/objects.ts";
 
 /** Maximum length of a number. It exceeds the precision of JavaScript and Go, and keeps regular expressions fast. */
 const maxNumberLength = 64;
@@ -39,7 +40,7 @@ export function parseInteger(text: string): number | null {
   return Number.isInteger(value) ? (sign === "-" ? -value : value) : null;
 }
 
-const unitSeconds: Record<string, number> = {
+const unitSeconds: Record<string, number> = createLookup({
   ns: 1e-9,
   us: 1e-6,
   µs: 1e-6,
@@ -49,7 +50,7 @@ const unitSeconds: Record<string, number> = {
   m: 60,
   h: 3_600,
   d: 86_400,
-};
+});
 
 /** Parses a Go duration such as `1h30m` or `0.5s` to seconds; null for other texts. Also accepts days. */
 export function parseDuration(text: string): number | null {

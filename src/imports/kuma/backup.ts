@@ -1,16 +1,16 @@
 /** Reads the JSON backup of Uptime Kuma 1.x. */
 import { measureDepth } from "../../core/text/json.ts";
 import { maxFileBytes, createUnreadableError } from "../limits.ts";
-import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { createLookup, type Fields, isObject } from "../../core/collections/objects.ts";
 import { createFileBudget, type KumaSource, type TableName, tables } from "./source.ts";
 
 const maxDepth = 32;
 
 /** Backup keys whose database columns are not just the snake-case form of the key. */
-const columnNames: Record<string, string> = {
+const columnNames: Record<string, string> = createLookup({
   accepted_statuscodes: "accepted_statuscodes_json",
   kafkaProducerSaslOptions: "kafka_producer_sasl_options",
-};
+});
 
 /** Reads a JSON backup of Uptime Kuma 1.x. It contains only monitors, notifications, tags and proxies. */
 export function openBackup(text: string, name: string): KumaSource {

@@ -1,4 +1,5 @@
 /** Converts notifications of Uptime Kuma to alert channels. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import { toCleanLine, isOn, parseColumn, toNumber, toTextOrNull } from "./values.ts";
@@ -42,7 +43,7 @@ const ownBody = `{
 }`;
 
 /** Variables of Uptime Kuma's templates, and the placeholders of a webhook here. */
-const variables: Readonly<Record<string, string>> = {
+const variables: Readonly<Record<string, string>> = createLookup({
   msg: "{{title}}: {{message}}",
   name: "{{monitor}}",
   NAME: "{{monitor}}",
@@ -56,7 +57,7 @@ const variables: Readonly<Record<string, string>> = {
   "heartbeatJSON.msg": "{{message}}",
   "heartbeatJSON.status": "{{up}}",
   "heartbeatJSON.time": "{{time}}",
-};
+});
 
 /** Converts a Liquid template; null if it has tags, filters or other variables. */
 function convertTemplate(template: string): string | null {
@@ -131,7 +132,7 @@ function mapMail(type: string, prefix: string, c: Fields): MappedChannel {
 }
 
 /** Converters by notification type. Other types are imported as disabled channels. */
-const types: Record<string, (config: Fields) => MappedChannel> = {
+const types: Record<string, (config: Fields) => MappedChannel> = createLookup({
   telegram: (c) => ({
     type: "telegram",
     fields: {
@@ -334,7 +335,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
     type: "googlechat",
     fields: { webhookUrl: toText(c["googleChatWebhookURL"]) },
   }),
-};
+});
 
 /** Converts a notification to a channel; disabled if it can't be converted. Never throws. */
 export function convertChannel(row: Fields): Result {

@@ -1,4 +1,5 @@
 /** Lists the columns and settings of Uptime Kuma without an equivalent here, for the report. */
+import { createLookup } from "../../core/collections/objects.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
@@ -135,12 +136,12 @@ const internalSettings = new Set([
   "initServerTimezone",
   "migrateAggregateTableState",
 ]);
-const settingWords: Readonly<Record<string, string>> = {
+const settingWords: Readonly<Record<string, string>> = createLookup({
   searchEngineIndex: "search engines can index status pages here",
   tlsExpiryNotifyDays: "each monitor has certificateExpiryDays here, 14 after an import",
   domainExpiryNotifyDays: "monitors of the type domain have minDays here",
   trustProxy: "serve --trust-proxy here",
-};
+});
 
 /** Returns one hint that lists all settings without an equivalent. It never contains their values. */
 export function buildSettingsHint(keys: Iterable<string>): string[] {

@@ -3,7 +3,7 @@ import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
 import { toCleanLine, isOn, parseColumn, toNumber, toParagraphs } from "./values.ts";
-import type { Fields } from "../../core/collections/objects.ts";
+import { createLookup, type Fields } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import { toText } from "../values.ts";
 
@@ -224,10 +224,12 @@ function convertCron(cron: string, seconds: number): Recurring | { reason: strin
 
 const numberNames = (words: string, first: number) =>
   words.split(" ").map((name, index) => [name, index + first] as const);
-const names: Record<string, number> = Object.fromEntries([
-  ...numberNames("SUN MON TUE WED THU FRI SAT", 0),
-  ...numberNames("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
-]);
+const names: Readonly<Record<string, number>> = createLookup(
+  Object.fromEntries([
+    ...numberNames("SUN MON TUE WED THU FRI SAT", 0),
+    ...numberNames("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
+  ]),
+);
 
 /** Parses a cron field with `*`, numbers, names, ranges and steps; null if it is invalid. */
 function parseCronField(part: string | undefined, min: number, max: number): number[] | null {

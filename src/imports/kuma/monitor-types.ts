@@ -16,7 +16,7 @@ import {
 } from "./services.ts";
 import { convertExpiry, convertHttp, convertJsonQuery } from "./web.ts";
 import { hostOf, hostAndPortOf, isOn, parseList, toNumber, toTextOrNull } from "./values.ts";
-import type { Fields } from "../../core/collections/objects.ts";
+import { createLookup, type Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
 
 export type Installation = {
@@ -29,7 +29,9 @@ export type Installation = {
  * Converters by monitor type. For a type without an equivalent here, the monitor is imported paused as the closest
  * type. Its description then contains the original settings.
  */
-export const types: Record<string, (m: Fields, installation: Installation) => MappedMonitor> = {
+type MapMonitor = (m: Fields, installation: Installation) => MappedMonitor;
+
+export const types: Readonly<Record<string, MapMonitor>> = createLookup({
   http: (m) => convertHttp(m),
   keyword(m) {
     const mapped = convertHttp(m);
@@ -159,7 +161,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     notes: ["Queries systemd on the machine that runs Signalbox."],
   }),
   pm2: (m) => ({ type: "pm2", fields: { name: toText(m["system_service_name"]) } }),
-};
+});
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA"];
 

@@ -1,4 +1,5 @@
 /** Converts status pages and incidents of Uptime Kuma. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { slugify } from "../../core/text/formatting.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { PlannedRecord } from "../plan.ts";
@@ -146,7 +147,7 @@ function createSlug(slug: string, id: string): string {
   return isFine(other) ? other : `page-${id}`;
 }
 
-const severities: Record<string, string> = { danger: "critical", warning: "major" };
+const severities: Record<string, string> = createLookup({ danger: "critical", warning: "major" });
 
 export function convertIncident(row: Fields, now: number, lost: NoteLost): PlannedRecord {
   const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);

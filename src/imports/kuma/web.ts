@@ -1,4 +1,5 @@
 /** Converts HTTP monitors of Uptime Kuma, including proxies and JSON queries. */
+import { createLookup } from "../../core/collections/objects.ts";
 import { describeComparison, type MappedMonitor } from "./databases.ts";
 import { isOn, parseColumn, parseList, toNumber, toTextOrNull } from "./values.ts";
 import { parseExactNumber } from "../../core/text/decimals.ts";
@@ -33,14 +34,14 @@ export function parseHeaders(m: Fields): Record<string, string> {
   );
 }
 
-const contentTypes: Record<string, string> = {
+const contentTypes: Record<string, string> = createLookup({
   json: "application/json",
   form: "application/x-www-form-urlencoded",
   xml: "text/xml; charset=utf-8",
-};
-const ownAuthentication: Record<string, string> = {
+});
+const ownAuthentication: Record<string, string> = createLookup({
   ntlm: "NTLM sign-in",
-};
+});
 
 function convertOAuth2(m: Fields): Fields {
   return {
@@ -119,13 +120,13 @@ export function convertHttp(m: Fields): MappedMonitor & { notes: string[]; missi
 }
 
 /** Proxy types by Uptime Kuma's names. SOCKS4 has no equivalent. */
-const proxyKinds: Readonly<Record<string, string>> = {
+const proxyKinds: Readonly<Record<string, string>> = createLookup({
   http: "http",
   https: "https",
   socks: "socks5",
   socks5: "socks5",
   socks5h: "socks5",
-};
+});
 
 /** Converts a proxy to monitor fields; null for an unsupported type. */
 export function convertProxy(proxy: Fields): Fields | null {

@@ -1,4 +1,5 @@
 /** Translates systemd's OnCalendar (systemd.time(7)) into cron patterns with seconds and years. */
+import { createLookup } from "../../core/collections/objects.ts";
 
 type Pattern = {
   /** Seconds, minutes, hours, days, months, days of the week and years. */
@@ -7,7 +8,7 @@ type Pattern = {
   timeZone: string | null;
 };
 
-const shorthands: Readonly<Record<string, string>> = {
+const shorthands: Readonly<Record<string, string>> = createLookup({
   minutely: "*-*-* *:*:00",
   hourly: "*-*-* *:00:00",
   daily: "*-*-* 00:00:00",
@@ -18,7 +19,7 @@ const shorthands: Readonly<Record<string, string>> = {
   "semi-annually": "*-01,07-01 00:00:00",
   yearly: "*-01-01 00:00:00",
   annually: "*-01-01 00:00:00",
-};
+});
 
 // Monday first, as in ranges of systemd. Cron accepts 7 for Sunday.
 const weekdays = ["", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];

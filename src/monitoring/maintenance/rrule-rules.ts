@@ -1,4 +1,5 @@
 /** Validates RRULE texts (RFC 5545 §3.3.10): syntax, limits, and supported combinations of parts. */
+import { createLookup } from "../../core/collections/objects.ts";
 
 const frequencies = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"] as const;
 type Frequency = (typeof frequencies)[number];
@@ -11,7 +12,7 @@ const maxChoices = 1_000;
 const daysPerPeriod = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
 
 /** Smallest and largest number of each list. Negative numbers count from the end. */
-const numberLists: Record<string, [min: number, max: number]> = {
+const numberLists: Record<string, [min: number, max: number]> = createLookup({
   BYMONTH: [1, 12],
   BYWEEKNO: [-53, 53],
   BYYEARDAY: [-366, 366],
@@ -19,7 +20,7 @@ const numberLists: Record<string, [min: number, max: number]> = {
   BYHOUR: [0, 23],
   BYMINUTE: [0, 59],
   BYSETPOS: [-366, 366],
-};
+});
 
 export const tooOftenIssue = "must not repeat more often than every hour";
 export const neverOccursIssue = "must have a time after startsAt and within 50 years";

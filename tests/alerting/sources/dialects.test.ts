@@ -1,6 +1,7 @@
 /** Requests of each tool, as in its documentation, and the alerts that they report. */
 import { describe, expect, test } from "bun:test";
 import { readReports } from "../../../src/alerting/sources/dialects.ts";
+import type { Report } from "../../../src/alerting/sources/report-rules.ts";
 import { decodeSent, parseSent } from "../../../src/alerting/sources/request-body.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import {
@@ -553,7 +554,56 @@ describe("a request of", () => {
   });
 });
 
+/** Names of properties that all objects have. A table of words must not find them. */
+const inherited = ["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"];
+
+/** Returns copies of a value, each with one text replaced. */
+function* replaceTexts(value: unknown, by: string): Generator<unknown> {
+  if (typeof value === "string" || typeof value === "number") yield by;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, one] of Object.entries(value))
+    for (const changed of replaceTexts(one, by))
+      yield Array.isArray(value)
+        ? value.with(Number(name), changed)
+        : { ...value, [name]: changed };
+}
+
+function readValid(one: Case): Report[] {
+  try {
+    return read(one);
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    return [];
+  }
+}
+
+test("no word of a request is taken for a property that all objects have", () => {
+  let reports = 0;
+  for (const one of cases)
+    for (const word of inherited)
+      for (const body of replaceTexts(one.body, word))
+        for (const report of readValid({ ...one, body: body as object | string })) {
+          reports += 1;
+          const { status, priority } = report;
+          expect(["open", "acknowledged", "resolved"]).toContain(status);
+          expect([null, "low", "normal", "critical"]).toContain(priority);
+        }
+  const path = "/v2/alerts/samplekey/constructor";
+  expect(readValid({ name: "", type: "opsgenie", body: {}, path, expected: [] })).toEqual([]);
+  expect(reports).toBeGreaterThan(1_000);
+});
+
 describe("a body", () => {
+  test("with a number that JavaScript would round keeps each digit, because it can be an identity", () => {
+    const sent = String.raw`{"id": 12345678901234567891, "at": [-9007199254740993, 1.5, 7,
+      0.1000000000000000, 1000000000000000e3], "text": "\"n: 12345678901234567,"}`;
+    expect(parseSent(sent)).toEqual({
+      id: "12345678901234567891",
+      at: ["-9007199254740993", 1.5, 7, 0.1, 1e18],
+      text: '"n: 12345678901234567,',
+    });
+  });
+
   test("with unescaped line breaks is JSON, as templates of tools write it", () => {
     expect(parseSent('{"text": "one\ntwo"}')).toEqual({ text: "one two" });
   });

@@ -347,6 +347,22 @@ describe("the address", () => {
 });
 
 describe("requests", () => {
+  test("are verified by a replay if their signature was rejected", async () => {
+    const { createSource, api, listLog, database } = await createWorld();
+    const { id, send } = await createSource({ type: "aws-sns" });
+    const notification = { Type: "Notification", MessageId: "1", Message: "It failed." };
+    const forged = { ...notification, SigningCertURL: "https://a.example/" };
+    expect((await send(forged)).status).toBe(422);
+    const replay = async () => {
+      const [newest] = await listLog(id);
+      return (await api("POST", `${path}/${id}/requests/${newest?.["id"]}/replay`)).status;
+    };
+    expect(await replay()).toBe(422);
+    // Its signature was right when it arrived, and the certificate can be replaced later.
+    database.run("update alert_source_requests set status = 200");
+    expect(await replay()).toBe(200);
+  });
+
   test("are logged without the token, also rejected ones, and can be replayed", async () => {
     const { createSource, send, api, listLog, database } = await createWorld();
     const source = await createSource({ type: "pagerduty" });

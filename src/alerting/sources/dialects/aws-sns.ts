@@ -1,4 +1,5 @@
 /** Notifications of Amazon SNS, also of CloudWatch alarms: https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   asObject,
@@ -45,7 +46,10 @@ function parseAlarm(text: string): Json | null {
   }
 }
 
-const states: Readonly<Record<string, ReportStatus>> = { ALARM: "open", OK: "resolved" };
+const states: Readonly<Record<string, ReportStatus>> = createLookup({
+  ALARM: "open",
+  OK: "resolved",
+});
 
 /** Without enough data, the state of the alarm stays as it was. */
 function readAlarm(alarm: Json): Report[] {

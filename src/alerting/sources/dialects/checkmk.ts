@@ -1,4 +1,5 @@
 /** Notifications of Checkmk, as the variables that its notification scripts get: https://docs.checkmk.com/latest/en/notifications.html#scripts */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   asObject,
@@ -11,7 +12,7 @@ import {
   requireText,
 } from "../report-rules.ts";
 
-const priorities: Readonly<Record<string, "low" | "normal" | "critical">> = {
+const priorities: Readonly<Record<string, "low" | "normal" | "critical">> = createLookup({
   DOWN: "critical",
   CRITICAL: "critical",
   CRIT: "critical",
@@ -19,7 +20,7 @@ const priorities: Readonly<Record<string, "low" | "normal" | "critical">> = {
   UNKNOWN: "normal",
   WARNING: "normal",
   WARN: "normal",
-};
+});
 
 export const readCheckmk: ReadReports = ({ body }) => {
   const sent = asObject(body);

@@ -1,4 +1,5 @@
 /** Alert API of Opsgenie and Jira Service Management: https://docs.opsgenie.com/docs/alert-api */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   asList,
@@ -12,10 +13,10 @@ import {
   requireText,
 } from "../report-rules.ts";
 
-const actions: Readonly<Record<string, ReportStatus>> = {
+const actions: Readonly<Record<string, ReportStatus>> = createLookup({
   close: "resolved",
   acknowledge: "acknowledged",
-};
+});
 
 /** Accepts `/v2/alerts` to create an alert, and `/v2/alerts/ALIAS/close` or `/acknowledge`. */
 export const readOpsgenie: ReadReports = ({ path, body }) => {

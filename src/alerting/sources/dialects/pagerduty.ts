@@ -1,4 +1,5 @@
 /** Events API v2 of PagerDuty: https://developer.pagerduty.com/docs/send-alert-event */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { sha256 } from "../../../core/ids.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
@@ -14,11 +15,11 @@ import {
   requireText,
 } from "../report-rules.ts";
 
-const statuses: Readonly<Record<string, ReportStatus>> = {
+const statuses: Readonly<Record<string, ReportStatus>> = createLookup({
   trigger: "open",
   acknowledge: "acknowledged",
   resolve: "resolved",
-};
+});
 
 export const readPagerDuty: ReadReports = ({ body }) => {
   const event = asObject(body);

@@ -1,4 +1,5 @@
 /** Webhooks of Sentry: of an internal integration, and of the older webhook plugin. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/ */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   asObject,
@@ -49,11 +50,11 @@ function readEventAlert(event: Json, data: Json): Report {
   };
 }
 
-const metricStatuses: Readonly<Record<string, ReportStatus>> = {
+const metricStatuses: Readonly<Record<string, ReportStatus>> = createLookup({
   critical: "open",
   warning: "open",
   resolved: "resolved",
-};
+});
 
 function readMetricAlert(action: string, data: Json): Report {
   const alert = asObject(data["metric_alert"]);
@@ -71,13 +72,13 @@ function readMetricAlert(action: string, data: Json): Report {
   };
 }
 
-const issueStatuses: Readonly<Record<string, ReportStatus>> = {
+const issueStatuses: Readonly<Record<string, ReportStatus>> = createLookup({
   created: "open",
   unresolved: "open",
   resolved: "resolved",
   archived: "resolved",
   ignored: "resolved",
-};
+});
 
 /** An assignment changes nothing. */
 function readIssue(action: string, issue: Json): Report[] {

@@ -1,4 +1,5 @@
 /** Webhook notifications of Uptime Kuma: https://github.com/louislam/uptime-kuma/blob/master/server/notification-providers/webhook.js */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   asObject,
@@ -11,11 +12,11 @@ import {
 } from "../report-rules.ts";
 
 /** Statuses of a heartbeat: 0 down, 1 up, 2 pending, 3 maintenance. */
-const statuses: Readonly<Record<string, ReportStatus>> = {
+const statuses: Readonly<Record<string, ReportStatus>> = createLookup({
   0: "open",
   1: "resolved",
   3: "resolved",
-};
+});
 
 export const readUptimeKuma: ReadReports = ({ body }) => {
   const sent = asObject(body);

@@ -1,9 +1,10 @@
 /** Converts HTML of a mail to text, in linear time. */
+import { createLookup } from "../../../core/collections/objects.ts";
 
 const blocks = /^\/?(?:p|div|br|tr|li|h[1-6]|table|ul|ol|pre|blockquote|hr)$/;
 const hidden: ReadonlySet<string> = new Set(["style", "script", "head", "title"]);
 
-const entities: Readonly<Record<string, string>> = {
+const entities: Readonly<Record<string, string>> = createLookup({
   amp: "&",
   lt: "<",
   gt: ">",
@@ -27,7 +28,7 @@ const entities: Readonly<Record<string, string>> = {
   hellip: "…",
   euro: "€",
   deg: "°",
-};
+});
 
 /** Returns the visible text, one line per block. Cells of a table are separated by blanks. */
 export function convertHtml(html: string): string {

@@ -1,4 +1,5 @@
 /** The domain check: queries the registry over RDAP for the expiry of a domain, and caches the response. */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { formatUtcMinute, dayMs, hourMs } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
 import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
@@ -51,12 +52,12 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
 };
 
 /** Registration states that make a domain unusable (RFC 8056). */
-const badStates: Readonly<Record<string, string>> = {
+const badStates: Readonly<Record<string, string>> = createLookup({
   "redemption period": "was deleted and can only be restored",
   "pending delete": "is about to be deleted",
   "client hold": "is on hold by its registrar, and not in the DNS",
   "server hold": "is on hold by its registry, and not in the DNS",
-};
+});
 
 /** Returns the cached registration, or queries the registry and measures its latency. */
 function findRegistration(name: string, server: string | null, context: CheckContext) {

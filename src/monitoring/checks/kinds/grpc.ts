@@ -1,4 +1,5 @@
 /** The gRPC check: calls the standard health service of a server over HTTP/2. */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
@@ -8,13 +9,13 @@ import { openHttp2 } from "../protocols/http2.ts";
 const servingStatus = 1;
 const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 /** Failures by gRPC status code: https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
-const refusals: Record<string, string> = {
+const refusals: Record<string, string> = createLookup({
   5: "The server does not know the service.",
   7: "The server does not allow the health check.",
   12: "The server has no health protocol.",
   14: "The server is unavailable.",
   16: "The server does not allow the health check.",
-};
+});
 const notGrpcError = () => new TargetFailure("The response is not valid for gRPC.");
 
 /** Up when the health protocol reports SERVING. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */

@@ -1,4 +1,5 @@
 /** The IMAP check: reads the greeting and capabilities of a mail server, with an optional login. */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusalError, refusalReasons } from "../protocols/mail.ts";
@@ -38,11 +39,11 @@ export const checkImap = checkMail({
 const notImapError = () => new TargetFailure("The response is not valid IMAP.");
 
 /** Failures by response code: https://www.rfc-editor.org/rfc/rfc5530#section-3 */
-const refusals: Record<string, string> = {
+const refusals: Record<string, string> = createLookup({
   PRIVACYREQUIRED: refusalReasons.onlySecured,
   UNAVAILABLE: refusalReasons.notNow,
   INUSE: refusalReasons.inUse,
-};
+});
 
 const readLine = async (wire: Wire) => (await wire.readUntil("\r\n")).toString();
 

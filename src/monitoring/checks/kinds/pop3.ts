@@ -1,3 +1,4 @@
+import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusalError, refusalReasons } from "../protocols/mail.ts";
@@ -32,12 +33,12 @@ export const checkPop3 = checkMail({
 });
 
 /** Failures by response code: https://www.rfc-editor.org/rfc/rfc2449#section-8, https://www.rfc-editor.org/rfc/rfc3206#section-4 */
-const refusals: Record<string, string> = {
+const refusals: Record<string, string> = createLookup({
   "IN-USE": refusalReasons.inUse,
   "LOGIN-DELAY": "The server limits how often the user may sign in: the interval is too short.",
   "SYS/TEMP": refusalReasons.notNow,
   "SYS/PERM": refusalReasons.notNow,
-};
+});
 
 function sendCommand(wire: Wire, command: string) {
   wire.write(`${command}\r\n`);

@@ -1,4 +1,5 @@
 /** The Redis check: sends PING, with an optional login, and reads the server's version and role. */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
@@ -50,14 +51,14 @@ async function readValue(wire: Wire): Promise<string> {
 const notRedisError = () => new TargetFailure("The response is not valid for Redis.");
 
 /** Failures by the first word of an error response. */
-const errors: Record<string, string> = {
+const errors: Record<string, string> = createLookup({
   NOAUTH: "The server requires a password.",
   WRONGPASS: "The server rejected the password.",
   NOPERM: "The user may not use PING.",
   LOADING: "The server is still loading its data.",
   MASTERDOWN: "The server has lost its master.",
   BUSY: "The server is busy with a script.",
-};
+});
 
 function send(wire: Wire, words: readonly string[]) {
   const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);

@@ -1,4 +1,5 @@
 /** The SIP check: asks a telephone server for its capabilities. */
+import { createLookup } from "../../../core/collections/objects.ts";
 import { queryByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -63,7 +64,7 @@ function buildRequest({ host, port, transport, user }: Settings) {
 type Head = { status: number; fields: ReadonlyMap<string, string> };
 
 /** Short forms of header fields (RFC 3261 §7.3.3). */
-const longNames: Record<string, string> = { i: "call-id", l: "content-length" };
+const longNames: Record<string, string> = createLookup({ i: "call-id", l: "content-length" });
 
 /** Parses a response without its body. Throws TargetFailure. */
 function parseHead(message: string): Head {
