@@ -42,7 +42,12 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: t("People"),
         icon: "people",
         role: "viewer",
-        settings: [t("Role"), "E-mail", t("Invitation link"), t("Two-factor sign-in of members")],
+        settings: [
+          t("Role"),
+          t("E-mail"),
+          t("Invitation link"),
+          t("Two-factor sign-in of members"),
+        ],
         page: lazy(createChunk(() => import("./organization/people.tsx"))),
         act: { label: t("Invite people"), role: "admin" },
       },
@@ -99,7 +104,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: t("Import"),
         icon: "download",
         role: "admin",
-        settings: [t("Import from"), t("Uptime Kuma"), t("Gatus"), t("Earlier imports")],
+        settings: [t("Import from"), "Uptime Kuma", "Gatus", t("Earlier imports")],
         page: lazy(createChunk(() => import("./organization/import.tsx"))),
       },
       {
@@ -107,7 +112,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: t("Configuration"),
         icon: "code",
         role: "unlimited",
-        settings: [t("Differences"), t("signalbox apply")],
+        settings: [t("Differences"), "signalbox apply"],
         page: lazy(createChunk(() => import("./organization/configuration.tsx"))),
       },
       {
@@ -138,7 +143,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         role: "viewer",
         settings: [
           t("Name"),
-          "E-mail",
+          t("E-mail"),
           t("Time zone"),
           t("Clock"),
           t("Language"),
@@ -189,7 +194,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         role: "administrator",
         settings: [
           t("Provider"),
-          t("OpenID Connect"),
+          "OpenID Connect",
           t("Issuer"),
           t("Client secret"),
           t("Redirect address"),

@@ -7,6 +7,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { searchSections, type Section, sectionGroups, sections } from "./sections.ts";
+import { roleNames } from "./labels.ts";
 import { t, tNode } from "../../language/text.ts";
 
 /** The list of sections next to the open one. Narrow windows show only one of them. */
@@ -53,20 +54,31 @@ export default function SettingsPage() {
   );
 }
 
+/** Titles of sections that the person can't open, by what they need. */
+const titlesOfOthers: Record<Section["role"], string> = {
+  viewer: t("For viewers"),
+  member: t("For members"),
+  admin: t("For admins"),
+  owner: t("For owners"),
+  administrator: t("For administrators"),
+  unlimited: t("Not for your groups"),
+};
+
 function NotForYou({ role }: Pick<Section, "role">) {
   const { organization } = useSignedInPerson();
   return (
-    <EmptyState
-      icon={<Icon name="lock" size={28} />}
-      title={role === "unlimited" ? t("Not for your groups") : t("For {role}s", { role })}
-    >
+    <EmptyState icon={<Icon name="lock" size={28} />} title={titlesOfOthers[role]}>
       {role === "administrator"
         ? t("Only administrators of the appliance can see this page.")
         : role === "unlimited"
           ? t("This concerns all monitors of {name}. You are limited to some monitor groups.", {
               name: organization.name,
             })
-          : `This needs the role ${role} in ${organization.name}; your role is ${organization.role}.`}
+          : t("This needs the role {role} in {organization}; your role is {own}.", {
+              role: roleNames[role],
+              organization: organization.name,
+              own: roleNames[organization.role],
+            })}
     </EmptyState>
   );
 }

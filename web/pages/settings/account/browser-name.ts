@@ -1,22 +1,23 @@
 import { t } from "../../../language/text.ts";
+
 // Specific browsers first: most user agents also contain the names of other browsers.
 const browsers: [RegExp, string][] = [
-  [/Edg(e|A|iOS)?\//, t("Edge")],
-  [/OPR\//, t("Opera")],
-  [/Firefox\/|FxiOS\//, t("Firefox")],
-  [/HeadlessChrome|Chrome\/|CriOS\//, t("Chrome")],
-  [/Safari\//, t("Safari")],
+  [/Edg(e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/HeadlessChrome|Chrome\/|CriOS\//, "Chrome"],
+  [/Safari\//, "Safari"],
   [/^curl\//, "curl"],
 ];
 
 const systems: [RegExp, string][] = [
   [/iPhone/, t("an iPhone")],
   [/iPad/, t("an iPad")],
-  [/Android/, t("Android")],
-  [/Windows/, t("Windows")],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
   [/Mac OS X|Macintosh/, t("a Mac")],
   [/CrOS/, "ChromeOS"],
-  [/Linux/, t("Linux")],
+  [/Linux/, "Linux"],
 ];
 
 const findFirstMatch = (names: [RegExp, string][], text: string) =>

@@ -153,7 +153,7 @@ const describeMinutes = (minutes: number | null) => {
   if (minutes === null) return t("Never");
   return minutes === 0
     ? t("At once")
-    : t("After {minutes}", { minutes: formatDuration(minutes * 60) });
+    : t("After {duration}", { duration: formatDuration(minutes * 60) });
 };
 
 function describeState({ verifiedAt, enabled, lastError }: ContactMethod) {

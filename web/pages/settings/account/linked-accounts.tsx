@@ -107,12 +107,9 @@ const Row = ({
     icon="lock"
     title={provider.name}
     note={
-      <>
-        {tNode("{value}linked {time}", {
-          value: email === null ? "" : `${email}, `,
-          time: <Time at={createdAt} />,
-        })}
-      </>
+      email === null
+        ? tNode("linked {time}", { time: <Time at={createdAt} /> })
+        : tNode("{email}, linked {time}", { email, time: <Time at={createdAt} /> })
     }
     facts={[[t("Last used"), <Time key="used" at={lastUsedAt} />]]}
     menu={
@@ -134,7 +131,7 @@ const Unlink = ({ identity, onClose }: { identity: Identity; onClose: () => void
       notify(t("Unlinked {name}", { name: identity.provider.name }));
     }}
   >
-    {tNode("You can no longer sign in with this account. Your other sessions of {name} end.", {
+    {t("You can no longer sign in with this account. Your other sessions of {name} end.", {
       name: identity.provider.name,
     })}
   </Confirm>

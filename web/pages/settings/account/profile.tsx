@@ -15,7 +15,7 @@ import { LinkedAccounts } from "./linked-accounts.tsx";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 import { WaysToSignIn } from "./ways-to-sign-in.tsx";
-import { t, tNode } from "../../../language/text.ts";
+import { t } from "../../../language/text.ts";
 
 export default function Profile() {
   return (
@@ -48,7 +48,7 @@ const toFields = ({ name, email, timeZone, hourCycle, language }: NameFields) =>
   password: "",
 });
 
-function Names() {
+function useNamesForm() {
   const { person } = useSignedInPerson();
   const form = useForm(
     toFields(person),
@@ -64,6 +64,11 @@ function Names() {
     undefined,
     { key: "profile", secrets: ["password"] },
   );
+  return { form, isNewEmail: form.values.email !== person.email };
+}
+
+function Names() {
+  const { form, isNewEmail } = useNamesForm();
   const { values } = form;
   return (
     <Panel title={t("You")}>
@@ -105,7 +110,7 @@ function Names() {
           />
           <span />
         </div>
-        {values.email !== person.email && (
+        {isNewEmail && (
           <PasswordField
             label={t("Your password")}
             autoComplete="current-password"
@@ -158,7 +163,7 @@ function TimeZoneField({
   return (
     <Select
       label={t("Time zone")}
-      description={<>{tNode("For all times that you see. Now: {now}", { now })}</>}
+      description={t("For all times that you see. Now: {now}", { now })}
       placeholder={t("The organization's: {timeZone}", { timeZone: organization.timeZone })}
       data={listZones(organization.timeZone)}
       searchable
@@ -205,7 +210,7 @@ function Password() {
           <PasswordField
             label={t("New password")}
             autoComplete="new-password"
-            description="10 characters or more. Signs you out everywhere else."
+            description={t("10 characters or more. Signs you out everywhere else.")}
             {...form.input("password")}
           />
         </div>

@@ -55,15 +55,11 @@ function SessionRow({ session }: { session: SessionEntry }) {
           {current && <span className="up"> {t("(this one)")}</span>}
         </>
       }
-      note={
-        <>
-          {tNode("from {address}, since {time}", {
-            address,
-            time: <Time at={createdAt} as="short" />,
-          })}
-        </>
-      }
-      facts={[[t("Last seen"), current ? "now" : <Time at={lastSeenAt} />]]}
+      note={tNode("from {address}, since {time}", {
+        address,
+        time: <Time at={createdAt} as="short" />,
+      })}
+      facts={[[t("Last seen"), current ? t("now") : <Time at={lastSeenAt} />]]}
       action={
         !current && (
           <Button

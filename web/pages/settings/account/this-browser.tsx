@@ -132,17 +132,17 @@ const obstacles: Record<Obstacle, ReactNode> = {
     <>
       <p className="mb-14">
         {tNode(
-          "Browsers show notifications only for pages over HTTPS. You opened this one over plain HTTP, at {code}.",
-          { code: <code>{location.host}</code> },
+          "Browsers show notifications only for pages over HTTPS. You opened this one over plain HTTP, at {host}.",
+          { host: <code>{location.host}</code> },
         )}
       </p>
       <p>
         {tNode(
-          "Start Signalbox with {code} and {code2}, or put a proxy with HTTPS in front of it. The chapter “HTTPS on the LAN” in {code3} has recipes, also for a network without a public name.",
+          "Start Signalbox with {certificate} and {key}, or put a proxy with HTTPS in front of it. The chapter “HTTPS on the LAN” in {file} has recipes, also for a network without a public name.",
           {
-            code: <code>--tls-cert</code>,
-            code2: <code>--tls-key</code>,
-            code3: <code>docs/operations.md</code>,
+            certificate: <code>--tls-cert</code>,
+            key: <code>--tls-key</code>,
+            file: <code>docs/operations.md</code>,
           },
         )}
       </p>

@@ -28,31 +28,10 @@ export function TwoFactor() {
   const { data: factors } = useQuery(twoFactorQuery);
   const { data: passkeys = [] } = useQuery(passkeysQuery);
   const close = () => setDoing(null);
-  const accepted = describeFactors(factors);
   return (
     <Panel title={t("Two-factor sign-in")}>
       <div className="two-factor">
-        <p className="quiet">
-          {person.twoFactor ? (
-            <>
-              {tNode(
-                "{b} Signing in by password also needs {accepted}, or one of your {recoveryCodesLeft} recovery codes.",
-                {
-                  b: <b className="up">{t("On.")}</b>,
-                  accepted,
-                  recoveryCodesLeft: factors?.recoveryCodesLeft ?? "",
-                },
-              )}
-            </>
-          ) : (
-            <>
-              {tNode(
-                "{b} When it is on, signing in by password also needs a code from an app on your phone, or a passkey. A stolen password is then not enough.",
-                { b: <b>{t("Off.")}</b> },
-              )}
-            </>
-          )}
-        </p>
+        <p className="quiet">{person.twoFactor ? describeUse(factors) : describePurpose()}</p>
         <div className="flex gap-8 flex-wrap">
           {person.twoFactor ? (
             <>
@@ -85,13 +64,28 @@ export function TwoFactor() {
   );
 }
 
-const describeFactors = (factors: TwoFactorState | undefined) =>
-  [
-    factors?.authenticatorApp !== false && t("a code from your authenticator app"),
-    factors?.passkeys === true && t("a passkey"),
-  ]
-    .filter((one) => one !== false)
-    .join(" or ");
+const describeUse = (factors: TwoFactorState | undefined) =>
+  tNode(
+    "{state} Signing in by password also needs {accepted}, or one of your {count} recovery codes.",
+    {
+      state: <b className="up">{t("On.")}</b>,
+      accepted: describeFactors(factors),
+      count: factors?.recoveryCodesLeft ?? "",
+    },
+  );
+
+const describePurpose = () =>
+  tNode(
+    "{state} When it is on, signing in by password also needs a code from an app on your phone, or a passkey. A stolen password is then not enough.",
+    { state: <b>{t("Off.")}</b> },
+  );
+
+function describeFactors(factors: TwoFactorState | undefined): string {
+  if (factors?.passkeys !== true) return t("a code from your authenticator app");
+  return factors.authenticatorApp
+    ? t("a code from your authenticator app or a passkey")
+    : t("a passkey");
+}
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
@@ -286,7 +280,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
             leftSection={<Icon name="download" size={15} />}
             onClick={() =>
               downloadFile("signalbox-recovery-codes.txt", {
-                text: t("Signalbox, {email}\n\n{text}", { email: person.email, text }),
+                text: `Signalbox, ${person.email}\n\n${text}`,
                 type: "text/plain",
               })
             }

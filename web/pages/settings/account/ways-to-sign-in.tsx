@@ -80,8 +80,8 @@ export function WaysToSignIn() {
 const recipes = (
   <>
     {tNode(
-      "The chapter “HTTPS on the LAN” in {code} has recipes, also for a network without a public name.",
-      { code: <code>docs/operations.md</code> },
+      "The chapter “HTTPS on the LAN” in {file} has recipes, also for a network without a public name.",
+      { file: <code>docs/operations.md</code> },
     )}
   </>
 );
@@ -90,11 +90,11 @@ const obstacles: Record<PasskeyObstacle, ReactNode> = {
   insecure: (
     <p>
       {tNode(
-        "Browsers use passkeys only over HTTPS. You opened this page over plain HTTP, at {code}. Start Signalbox with {code2} and {code3}, or put a proxy with HTTPS in front of it. {recipes}",
+        "Browsers use passkeys only over HTTPS. You opened this page over plain HTTP, at {host}. Start Signalbox with {certificate} and {key}, or put a proxy with HTTPS in front of it. {recipes}",
         {
-          code: <code>{location.host}</code>,
-          code2: <code>--tls-cert</code>,
-          code3: <code>--tls-key</code>,
+          host: <code>{location.host}</code>,
+          certificate: <code>--tls-cert</code>,
+          key: <code>--tls-key</code>,
           recipes,
         },
       )}
@@ -103,8 +103,8 @@ const obstacles: Record<PasskeyObstacle, ReactNode> = {
   address: (
     <p>
       {tNode(
-        "Browsers use passkeys only under a host name. You opened this page under the IP address {code}. Give this machine a name, and open Signalbox over HTTPS under it. {recipes}",
-        { code: <code>{location.hostname}</code>, recipes },
+        "Browsers use passkeys only under a host name. You opened this page under the IP address {address}. Give this machine a name, and open Signalbox over HTTPS under it. {recipes}",
+        { address: <code>{location.hostname}</code>, recipes },
       )}
     </p>
   ),
@@ -118,19 +118,17 @@ function PasskeyRow({
   passkey: Passkey;
   onAct: (act: "rename" | "remove") => void;
 }) {
+  const time = <Time at={createdAt} />;
   return (
     <Entry
       icon="key"
       title={name}
       note={
-        <>
-          {tNode("{here}added {time}", {
-            here: here ? "" : t("works only under {host}, ", { host }),
-            time: <Time at={createdAt} />,
-          })}
-        </>
+        here
+          ? tNode("added {time}", { time })
+          : tNode("works only under {host}, added {time}", { host, time })
       }
-      facts={[[t("Last used"), lastUsedAt === null ? "never" : <Time at={lastUsedAt} />]]}
+      facts={[[t("Last used"), lastUsedAt === null ? t("never") : <Time at={lastUsedAt} />]]}
       menu={
         <RowMenu label={t("Actions for {name}", { name })}>
           {() => (
