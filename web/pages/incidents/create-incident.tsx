@@ -91,7 +91,7 @@ export default function CreateIncident({ what: { monitorIds } }: { what: NewInci
 }
 
 /** A new incident copies no record. */
-const readNothing = () => Promise.reject(new Error(t("A new incident has no record.")));
+const readNothing = () => Promise.reject(new Error("A new incident has no record."));
 
 function Fields({ selected }: { selected: readonly string[] | undefined }) {
   const [previewing, setPreviewing] = useState(false);

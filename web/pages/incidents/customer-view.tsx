@@ -9,7 +9,7 @@ import { dashboard, unwrapData } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { nameLanguage } from "./translations.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
-import { t, tNode } from "../../language/text.ts";
+import { t } from "../../language/text.ts";
 
 export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId" | "language">;
 
@@ -56,20 +56,11 @@ const LanguageChoice = ({
   />
 );
 
-export function CustomerView({
-  draft,
-  pages,
-  children,
-}: {
-  draft: Draft;
-  pages: Pages;
-  /** Rendered around the choice of the page. */
-  children?: (choice: ReactNode) => ReactNode;
-}) {
+/** The page and the language to show, with the fields that choose them; false without a choice. */
+function useView(pages: Pages) {
   const [chosen, setChosen] = useState<string>();
   const page = pages.find(({ id }) => id === chosen) ?? pages[0];
   const [language, setLanguage] = useState<string>();
-  const { data, error } = usePreview(draft, page, language);
   const offered = page?.languages ?? [];
   const languageChoice = offered.length > 1 && (
     <LanguageChoice
@@ -94,6 +85,21 @@ export function CustomerView({
       {languageChoice}
     </>
   );
+  return { page, language, choice };
+}
+
+export function CustomerView({
+  draft,
+  pages,
+  children,
+}: {
+  draft: Draft;
+  pages: Pages;
+  /** Rendered around the choice of the page. */
+  children?: (choice: ReactNode) => ReactNode;
+}) {
+  const { page, language, choice } = useView(pages);
+  const { data, error } = usePreview(draft, page, language);
   return (
     <>
       {children?.(choice) ?? choice}
@@ -104,14 +110,12 @@ export function CustomerView({
       )}
       {data?.html === null && (
         <p className="quiet">
-          {tNode("The public would not see this. {value}", {
-            value:
-              draft.public === false
-                ? t("The incident is not public.")
-                : t(
-                    "The status page is hidden, or does not show the monitor that opened this incident.",
-                  ),
-          })}
+          {t("The public would not see this.")}{" "}
+          {draft.public === false
+            ? t("The incident is not public.")
+            : t(
+                "The status page is hidden, or does not show the monitor that opened this incident.",
+              )}
         </p>
       )}
       {data?.html != null && (

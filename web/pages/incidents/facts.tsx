@@ -6,7 +6,7 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
 import { impactLabels } from "./impacts-field.tsx";
 import { useAudience, useTraces } from "./data.ts";
-import { capitalize } from "../../../src/core/text/formatting.ts";
+import { severityLabels } from "./words.ts";
 import { t } from "../../language/text.ts";
 
 /** The facts panel of an incident, next to the timeline. */
@@ -35,7 +35,7 @@ export function Facts({ incident }: { incident: Incident }) {
           <Duration incident={incident} />
         </dd>
         <dt>{t("Severity")}</dt>
-        <dd>{capitalize(severity)}</dd>
+        <dd>{severityLabels[severity]}</dd>
         <dt>{incident.monitorIds.length > 1 ? t("Monitors") : t("Monitor")}</dt>
         <dd>
           <Affected incident={incident} />
@@ -43,7 +43,7 @@ export function Facts({ incident }: { incident: Incident }) {
         <dt>{t("Public")}</dt>
         <dd>
           {pages.length === 0
-            ? "No"
+            ? t("No")
             : pages.map(({ id, slug, title }) => (
                 <a key={id} className="block link" href={`/status/${slug}`} target="_blank">
                   {title}

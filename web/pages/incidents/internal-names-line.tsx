@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { peopleQuery } from "../settings/data.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { findInternalNames } from "./internal-names.ts";
-import { t, tNode } from "../../language/text.ts";
+import { tNode } from "../../language/text.ts";
 
 /** Warns of names in a public text that customers don't know. */
 export function InternalNamesLine({
@@ -36,16 +36,14 @@ export function InternalNamesLine({
         <p key={name} className="internal-name">
           <StateIcon state="degraded" size={14} />
           <span>
-            {tNode("{value}Customers don’t know “{bdi}”", {
-              value:
-                unknownOn.length > 0 && t("On {unknownOn}: ", { unknownOn: unknownOn.join(", ") }),
-              bdi: <bdi>{name}</bdi>,
-            })}
-            {publicName === null ? (
-              "."
-            ) : (
-              <>{tNode(". On the page it is “{bdi}”.", { bdi: <bdi>{publicName}</bdi> })}</>
-            )}
+            {unknownOn.length === 0
+              ? tNode("Customers don’t know “{name}”.", { name: <bdi>{name}</bdi> })
+              : tNode("On {pages}: Customers don’t know “{name}”.", {
+                  pages: unknownOn.join(", "),
+                  name: <bdi>{name}</bdi>,
+                })}{" "}
+            {publicName !== null &&
+              tNode("On the page it is “{name}”.", { name: <bdi>{publicName}</bdi> })}
           </span>
         </p>
       ))}

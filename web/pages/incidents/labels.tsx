@@ -1,9 +1,8 @@
 /** Labels, pills and icons of incidents. */
-import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { ChoiceField } from "../../components/forms/form.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
-import { capitalize } from "../../../src/core/text/formatting.ts";
+import { incidentStatusLabels, severityLabels } from "./words.ts";
 import { t } from "../../language/text.ts";
 
 type Severity = IncidentSummary["severity"];
@@ -14,10 +13,6 @@ const severityHints: Record<Severity, string> = {
   major: t("Something important does not work."),
   critical: t("Most things do not work for most people."),
 };
-
-const severityLabels = Object.fromEntries(
-  severities.map((one) => [one, capitalize(one)]),
-) as Record<Severity, string>;
 
 export function SeverityField({
   value,
@@ -71,13 +66,13 @@ export function IncidentIcon({
 /** The severity as a label. It is colored only while the incident is open. */
 export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
   const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
-  return <span className={`pill ${tone}`}>{capitalize(severity)}</span>;
+  return <span className={`pill ${tone}`}>{severityLabels[severity]}</span>;
 }
 
 export function StatusPill({ status }: { status: IncidentStatus }) {
   return (
     <span className={`pill ${status === "resolved" ? "pill-up" : "pill-accent"}`}>
-      {capitalize(status)}
+      {incidentStatusLabels[status]}
     </span>
   );
 }

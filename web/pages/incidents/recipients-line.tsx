@@ -33,7 +33,9 @@ export function describePosting(audience: IncidentAudience | undefined, isPublic
   const recipients = countRecipients(audience, { isPublic });
   if (recipients === "") return t("Create incident");
   const hasPages = isPublic && (audience?.pages.length ?? 0) > 0;
-  return `${hasPages ? t("Post to") : t("Create and notify")} ${recipients}`;
+  return hasPages
+    ? t("Post to {recipients}", { recipients })
+    : t("Create and notify {recipients}", { recipients });
 }
 
 /**
@@ -63,23 +65,20 @@ export function RecipientsLine({
   const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
-      {pages.length > 0 ? (
-        <>
-          {tNode("Shown on {names}", { names: <Names names={pages.map(({ title }) => title)} /> })}
-        </>
-      ) : (
-        t("Not public")
-      )}
+      {pages.length > 0
+        ? tNode("Shown on {names}", { names: <Names names={pages.map(({ title }) => title)} /> })
+        : t("Not public")}
       {dot}
-      {t("will notify")} {recipients.length > 0 ? <Names names={recipients} /> : t("no one")}
+      {recipients.length > 0
+        ? tNode("will notify {names}", { names: <Names names={recipients} /> })
+        : t("will notify no one")}
       {failing.length > 0 && (
         <b className="degraded">
           <StateIcon state="degraded" size={13} />{" "}
           <span>
-            {tNode("{names} {value} failing", {
-              names: <Names names={shorten(failing)} />,
-              value: failing.length === 1 ? "is" : "are",
-            })}
+            {failing.length === 1
+              ? tNode("{names} is failing", { names: <Names names={shorten(failing)} /> })
+              : tNode("{names} are failing", { names: <Names names={shorten(failing)} /> })}
           </span>
         </b>
       )}

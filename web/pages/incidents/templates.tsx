@@ -3,7 +3,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { fillTemplateText, capitalize } from "../../../src/core/text/formatting.ts";
+import { fillTemplateText } from "../../../src/core/text/formatting.ts";
 import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/rules.ts";
@@ -12,6 +12,9 @@ import { Icon } from "../../components/display/icons.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
+import { nameSeverity } from "../../components/display/severity.ts";
+import { incidentStatusLabels } from "./words.ts";
+import { locale } from "../../language/locale.ts";
 import { t } from "../../language/text.ts";
 
 /** Built-in message templates by status. */
@@ -145,7 +148,7 @@ function OwnTemplates({
     };
     return (
       <Menu.Item key={one.id} onClick={() => onChoose(filled)}>
-        <b>{one.name}</b> <span className="faint">{capitalize(one.status)}</span>
+        <b>{one.name}</b> <span className="faint">{incidentStatusLabels[one.status]}</span>
         <span className="template-text">{filled.message}</span>
       </Menu.Item>
     );
@@ -165,11 +168,13 @@ function usePlaceholders() {
     const now = new Date();
     return {
       monitors: affected.length === 0 ? t("Our service") : listing.format(affected),
-      severity,
-      date: getFormatter(zone, { day: "numeric", month: "long", year: "numeric" }).format(now),
-      time: getFormatter(zone, { ...minuteFormat, timeZoneName: "short" }).format(now),
+      severity: nameSeverity(severity),
+      date: getFormatter(zone, dateFormat, locale).format(now),
+      time: getFormatter(zone, timeFormat, locale).format(now),
     } satisfies Record<TemplatePlaceholder, string>;
   };
 }
 
-const listing = new Intl.ListFormat("en-GB");
+const listing = new Intl.ListFormat(locale);
+const dateFormat = { day: "numeric", month: "long", year: "numeric" } as const;
+const timeFormat = { ...minuteFormat, timeZoneName: "short" } as const;

@@ -24,7 +24,7 @@ export function TranslationsField({
   return (
     <Fold
       title={t("Translations")}
-      summary={t("{count} of {length}", { count, length: languages.length })}
+      summary={t("{count} of {total}", { count, total: languages.length })}
       open={count > 0}
       invalid={languages.some((tag) => errorOf(`translations.${tag}.message`) !== undefined)}
     >

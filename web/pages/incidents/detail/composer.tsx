@@ -24,7 +24,7 @@ import {
   nameLanguages,
 } from "../translations.ts";
 import { TranslationsField } from "../translations-field.tsx";
-import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { incidentStatusLabels } from "../words.ts";
 import { t } from "../../../language/text.ts";
 
 type Values = {
@@ -144,11 +144,11 @@ export function useUpdateDraft(incident: Incident) {
 
 /** The label of the button, such as `Post to 2 pages, 32 people`. */
 function nameSubmit(next: IncidentStatus, current: IncidentStatus, hasText: boolean, to: string) {
-  const post = to === "" ? t("Post update") : t("Post to {to}", { to });
+  const post = to === "" ? t("Post update") : t("Post to {recipients}", { recipients: to });
   const also = to === "" ? "" : `${dot}${to}`;
   if (next === "resolved" && current !== "resolved")
     return `${hasText ? t("Post and resolve") : t("Resolve")}${also}`;
-  return next !== "resolved" && current === "resolved" ? `Reopen${also}` : post;
+  return next !== "resolved" && current === "resolved" ? `${t("Reopen")}${also}` : post;
 }
 
 /** Posts a status and a message to the timeline, the public page and subscribers. */
@@ -263,7 +263,7 @@ const StatusRow = ({
       aria-label={t("Status")}
       value={status}
       onChange={(next) => set("status", next as IncidentStatus)}
-      data={incidentStatuses.map((value) => ({ value, label: capitalize(value) }))}
+      data={incidentStatuses.map((value) => ({ value, label: incidentStatusLabels[value] }))}
     />
     <span className="composer-tools">
       <TemplatesMenu

@@ -132,8 +132,8 @@ function Line({ incident }: { incident: IncidentRecord }) {
       <span className="incident-line">
         {monitors.length > 0 && (
           <>
-            {tNode("affects {b}", {
-              b: (
+            {tNode("affects {names}", {
+              names: (
                 <b>
                   <Names names={shortenNames(monitors)} />
                 </b>
@@ -142,24 +142,19 @@ function Line({ incident }: { incident: IncidentRecord }) {
             {dot}
           </>
         )}
-        {tNode("opened {value}, {time}", {
-          value: origin === "monitor" ? t("by monitor") : "manually",
-          time: <Time at={createdAt} />,
-        })}
+        {origin === "monitor"
+          ? tNode("opened by monitor, {time}", { time: <Time at={createdAt} /> })
+          : tNode("opened manually, {time}", { time: <Time at={createdAt} /> })}
         {dot}
-        {pages.length === 0 ? (
-          t("not public")
-        ) : (
-          <>
-            {tNode("public on {b}", {
-              b: (
+        {pages.length === 0
+          ? t("not public")
+          : tNode("public on {names}", {
+              names: (
                 <b>
                   <Names names={pages.map(({ title }) => title)} />
                 </b>
               ),
             })}
-          </>
-        )}
       </span>
     </p>
   );
@@ -211,6 +206,7 @@ function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: Up
   const isResolving = useIsResolving(incident.id);
   const next = isOver ? "investigating" : "resolved";
   const verb = isOver ? t("Reopen") : t("Resolve");
+  const verbWithDraft = isOver ? t("Post and reopen") : t("Post and resolve");
   return (
     <BusyButton
       // With a draft, the button of the composer is the primary one.
@@ -219,7 +215,7 @@ function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: Up
       disabled={isResolving}
       onClick={() => (draft.hasText ? void draft.postAs(next) : setStatus(incident, next))}
     >
-      {draft.hasText ? t("Post and {toLowerCase}", { toLowerCase: verb.toLowerCase() }) : verb}
+      {draft.hasText ? verbWithDraft : verb}
     </BusyButton>
   );
 }

@@ -21,7 +21,7 @@ import {
   savePostmortem,
 } from "./postmortem.tsx";
 import { Timeline } from "./timeline.tsx";
-import { t, tNode } from "../../../language/text.ts";
+import { t } from "../../../language/text.ts";
 
 const outline = t("**Impact**\n\n\n**Root cause**\n\n\n**Action items**\n\n- [ ] ");
 
@@ -171,7 +171,9 @@ function ActionItems({
     <Panel
       title={t("Action items")}
       actions={
-        items.length > 0 && <span className="quiet text-s">{tNode("{open} open", { open })}</span>
+        items.length > 0 && (
+          <span className="quiet text-s">{t("{count} open", { count: open })}</span>
+        )
       }
     >
       {items.length === 0 && <p className="quiet text-s">{t("No action items yet.")}</p>}

@@ -53,8 +53,9 @@ export const PostmortemText = ({
   <>
     <Markdown text={message} />
     <p className="timeline-by">
-      {publishedAt === null ? t("Draft saved") : t("Published")}{" "}
-      <Time at={publishedAt ?? updatedAt} as="short" />
+      {publishedAt === null
+        ? tNode("Draft saved {time}", { time: <Time at={updatedAt} as="short" /> })
+        : tNode("Published {time}", { time: <Time at={publishedAt} as="short" /> })}
     </p>
   </>
 );
@@ -69,9 +70,7 @@ export function Postmortem({ incident }: { incident: Incident }) {
     <section className="panel postmortem" aria-label={t("Postmortem")}>
       <div className="panel-head">
         <h2>
-          {tNode("Postmortem {postmortempill}", {
-            postmortempill: <PostmortemPill postmortem={postmortem} />,
-          })}
+          {t("Postmortem")} <PostmortemPill postmortem={postmortem} />
         </h2>
         <Button
           size="compact-sm"
@@ -170,9 +169,7 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
       </p>
       {subscribers > 0 && (
         <Checkbox
-          label={t("Notify {pluralize}", {
-            pluralize: tCount(subscribers, "{count} subscriber", "{count} subscribers"),
-          })}
+          label={tCount(subscribers, "Notify {count} subscriber", "Notify {count} subscribers")}
           checked={notify}
           onChange={({ currentTarget }) => setNotify(currentTarget.checked)}
         />

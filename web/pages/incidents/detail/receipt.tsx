@@ -1,13 +1,27 @@
 /** The receipt of an update: how many receivers have it, and which have not, with the reason. */
 import { useId, useState } from "react";
 import type { Receiver } from "../../../../src/dashboard/incident-schema.ts";
-import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { dot, formatCount, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { t, tCount } from "../../../language/text.ts";
 
 const sumOf = (receivers: readonly Receiver[]) =>
   receivers.reduce((sum, { count }) => sum + count, 0);
+
+const stateLabels: Record<Receiver["state"], string> = {
+  delivered: t("Delivered"),
+  failed: t("Failed"),
+  retrying: t("Retrying"),
+  waiting: t("Waiting"),
+};
+
+const unfinishedStates = ["failed", "retrying", "waiting"] as const;
+
+const countLabels = {
+  failed: (count: string) => t("{count} failed", { count }),
+  retrying: (count: string) => t("{count} retrying", { count }),
+  waiting: (count: string) => t("{count} waiting", { count }),
+};
 
 /** One line, such as `Delivered to 30 of 32 · 2 failed`, that unfolds to the receivers. */
 export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
@@ -17,7 +31,7 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
   const countOf = (state: Receiver["state"]) => sumOf(byState.get(state) ?? []);
   const total = sumOf(receivers);
   const delivered = countOf("delivered");
-  const rest = (["failed", "retrying", "waiting"] as const).filter((state) => countOf(state) > 0);
+  const rest = unfinishedStates.filter((state) => countOf(state) > 0);
   const isTroubled = countOf("failed") + countOf("retrying") > 0;
   return (
     <div className="receipt">
@@ -38,7 +52,7 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
         {rest.length > 0 && (
           <span className={isTroubled ? "degraded" : "faint"}>
             {dot}
-            {rest.map((state) => `${formatCount(countOf(state))} ${state}`).join(", ")}
+            {rest.map((state) => countLabels[state](formatCount(countOf(state)))).join(", ")}
           </span>
         )}
       </button>
@@ -47,7 +61,7 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
           <li key={index}>
             <bdi>{nameReceiver(receiver)}</bdi>
             {dot}
-            {capitalize(receiver.state)}
+            {stateLabels[receiver.state]}
             {receiver.reason !== null && `: ${formatReason(receiver.reason)}`}
           </li>
         ))}

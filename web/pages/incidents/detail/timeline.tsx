@@ -1,6 +1,6 @@
 /** The activity of an incident: updates with their deliveries, notes and checks. */
 import { SegmentedControl } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { IncidentTraces, Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
@@ -14,11 +14,12 @@ import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { useTraces } from "../data.ts";
 import { Receipt } from "./receipt.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
+import { incidentStatusLabels } from "../words.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 type Author = IncidentTraces["authors"][number];
-type Line = { key: string; at: string; who: string; words: string };
+type Line = { key: string; at: string; text: ReactNode };
 type Entry = { update: IncidentUpdate } | { note: IncidentNote } | { line: Line };
 
 const timeOf = (entry: Exclude<Entry, { update: unknown }>) =>
@@ -40,60 +41,68 @@ function mergeEntries({ updates, notes }: Incident, lines: readonly Line[]): Ent
   ];
 }
 
-const verbs: Record<string, string> = {
-  "incident.postmortem-published": t("published the postmortem"),
-  "incident.postmortem-deleted": t("deleted the postmortem"),
-};
+type State = IncidentTraces["states"][number];
+type Change = IncidentTraces["changes"][number];
 
-/** State changes and edits, one line each. */
-function buildLines(
-  { states, changes }: IncidentTraces,
-  nameOf: (author: Omit<Author, "updateId">) => string,
-): Line[] {
-  return [
-    ...states.map(({ at, monitorId, name, status, message, troubleSeconds }) => ({
-      key: `${monitorId} ${at}`,
-      at,
-      who: name,
-      words:
-        status === "maintenance"
-          ? t("is in maintenance")
-          : troubleSeconds === null
-            ? t("is {status}{value}", {
-                status,
-                value: message === null || status === "up" ? "" : `: ${formatReason(message)}`,
-              })
-            : t("is up after {durationInWords}", {
-                durationInWords: durationInWords(troubleSeconds),
-              }),
-    })),
-    ...changes.map(({ at, action, fields, ...author }) => ({
-      key: `${action} ${at}`,
-      at,
-      who: capitalize(nameOf(author)),
-      words:
-        verbs[action] ??
-        (fields.includes("updates")
-          ? t("edited an update")
-          : t("changed the {fields}", { fields: fields.map(nameOfField).join(", ") })),
-    })),
-  ];
+function describeState({ name, status, message, troubleSeconds }: State): ReactNode {
+  const monitor = <b>{name}</b>;
+  if (status === "maintenance") return tNode("{monitor} is in maintenance", { monitor });
+  if (troubleSeconds !== null)
+    return tNode("{monitor} is up after {duration}", {
+      monitor,
+      duration: durationInWords(troubleSeconds),
+    });
+  if (status === "up") return tNode("{monitor} is up", { monitor });
+  const reason = message === null ? "" : `: ${formatReason(message)}`;
+  return status === "down"
+    ? tNode("{monitor} is down{reason}", { monitor, reason })
+    : tNode("{monitor} is degraded{reason}", { monitor, reason });
 }
 
 const fieldNames: Record<string, string> = {
-  monitorIds: "monitors",
+  title: t("title"),
+  severity: t("severity"),
+  monitorIds: t("monitors"),
   impacts: t("shown states"),
-  public: "visibility",
+  public: t("visibility"),
 };
-const nameOfField = (field: string) => fieldNames[field] ?? field;
 
-const kinds = ["all", "updates", "notes"] as const;
+function describeChange({ action, fields }: Change, author: string): ReactNode {
+  const person = <b>{author}</b>;
+  if (action === "incident.postmortem-published")
+    return tNode("{person} published the postmortem", { person });
+  if (action === "incident.postmortem-deleted")
+    return tNode("{person} deleted the postmortem", { person });
+  if (fields.includes("updates")) return tNode("{person} edited an update", { person });
+  const names = fields.map((field) => fieldNames[field] ?? field).join(", ");
+  return tNode("{person} changed the {fields}", { person, fields: names });
+}
+
+/** State changes and edits, one line each. */
+const buildLines = (
+  { states, changes }: IncidentTraces,
+  nameOf: (author: Omit<Author, "updateId">) => string,
+): Line[] => [
+  ...states.map((state) => ({
+    key: `${state.monitorId} ${state.at}`,
+    at: state.at,
+    text: describeState(state),
+  })),
+  ...changes.map((change) => ({
+    key: `${change.action} ${change.at}`,
+    at: change.at,
+    text: describeChange(change, capitalize(nameOf(change))),
+  })),
+];
+
+const kindLabels = { all: t("All"), updates: t("Updates"), notes: t("Notes") };
+type Kind = keyof typeof kindLabels;
 
 /** Shows updates, notes and automatic entries with their authors, newest first. */
 export function Timeline({ incident }: { incident: Incident }) {
   const { data } = useTraces(incident.id);
   const deleting = useDeleting();
-  const [kind, setKind] = useState<(typeof kinds)[number]>("all");
+  const [kind, setKind] = useState<Kind>("all");
   const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
   const receipts = new Map(data?.receipts.map((one) => [one.updateId, one.receivers]));
   const nameOf = useAuthorName();
@@ -110,8 +119,8 @@ export function Timeline({ incident }: { incident: Incident }) {
             size="xs"
             aria-label={t("Show")}
             value={kind}
-            onChange={(next) => setKind(next as typeof kind)}
-            data={kinds.map((value) => ({ value, label: capitalize(value) }))}
+            onChange={(next) => setKind(next as Kind)}
+            data={Object.entries(kindLabels).map(([value, label]) => ({ value, label }))}
           />
         )}
       </div>
@@ -141,7 +150,7 @@ export function Timeline({ incident }: { incident: Incident }) {
 function useAuthorName() {
   const { person } = useSignedInPerson();
   return ({ type, id, name }: Omit<Author, "updateId">) =>
-    type === "monitor" ? t("Signalbox") : id === person.id ? "you" : name;
+    type === "monitor" ? "Signalbox" : id === person.id ? t("you") : name;
 }
 
 function Update({
@@ -162,15 +171,18 @@ function Update({
   const close = () => setDialog(null);
   return (
     <li className="timeline-update">
-      <b>{capitalize(status)}</b>
+      <b>{incidentStatusLabels[status]}</b>
       <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
       <span className="timeline-by">
         {mayWrite && (
           <span className="timeline-edit">
-            <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
-              {tNode("Edit{span}", {
-                span: <span className="visually-hidden"> {t("update")}</span>,
-              })}
+            <button
+              type="button"
+              className="plain-button link"
+              aria-label={t("Edit update")}
+              onClick={() => setDialog("edit")}
+            >
+              {t("Edit")}
             </button>
             {dot}
           </span>
@@ -201,12 +213,10 @@ function Update({
   );
 }
 
-function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
+function Found({ line: { text, at } }: { line: Omit<Line, "key"> }) {
   return (
     <li className="timeline-found">
-      <span>
-        <b>{who}</b> {words}
-      </span>
+      <span>{text}</span>
       <span className="timeline-by">
         <Time at={at} as="short" />
       </span>
@@ -222,7 +232,18 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
   const mayWrite = useMayChange(incident);
   const nameOf = useAuthorName();
   if (author.type === "monitor")
-    return <Found line={{ who: author.name, words: formatReason(message), at: createdAt }} />;
+    return (
+      <Found
+        line={{
+          text: (
+            <>
+              <b>{author.name}</b> {formatReason(message)}
+            </>
+          ),
+          at: createdAt,
+        }}
+      />
+    );
   return (
     <li className="timeline-note">
       <b>
@@ -235,6 +256,7 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
             <button
               type="button"
               className="plain-button link"
+              aria-label={t("Delete note")}
               onClick={() =>
                 holdDeletion((query) =>
                   v1
@@ -244,9 +266,7 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
                 )
               }
             >
-              {tNode("Delete{span}", {
-                span: <span className="visually-hidden"> {t("note")}</span>,
-              })}
+              {t("Delete")}
             </button>
             {dot}
           </>

@@ -4,7 +4,7 @@ import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { MonitorSelect } from "../../../components/forms/monitor-select.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { incidentStatusLabels, severityLabels } from "../words.ts";
 import { t } from "../../../language/text.ts";
 
 export function IncidentFilterBar({
@@ -44,13 +44,13 @@ export function IncidentFilterBar({
       <Choice
         label={t("Status")}
         value={filters.status}
-        options={incidentStatuses.map((status) => [status, capitalize(status)])}
+        options={incidentStatuses.map((status) => [status, incidentStatusLabels[status]])}
         onChange={(status) => put("status", status)}
       />
       <Choice
         label={t("Severity")}
         value={filters.severity}
-        options={severities.map((severity) => [severity, capitalize(severity)])}
+        options={severities.map((severity) => [severity, severityLabels[severity]])}
         onChange={(severity) => put("severity", severity)}
       />
       <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />

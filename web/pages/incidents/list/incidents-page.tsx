@@ -182,10 +182,8 @@ function IncidentRow({
         <span title={monitors.join(", ")}>
           {monitors.length > 0 && (
             <>
-              {tNode("affects {names}{dot}", {
-                names: <Names names={shortenNames(monitors)} />,
-                dot: about.length > 0 && dot,
-              })}
+              {tNode("affects {names}", { names: <Names names={shortenNames(monitors)} /> })}
+              {about.length > 0 && dot}
             </>
           )}
           {about.join(dot)}
