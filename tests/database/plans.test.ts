@@ -97,6 +97,24 @@ test("a decision reads the dependencies of its monitors alone, not those of all"
   expect(wholes).toEqual([]);
 });
 
+test("a round of the alert engine reads due alerts alone, not those of the whole organization", async () => {
+  const { database, alerts } = await testAppliance();
+  const texts = new Set<string>();
+  const query = database.query.bind(database);
+  database.query = ((text: string) => {
+    texts.add(text);
+    return query(text);
+  }) as typeof database.query;
+  await alerts.runOnce();
+  database.query = query;
+  const due = [...texts].filter((text) => /alert_(records|notifications|memory)\b/.test(text));
+  const steps = due
+    .flatMap((text) => query(`EXPLAIN QUERY PLAN ${text}`).all())
+    .map((row) => (row as { detail: string }).detail);
+  expect(due.length).toBeGreaterThan(3);
+  expect(steps.filter((step) => step.endsWith("(organization_id=?)"))).toEqual([]);
+});
+
 test("no request scans a table that grows over time", async () => {
   const appliance = await testAppliance();
   const { database, ours } = appliance;

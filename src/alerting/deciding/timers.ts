@@ -350,7 +350,7 @@ const dueText = `with recursive o(id) as (
     select monitor_id from alert_memory indexed by alert_memory_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
-/** Selects the first due alerts of each organization. */
+/** Selects the first due alerts of each organization, by rowid: with the organization, all of its alerts would be read. */
 const dueRecordsText = `with recursive o(id) as (
     select min(organization_id) from alert_records indexed by alert_records_due_of_organization
       where due_at is not null
@@ -359,8 +359,8 @@ const dueRecordsText = `with recursive o(id) as (
       where due_at is not null and organization_id > o.id)
     from o where o.id is not null)
   select 'record' as kind, o.id as organizationId, r.subject_id as monitorId, r.id as recordId
-  from o cross join alert_records r on r.organization_id = o.id and r.id in (
-    select id from alert_records indexed by alert_records_due_of_organization
+  from o cross join alert_records r on r.rowid in (
+    select rowid from alert_records indexed by alert_records_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
 /** Selects the first due planned notifications of each organization. */
@@ -371,7 +371,7 @@ const dueNotificationsText = `with recursive o(id) as (
     from o where o.id is not null)
   select 'notification' as kind, o.id as organizationId, r.subject_id as monitorId,
     r.id as recordId, n.channel_id as channelId, n.step
-  from o cross join alert_notifications n on n.organization_id = o.id and n.rowid in (
+  from o cross join alert_notifications n on n.rowid in (
       select rowid from alert_notifications indexed by alert_notifications_due_of_organization
       where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)
     cross join alert_records r on r.organization_id = o.id and r.id = n.record_id`;
