@@ -77,6 +77,16 @@ export function parse<T extends z.ZodType>(
   throw validationError(buildDetails(result.error.issues, whole));
 }
 
+/** Returns the first issue of a value in the words of the API; null if the value is valid. */
+export function findFirstIssue(
+  schema: z.ZodType,
+  value: unknown,
+): { path: PropertyKey[]; message: string } | null {
+  const result = schema.safeParse(value, { error: describeRequirement });
+  const [issue] = result.error?.issues ?? [];
+  return issue === undefined ? null : { path: issue.path, message: issue.message };
+}
+
 export function validationError(details: readonly ErrorDetail[]): AppError {
   const [first] = details;
   const message =

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Fields } from "../core/collections/objects.ts";
+import { findFirstIssue } from "../core/validation.ts";
 import { fillJson, isJson } from "../core/text/placeholders.ts";
 
 /** A converted monitor or channel, with notes about differences from the source. */
@@ -13,10 +14,8 @@ export const clamp = (value: number, min: number, max: number) =>
 
 /** Returns the first validation error of the input; null if it is valid. */
 export function findIssue(schema: z.ZodType, input: Fields): string | null {
-  const result = schema.safeParse(input);
-  if (result.success) return null;
-  const [issue] = result.error.issues;
-  return `its field ${issue?.path.join(".")} can't be imported (${issue?.message ?? "not valid"})`;
+  const issue = findFirstIssue(schema, input);
+  return issue && `its field ${issue.path.join(".")} can't be imported (${issue.message})`;
 }
 
 /** Returns the format of a webhook's body, in which its placeholders are escaped. */

@@ -438,6 +438,12 @@ endpoints:
       `alerting: {slack: {webhook-url: "\${HOOK}"}}\nendpoints: [{name: a, url: "http://a.example", alerts: [{type: slack}]}]`,
     );
     expect(notTaken[0]?.notes).toEqual(["Not imported: webhook-url is not set."]);
+    const matrix = await planOf(
+      `alerting: {matrix: {access-token: "\${TOKEN}", internal-room-id: "!a:matrix.org"}}\nendpoints: [{name: a, url: "http://a.example"}]`,
+    );
+    expect(matrix.notTaken[0]?.notes).toEqual([
+      "Not imported: its field accessToken can't be imported (must not be empty).",
+    ]);
   });
 });
 
@@ -549,6 +555,35 @@ describe("An endpoint of Gatus", () => {
     const upload = await buildGatusPlan(file, {}, { readsNamedFiles: false });
     expect(upload.records[0]).toMatchObject({ isIncomplete: true });
     expect(JSON.stringify(upload)).not.toContain("PRIVATE KEY");
+  });
+
+  test("that signs in with Kerberos is paused, with the reason", async () => {
+    const { fields, notes, isIncomplete } = await endpoint(
+      `client: {kerberos: {principal: probe@EXAMPLE.ORG, keytab-file: /etc/probe.keytab}}`,
+    );
+    expect({ isIncomplete, type: fields["type"], paused: fields["paused"] }).toEqual({
+      isIncomplete: true,
+      type: "http",
+      paused: true,
+    });
+    expect(notes).toEqual(["Paused: it lacks client.kerberos: signing in with Kerberos."]);
+  });
+
+  for (const scheme of ["https", "tcp", "wss"])
+    for (const placeholder of ["[RANDOM_STRING_8]", "[LOCAL_ADDRESS]"])
+      test(`of ${scheme} that sends ${placeholder} is paused, with the reason`, async () => {
+        const yaml = `endpoints: [{name: a, url: "${scheme}://a.example:7", conditions: ["[CONNECTED] == true"], body: "EHLO ${placeholder}"}]`;
+        const { isIncomplete, notes } = await recordOf(yaml, "monitor", "a");
+        expect({ isIncomplete, reason: notes[0] }).toEqual({
+          isIncomplete: true,
+          reason: `Paused: it lacks ${placeholder} in the body.`,
+        });
+      });
+
+  test("with an unset variable says in plain words what is empty", async () => {
+    const yaml = `endpoints: [{name: a, url: "192.0.2.1", dns: {query-name: example.org, query-type: A}, conditions: ["[BODY] == \${ADDRESS}"]}]`;
+    const { notes } = await recordOf(yaml, "monitor", "a");
+    expect(notes[0]).toBe("Paused: it lacks expected.0, which must not be empty.");
   });
 
   test("without a unit in its interval is checked every minute, with the reason", async () => {

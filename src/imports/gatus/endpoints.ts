@@ -1,6 +1,7 @@
 /** Converts endpoints of Gatus to monitors; incomplete ones are paused, with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
 import { excerptText, toLine } from "../../core/text/formatting.ts";
+import { findFirstIssue } from "../../core/validation.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { toCleanLine, type Converted, findIssue, toParagraphs, clamp } from "../values.ts";
 import { readAlerting } from "./alerts.ts";
@@ -168,13 +169,10 @@ function finishMonitor(
   let type = target.type;
   const composeInput = () => ({ type, ...common, ...own });
   for (let attempt = 0; attempt < 10; attempt++) {
-    const result = NewMonitor.safeParse(composeInput());
-    if (result.success) break;
-    const [issue] = result.error.issues;
-    const field = String(issue?.path[0] ?? "");
-    missing.push(
-      `${issue?.path.join(".") || "a field"}, which ${issue?.message ?? "is not valid"}`,
-    );
+    const issue = findFirstIssue(NewMonitor, composeInput());
+    if (issue === null) break;
+    const field = String(issue.path[0] ?? "");
+    missing.push(`${issue.path.join(".") || "a field"}, which ${issue.message}`);
     if (field in own && !essential.has(field)) delete own[field];
     else if (field in common && field !== "name") delete common[field];
     else {

@@ -21,15 +21,17 @@ const reasons: Readonly<Record<string, string>> = createLookup({
   "config.connectivity": "there is no check of this machine's own connection",
   "config.tunneling": "checks can't go through an SSH tunnel",
   "ui.logo": "upload the logo at the status page",
-  "ui.custom-css": "pages have a theme and an accent color instead",
+  "ui.favicon": "upload the icon at the status page",
+  "ui.custom-css": "it styles the elements of Gatus; enter the CSS of this page at the status page",
   "ui.default-sort-by": ownPage,
   "ui.default-filter-by": ownPage,
   "endpoint.ui": ownPage,
+  "endpoint.ssh": "only an SSH endpoint signs in",
   "endpoint.store": suitesOnly,
   "endpoint.always-run": suitesOnly,
   "default-alert.provider-override": "Gatus reads it only at the alert of an endpoint",
   "client.network": "both IPv4 and IPv6 are used",
-  "client.tls.renegotiation": "TLS 1.3 has no renegotiation",
+  "tls.renegotiation": "TLS 1.3 has no renegotiation",
   "provider.slack.title": ownMessageForm,
   "provider.discord.title": ownMessageForm,
   "provider.discord.message-content":
@@ -70,7 +72,7 @@ const reasons: Readonly<Record<string, string>> = createLookup({
 
 const unknownKey = "not a key of Gatus";
 
-/** Returns the reason for a path such as `client.tls.renegotiation`, or for its closest listed parent. */
+/** Returns the reason for a path such as `tls.renegotiation`, or for its closest listed parent. */
 export function findLeftOutReason(schema: string): string {
   for (let path = schema; path.includes("."); path = path.slice(0, path.lastIndexOf("."))) {
     const reason = reasons[path];

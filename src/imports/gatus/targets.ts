@@ -28,6 +28,9 @@ export async function buildTarget(endpoint: Section, readFile: ReadNamedFile): P
     ? buildDnsTarget(endpoint.map("dns"), address)
     : (targets[scheme]?.(endpoint, client, splitAddress(address)) ??
       buildFallbackTarget(scheme, address));
+  const unfilled = unfilledPlaceholder.exec(endpoint.text("body"));
+  if (unfilled !== null && ["http", "tcp", "websocket"].includes(target.type))
+    target.missing.push(`${unfilled[0]} in the body`);
   if (!["http", "https"].includes(scheme) || dns) ignoreHttpKeys(endpoint);
   await applyClient(client, target, readFile);
   return target;
@@ -159,6 +162,9 @@ function ignoreHttpKeys(endpoint: Section) {
   for (const key of ["method", "headers", "graphql", "body"]) endpoint.value(key);
 }
 
+/** Placeholders of a body that have another value in each check. */
+const unfilledPlaceholder = /\[(?:RANDOM_STRING_\d+|LOCAL_ADDRESS)\]/;
+
 /** Returns the body with Gatus' placeholders filled in. */
 function fillBody(endpoint: Section): string {
   return endpoint
@@ -218,8 +224,6 @@ function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Targ
     }),
     notes,
   };
-  const random = /\[RANDOM_STRING_\d+\]/.exec(body);
-  if (random !== null) target.missing.push(`${random[0]} in the body`);
   if (writtenHeaders["Host"] !== undefined) applyHostHeader(target, writtenHeaders["Host"]);
   applyOAuth2(client, target);
   applyProxy(client, target);
@@ -288,6 +292,8 @@ async function applyClient(client: Section, target: Target, readFile: ReadNamedF
     client.map("identity-aware-proxy").value("audience");
     missing.push("client.identity-aware-proxy");
   }
+  if (client.has("kerberos") && type === "http")
+    missing.push("client.kerberos: signing in with Kerberos");
   if (client.has("tls") && ["http", "websocket", "grpc"].includes(type))
     await applyCertificate(client.map("tls"), target, readFile);
   else client.value("tls");

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isDecimal } from "../../core/text/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import type { Scalar } from "../../core/text/placeholders.ts";
+import { findFirstIssue } from "../../core/validation.ts";
 
 export { parseExactNumber } from "../../core/text/decimals.ts";
 
@@ -129,8 +130,8 @@ const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[
       if (source.path === null) {
         if (path !== null) addIssue("path", `must be null or left out: ${name} has no parts`);
       } else {
-        const found = source.path.safeParse(path ?? "");
-        if (!found.success) addIssue("path", found.error.issues[0]?.message ?? "is not valid");
+        const issue = findFirstIssue(source.path, path ?? "");
+        if (issue !== null) addIssue("path", issue.message);
       }
       if (!source.ops.includes(op))
         return addIssue("op", `must be one of: ${source.ops.join(", ")}, as the source is ${name}`);

@@ -10,6 +10,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
+import { findFirstIssue } from "../../core/validation.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
 import {
   fillJson,
@@ -110,8 +111,8 @@ export const Save = z
         const known = assertionSources[source].path;
         if (known === null && path !== null)
           addIssue("must be null or left out: body has no parts");
-        const found = known?.safeParse(path ?? "");
-        if (found?.success === false) addIssue(found.error.issues[0]?.message ?? "is not valid");
+        const issue = known === null ? null : findFirstIssue(known, path ?? "");
+        if (issue !== null) addIssue(issue.message);
       })
       .meta({ id: "SavedValue" }),
   )
@@ -145,8 +146,8 @@ const StepUrl = z
     if (hasHostPlaceholder(text)) return issue("must not have a placeholder before its path");
     if (/^[/\\]{2}/.test(text)) return issue("must be a path, or begin with http:// or https://");
     const whole = text.startsWith("/") ? `http://host${text}` : text;
-    const found = HttpUrl.safeParse(whole);
-    if (!found.success) issue(found.error.issues[0]?.message ?? "is not valid");
+    const found = findFirstIssue(HttpUrl, whole);
+    if (found !== null) issue(found.message);
   })
   .meta({
     description: "A URL, or a path of the monitor's own origin.",

@@ -1,7 +1,7 @@
 /** Reads subscribers from a CSV text (RFC 4180), such as the export of the admin page. */
 import { pageLanguages } from "../../core/languages.ts";
 import { subscriberBounds } from "../../core/limits.ts";
-import { invalidFieldError } from "../../core/validation.ts";
+import { findFirstIssue, invalidFieldError } from "../../core/validation.ts";
 import { NewSubscriber } from "./schema.ts";
 
 type Mailbox = Omit<Extract<NewSubscriber, { type: "email" }>, "type" | "confirmed">;
@@ -48,7 +48,7 @@ function parseLine(
   const idsOf = (name: string) => valueOf(name).split(/\s+/).filter(Boolean);
   const components = { monitorIds: idsOf("monitorIds"), groupIds: idsOf("groupIds") };
   const isWhole = components.monitorIds.length + components.groupIds.length === 0;
-  const parsed = NewSubscriber.safeParse({
+  const subscriber = {
     type: "email",
     // The export puts an apostrophe before addresses that a spreadsheet could read as a formula.
     email: (valueOf("email") || valueOf("address")).replace(/^'(?=[=+\-@])/, ""),
@@ -60,16 +60,15 @@ function parseLine(
     ...(valueOf("minimumSeverity") !== "" && { minimumSeverity: valueOf("minimumSeverity") }),
     components: isWhole ? null : components,
     ...(valueOf("frequency") !== "" && { frequency: valueOf("frequency") }),
-  } as Parameters<typeof NewSubscriber.safeParse>[0]);
-  if (!parsed.success) {
-    const { path = [], message = "is wrong" } = parsed.error.issues[0] ?? {};
-    throw invalidFieldError("csv", `line ${line}, ${path.join(".")}: ${message}`);
-  }
+  };
+  const issue = findFirstIssue(NewSubscriber, subscriber);
+  if (issue !== null)
+    throw invalidFieldError("csv", `line ${line}, ${issue.path.join(".")}: ${issue.message}`);
   const {
     type: _type,
     confirmed: _confirmed,
     ...mailbox
-  } = parsed.data as Extract<NewSubscriber, { type: "email" }>;
+  } = NewSubscriber.parse(subscriber) as Extract<NewSubscriber, { type: "email" }>;
   if (!mailbox.incidents && !mailbox.maintenance)
     throw invalidFieldError("csv", `line ${line}: incidents or maintenance must be true`);
   return mailbox;
