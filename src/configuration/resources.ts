@@ -233,6 +233,7 @@ const groupResource = defineResource<GroupRecord, NewGroup>({
     alertChannelIds: group.alertChannelIds,
     escalationPolicyId: group.escalationPolicyId,
     dependsOn: group.dependsOn,
+    slaTarget: group.slaTarget,
   }),
   async read(_scope, _row, entry) {
     const { monitorIds: _members, paused: _p, muted: _m, ...input } = parse(NewMonitorGroup, entry);
@@ -369,6 +370,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     countImpacts: page.countImpacts,
     chatSubscriptions: page.chatSubscriptions,
     historyDays: page.historyDays,
+    slaTarget: page.slaTarget,
     timeZone: page.timeZone,
     language: page.language,
     languages: page.languages,

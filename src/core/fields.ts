@@ -97,6 +97,9 @@ export const Tags = z
 
 export const integer = share((min: number, max: number) => z.int().check(z.gte(min), z.lte(max)));
 
+/** An uptime target (SLO), 0–1. */
+export const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
+
 /** A URL with one of these schemes and without credentials. LAN names and addresses are allowed. */
 const urlSchema = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
   text(1, 2048, (text) => {

@@ -212,6 +212,7 @@ function computeShares(seconds: Seconds, outages: OutageTotals | null, terms: Te
     mttrSeconds: isMean ? outages.seconds / outages.count : null,
     mtbfSeconds: isMean ? (upSeconds + degradedSeconds) / outages.count : null,
     longestOutageSeconds: outages && outages.longest,
+    slaTarget,
     isMet: slaTarget === null || ratio === null ? null : ratio >= slaTarget,
   };
 }
@@ -305,7 +306,7 @@ export function formatCsv({ subject, summary, groups, monitors, ...report }: Rep
       formatCell(one.mtbfSeconds),
       formatCell(one.longestOutageSeconds),
       formatCell(one.incidents),
-      formatPercent(report.slaTarget),
+      formatPercent(one.slaTarget),
       one.isMet === null ? "" : one.isMet ? "yes" : "no",
       report.maintenance,
     ]);

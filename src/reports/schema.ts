@@ -37,7 +37,8 @@ export const ReportQuery = z
           type: "number",
           exclusiveMinimum: 0,
           maximum: 1,
-          description: "Default: the target of the organization.",
+          description:
+            "Default: the target of the page, the group or the monitor's group, or that of the organization.",
         },
       }),
     maintenance: MaintenanceTime.default("excluded"),
@@ -92,6 +93,10 @@ const figures = {
     .int()
     .min(0)
     .meta({ description: "Number of incidents that were open at any time in the month." }),
+  slaTarget: z.number().nullable().meta({
+    description:
+      "The target that applies: of the query, of the report's subject, of the group, or of the organization. Null for none.",
+  }),
   isMet: z.boolean().nullable().meta({
     description: "Whether the ratio reaches the target; null without a target or a ratio.",
   }),
@@ -180,6 +185,7 @@ const summary = {
   mtbfSeconds: 1_295_352,
   longestOutageSeconds: 900,
   incidents: 1,
+  slaTarget: 0.999,
   isMet: true,
 };
 

@@ -38,7 +38,7 @@ import type {
 } from "./schema.ts";
 import { computeSpanStart } from "../monitoring/uptime/rules.ts";
 import {
-  findGroupNames,
+  listReportedGroups,
   countIncidentsByGroup,
   findIncidentsInSpan,
   findOldestEvent,
@@ -57,7 +57,10 @@ const monitorsPerQuery = 100;
 /** Maximum entries of each list in a response. The CSV has all monitors. */
 const limits = { monitors: 2_000, outages: 500, incidents: 500 };
 
-type Subject = Report["subject"] & { wanted: WantedMonitors };
+/** `slaTarget` is the subject's own target; null for none. */
+type Subject = Report["subject"] & { wanted: WantedMonitors; slaTarget: number | null };
+
+type TermsOf = (groupId: string | null) => Terms;
 
 /** Finds the subject of a report and its monitors. Throws NOT_FOUND. */
 async function resolveSubject(
@@ -66,24 +69,25 @@ async function resolveSubject(
 ): Promise<Subject> {
   const { monitorId, groupId, statusPageId } = query;
   if (monitorId !== undefined) {
-    const { id, name } = await getMonitor(scope, monitorId);
-    return { type: "monitor", id, name, wanted: { groupIds: [], monitorIds: [id] } };
+    const { id, name, groupId: owner } = await getMonitor(scope, monitorId);
+    const slaTarget = owner === null ? null : (await getGroup(scope, owner)).slaTarget;
+    return { type: "monitor", id, name, slaTarget, wanted: { groupIds: [], monitorIds: [id] } };
   }
   if (groupId !== undefined) {
-    const { id, name } = await getGroup(scope, groupId);
-    return { type: "group", id, name, wanted: { groupIds: [id], monitorIds: [] } };
+    const { id, name, slaTarget } = await getGroup(scope, groupId);
+    return { type: "group", id, name, slaTarget, wanted: { groupIds: [id], monitorIds: [] } };
   }
   if (statusPageId !== undefined) {
     if (scope.groupIds !== null) throw unknownReferenceError("statusPageId", "status page");
-    const { id, title, sections } = await getStatusPage(scope, statusPageId);
+    const { id, title, sections, slaTarget } = await getStatusPage(scope, statusPageId);
     const groupIds = sections.flatMap((section) => section.groupId ?? []);
     const free = sections.filter((section) => section.groupId === null);
     const monitorIds = free.flatMap(({ monitors }) => monitors.map((monitor) => monitor.id));
-    return { type: "status-page", id, name: title, wanted: { groupIds, monitorIds } };
+    return { type: "status-page", id, name: title, slaTarget, wanted: { groupIds, monitorIds } };
   }
   const { id, name } = await getOwnOrganization(scope);
   const wanted = scope.groupIds === null ? null : { groupIds: scope.groupIds, monitorIds: [] };
-  return { type: "organization", id, name, wanted };
+  return { type: "organization", id, name, slaTarget: null, wanted };
 }
 
 /** Returns the elapsed part of a month. Throws VALIDATION_ERROR for a future month. */
@@ -122,14 +126,10 @@ const getWholeReport = (scope: Scope, query: ReportQuery): Promise<Report> =>
   runInReportTurn(scope, () => createReport(scope, query));
 
 async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
-  const organization = await getOwnOrganization(scope);
-  const wishedZone = query.timeZone ?? organization.timeZone;
+  const wishedZone = query.timeZone ?? (await getOwnOrganization(scope)).timeZone;
   const month = query.month ?? formatZonedMonth(scope.clock(), wishedZone);
-  return createReportOfSpan(
-    scope,
-    { ...query, month, slaTarget: query.slaTarget ?? organization.slaTarget },
-    await resolveSpan(scope, month, wishedZone),
-  );
+  const span = await resolveSpan(scope, month, wishedZone);
+  return createReportOfSpan(scope, { ...query, month }, span);
 }
 
 /** Returns the report of a completed week or month. Throws NOT_FOUND. */
@@ -138,25 +138,23 @@ export const getReportOfPeriod = (
   query: ReportQuery,
   { span, timeZone }: { span: Span; timeZone: string },
 ): Promise<Report> =>
-  runInReportTurn(scope, async () => {
-    const organization = await getOwnOrganization(scope);
-    const slaTarget = query.slaTarget ?? organization.slaTarget;
-    const month = formatZonedMonth(span.from, timeZone);
-    return createReportOfSpan(
+  runInReportTurn(scope, () =>
+    createReportOfSpan(
       scope,
-      { ...query, month, slaTarget },
+      { ...query, month: formatZonedMonth(span.from, timeZone) },
       { span, timeZone, isRunning: false },
-    );
-  });
+    ),
+  );
 
 async function createReportOfSpan(
   scope: Scope,
-  query: Omit<ReportQuery, "slaTarget"> & { month: string; slaTarget: number | null },
+  query: ReportQuery & { month: string },
   { span, isRunning, timeZone }: { span: Span; isRunning: boolean; timeZone: string },
 ): Promise<Report> {
-  const { month, slaTarget, maintenance } = query;
-  const terms = { slaTarget, maintenance };
-  const { wanted, ...subject } = await resolveSubject(scope, query);
+  const { month } = query;
+  const { wanted, slaTarget: own, ...subject } = await resolveSubject(scope, query);
+  const targets = await findTargets(scope, query.slaTarget ?? own);
+  const terms = { slaTarget: targets.whole, maintenance: query.maintenance };
   const reported = await findReportedMonitors(scope, wanted);
   const ids = reported.map(({ id }) => id);
   const incidents = await findIncidentsInSpan(scope, span, wanted && ids, limits.incidents);
@@ -166,7 +164,9 @@ async function createReportOfSpan(
     await readDays(scope, reported, dayNumbers),
     terms,
   );
-  const { rows, outages } = await buildRows(scope, reported, span, terms, {
+  const termsOf = (groupId: string | null) => ({ ...terms, slaTarget: targets.of(groupId) });
+  const { rows, outages } = await buildRows(scope, reported, span, {
+    termsOf,
     incidents: incidents.ofMonitor,
     tonesOf: (key) => tonesByKey.get(key) ?? days.map(() => "none"),
   });
@@ -181,10 +181,26 @@ async function createReportOfSpan(
     monitorCount: rows.length,
     summary: combineFigures(rows, incidents.total, span, terms),
     days,
-    groups: await buildGroups(scope, rows, span, terms),
+    groups: await buildGroups(scope, rows, span, { groups: targets.groups, termsOf }),
     monitors: rows,
     outages: pickLongestOutages(outages),
     incidents: incidents.newest,
+  };
+}
+
+/**
+ * Returns the target of the whole report and of each group. A target of the report or of its subject applies to all;
+ * otherwise each group has its own, or that of the organization.
+ */
+async function findTargets(scope: Scope, own: number | null) {
+  const whole = own ?? (await getOwnOrganization(scope)).slaTarget;
+  const groups = await listReportedGroups(scope);
+  const targetOf = new Map(groups.map(({ id, slaTarget }) => [id, slaTarget]));
+  return {
+    whole,
+    groups,
+    of: (groupId: string | null) =>
+      own ?? (groupId === null ? null : targetOf.get(groupId)) ?? whole,
   };
 }
 
@@ -209,11 +225,12 @@ async function buildRows(
   scope: Scope,
   reported: readonly ReportedMonitor[],
   span: Span,
-  terms: Terms,
   {
+    termsOf,
     incidents,
     tonesOf,
   }: {
+    termsOf: TermsOf;
     incidents: ReadonlyMap<string, number>;
     tonesOf: (key: number) => DayTone[];
   },
@@ -245,7 +262,7 @@ async function buildRows(
         outages,
         incidents: incidents.get(id) ?? 0,
       };
-      const figures = computeFigures(found, span, terms);
+      const figures = computeFigures(found, span, termsOf(groupId));
       rows.push({ id, name, groupId, ...figures, days: tonesOf(key) });
     }
     if (reported.length > monitorsPerQuery) await Bun.sleep(0);
@@ -270,15 +287,14 @@ async function buildGroups(
   scope: Scope,
   rows: readonly ReportRow[],
   span: Span,
-  terms: Terms,
+  { groups, termsOf }: { groups: readonly { id: string; name: string }[]; termsOf: TermsOf },
 ): Promise<ReportGroup[]> {
   const members = Map.groupBy(rows, ({ groupId }) => groupId);
   const incidents = await countIncidentsByGroup(scope, span);
-  const groups = [...(await findGroupNames(scope)), { id: null, name: "Ungrouped" }];
-  return groups.flatMap(({ id, name }) => {
+  return [...groups, { id: null, name: "Ungrouped" }].flatMap(({ id, name }) => {
     const its = members.get(id);
     if (its === undefined) return [];
-    const figures = combineFigures(its, incidents.get(id) ?? 0, span, terms);
+    const figures = combineFigures(its, incidents.get(id) ?? 0, span, termsOf(id));
     const days = combineTones(
       its.map((row) => row.days),
       its[0]?.days.length ?? 0,

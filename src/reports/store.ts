@@ -42,9 +42,9 @@ export function findReportedMonitors({ store, organizationId }: Tenant, wanted: 
       ]);
 }
 
-export function findGroupNames({ store, organizationId }: Tenant) {
-  return store.query<{ id: string; name: string }>(
-    "select id, name from monitor_groups where organization_id = ? order by position, id",
+export function listReportedGroups({ store, organizationId }: Tenant) {
+  return store.query<{ id: string; name: string; slaTarget: number | null }>(
+    "select id, name, sla_target as slaTarget from monitor_groups where organization_id = ? order by position, id",
     [organizationId],
   );
 }

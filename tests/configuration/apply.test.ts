@@ -22,7 +22,9 @@ const whole = {
     },
     bot: { type: "webhook", url: "https://bot.example/in", headers: { "X-Key": "secret" } },
   },
-  groups: { payments: { name: "Payments", color: "blue", alertChannels: ["oncall"] } },
+  groups: {
+    payments: { name: "Payments", color: "blue", slaTarget: 0.999, alertChannels: ["oncall"] },
+  },
   monitors: {
     shop: {
       type: "http",
@@ -89,7 +91,11 @@ describe("a configuration", () => {
     const channels = await all("alert-channels");
     const idOf = (name: string) => channels.find((one: Json) => one.name === name).id;
     const [group] = await all("monitor-groups");
-    expect(group).toMatchObject({ name: "Payments", alertChannelIds: [idOf("On-call")] });
+    expect(group).toMatchObject({
+      name: "Payments",
+      slaTarget: 0.999,
+      alertChannelIds: [idOf("On-call")],
+    });
     expect(named("Shop")).toMatchObject({
       interval: 30,
       verifyTls: false,

@@ -162,6 +162,7 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       countImpacts: fc.boolean(),
       chatSubscriptions: fc.boolean(),
       historyDays: fc.integer({ min: 1, max: 365 }),
+      slaTarget: fc.constantFrom(null, 0.999),
       timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
       password: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, line),
       visibility: fc.constantFrom("public", "signed-in", "hidden"),

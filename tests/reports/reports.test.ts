@@ -283,6 +283,64 @@ describe("figures", () => {
     expect(ours.id).not.toBe("");
   });
 
+  test("compare with the target of the query, the subject, the group or the organization, in this order", async () => {
+    const made = await reporting();
+    const { report, csv, measure, checkout, blog, group, api } = made;
+    const { page } = await signInMember(made, "admin");
+    for (const id of [checkout, blog])
+      for (const [day, status] of [
+        ["05", "up"],
+        ["06", "down"],
+      ] as const)
+        await measure(id, { at: at(`2026-10-${day}T10:00:00.000Z`), status, seconds: 3_600 });
+    const setTarget = async (path: string, slaTarget: number | null) =>
+      expect((await api("PATCH", path, { body: { slaTarget } })).json.data.slaTarget).toBe(
+        slaTarget,
+      );
+    const ofGroup = `/api/v1/monitor-groups/${group.id}`;
+    await setTarget(ofGroup, 0.4);
+    expect(
+      (await page("PATCH", "/dashboard/organization", { body: { slaTarget: 0.9 } })).status,
+    ).toBe(200);
+    const { json } = await api("POST", "/api/v1/status-pages", {
+      body: { slug: "shop", title: "Shop", sections: [{ groupId: group.id }] },
+    });
+    const statusPageId = json.data.id;
+    const targetsOf = async (query: Record<string, string>) => {
+      const { slaTarget, summary, groups, monitors } = await report({ month: "2026-10", ...query });
+      const first = monitors.find(({ id }) => id === checkout) ?? monitors[0];
+      const rows = [summary, groups[0], first].map((one) => [one?.slaTarget, one?.isMet]);
+      return [slaTarget, ...rows];
+    };
+    const [met, missed] = [
+      [0.4, true],
+      [0.9, false],
+    ];
+    expect(await targetsOf({})).toEqual([0.9, missed, met, met]);
+    expect(await targetsOf({ groupId: group.id })).toEqual([0.4, met, met, met]);
+    expect(await targetsOf({ monitorId: checkout })).toEqual([0.4, met, met, met]);
+    expect(await targetsOf({ monitorId: blog })).toEqual([0.9, missed, missed, missed]);
+    expect(await targetsOf({ statusPageId })).toEqual([0.9, missed, met, met]);
+    await setTarget(`/api/v1/status-pages/${statusPageId}`, 0.6);
+    const page60 = [0.6, false];
+    expect(await targetsOf({ statusPageId })).toEqual([0.6, page60, page60, page60]);
+    const explicit = [0.5, true];
+    expect(await targetsOf({ statusPageId, slaTarget: "0.5" })).toEqual([
+      0.5,
+      explicit,
+      explicit,
+      explicit,
+    ]);
+    const [head = "", , line = ""] = (await csv({ month: "2026-10" })).split("\r\n");
+    const column = head.split(",").indexOf("slaTargetPercent");
+    expect(line.split(",").slice(column, column + 2)).toEqual(["40", "yes"]);
+    await setTarget(ofGroup, null);
+    expect(await targetsOf({ groupId: group.id })).toEqual([0.9, missed, missed, missed]);
+    expect((await api("PATCH", ofGroup, { body: { slaTarget: 0 } })).json.error.details).toEqual([
+      { path: "slaTarget", message: "must be more than 0" },
+    ]);
+  });
+
   test("contain no mean longer than the longest outage: unconfirmed down time does not count", async () => {
     const { report, measure, state, checkout, blog } = await reporting();
     for (const [id, minutes] of [

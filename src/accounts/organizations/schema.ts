@@ -1,10 +1,7 @@
 import { z } from "zod";
-import { bodySchema, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
+import { bodySchema, Id, line, SlaTarget, Timestamp, TimeZone } from "../../core/fields.ts";
 
 export const OrganizationName = line(255);
-
-/** An uptime target (SLO), 0–1. */
-const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
 
 export const OrganizationRecord = z.object({
   id: Id,

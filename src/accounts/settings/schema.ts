@@ -210,7 +210,8 @@ const ReportMail = z
       description: "Without a group or a page, the report is about the whole organization.",
     }),
     slaTarget: z.number().gt(0).max(1).nullable().default(null).meta({
-      description: "Uptime target, such as 0.999. Null for the target of the organization.",
+      description:
+        "Uptime target, such as 0.999. Null for the target of the group, the page or the organization.",
     }),
     maintenance: MaintenanceTime.default("excluded"),
     to: z

@@ -417,6 +417,8 @@ export const deliveries = sqliteTable(
     receiverId: text("receiver_id").notNull(),
     /** The notice to a subscriber. Null for alert channels, whose deliveries refer to alerts. */
     noticeId: text("notice_id"),
+    /** JSON of `SentReport`, for a report that a person sent; null for all other deliveries. */
+    report: text("report"),
     /** `gathering` accepts further alerts. The content is fixed from the first attempt on. */
     status: text("status", {
       enum: ["gathering", "sending", "delivered", "failed", "skipped"],

@@ -29,6 +29,8 @@ export const monitorGroups = sqliteTable(
     muted: flag("muted").notNull(),
     /** Escalation policy that new members get; guards replace its foreign key. */
     escalationPolicyId: text("escalation_policy_id"),
+    /** Uptime target of reports about the group, 0–1; null for that of the organization. */
+    slaTarget: real("sla_target"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),

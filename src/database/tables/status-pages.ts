@@ -5,6 +5,7 @@ import {
   index,
   integer,
   primaryKey,
+  real,
   sqliteTable,
   text,
   uniqueIndex,
@@ -79,6 +80,8 @@ export const statusPages = sqliteTable(
     /** Whether visitors can subscribe the webhook of a chat. */
     chatSubscriptions: flag("chat_subscriptions").notNull().default(false),
     historyDays: integer("history_days").notNull(),
+    /** Uptime target of reports about the page, 0–1; null for that of the organization. */
+    slaTarget: real("sla_target"),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),
     /** Default language, as a BCP 47 tag, and the languages that visitors can choose. */

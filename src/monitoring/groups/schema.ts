@@ -7,6 +7,7 @@ import {
   line,
   nullable,
   optionalParagraphs,
+  SlaTarget,
   toPatchShape,
   Tags,
   Timestamp,
@@ -48,6 +49,11 @@ export const groupFields = {
     description: "Set for every monitor without a policy that joins the group from now on.",
   }),
   dependsOn: DependsOn,
+  slaTarget: nullable(SlaTarget).meta({
+    example: 0.999,
+    description:
+      "Uptime target of reports about the group and its monitors. Null for the target of the organization.",
+  }),
   monitorIds: idSet(maxMonitors).default([]).meta({
     description:
       "The complete membership, in dashboard order; a monitor placed here leaves its previous group.",
@@ -91,6 +97,7 @@ export const MonitorGroup = z
     alertChannelIds: z.array(Id),
     escalationPolicyId: Id.nullable(),
     dependsOn: z.array(Id),
+    slaTarget: z.number().nullable(),
     monitorIds: z.array(Id),
     paused: z.boolean().meta({ description: "True when the group was paused as a whole." }),
     muted: z.boolean().meta({ description: "True when the group was muted as a whole." }),
@@ -109,6 +116,7 @@ export const MonitorGroup = z
       alertChannelIds: [],
       escalationPolicyId: null,
       dependsOn: [],
+      slaTarget: 0.999,
       monitorIds: ["01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
       paused: false,
       muted: false,

@@ -28,7 +28,7 @@ type Row = Record<"tags" | "alertChannelIds" | "dependsOn" | "monitorIds", strin
 
 // A single statement, so that the version matches the members and channels despite concurrent writes.
 const groupsText = `select id, name, description, color, tags, paused, muted, version,
-    escalation_policy_id as escalationPolicyId, created_at as createdAt, updated_at as updatedAt,
+    escalation_policy_id as escalationPolicyId, sla_target as slaTarget, created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
       where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds,
     (select json_group_array(d.parent_id order by d.position) from monitor_group_dependencies d

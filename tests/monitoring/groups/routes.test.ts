@@ -21,6 +21,7 @@ describe("creating", () => {
       alertChannelIds: [],
       escalationPolicyId: null,
       dependsOn: [],
+      slaTarget: null,
       monitorIds: [],
       paused: false,
       muted: false,

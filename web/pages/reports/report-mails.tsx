@@ -178,7 +178,7 @@ function TermFields({ form }: { form: ReturnType<typeof useReportForm> }) {
       <TextInput
         label={t("Uptime target in percent")}
         placeholder="99.9"
-        description={t("Leave it empty for the target of the organization.")}
+        description={t("Leave it empty for the target of the group, the page or the organization.")}
         {...form.input("target")}
       />
       <Select

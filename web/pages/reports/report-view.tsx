@@ -7,6 +7,7 @@ import { dayMs } from "../../../src/core/time/clock.ts";
 import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
 import { apiPathOf, v1 } from "../../data/client.ts";
 import { BarDetails, Bars } from "../../components/display/bars.tsx";
+import { toPercent } from "../../components/forms/percent.ts";
 import { dot, formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { nameSeverity } from "../../components/display/severity.ts";
@@ -227,18 +228,26 @@ const RowDays = ({ days }: { days: readonly DayTone[] }) => (
   </span>
 );
 
-const describeMet = (isMet: boolean | null) =>
-  isMet === null ? (
-    "–"
-  ) : (
-    <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
+/** The result, and the target if it is not the one of the report. */
+function describeMet({ isMet, slaTarget }: ReportFigures, report: Report) {
+  const own = slaTarget !== null && slaTarget !== report.slaTarget;
+  return (
+    <>
+      {isMet === null ? (
+        "–"
+      ) : (
+        <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
+      )}
+      {own && `${dot}${toPercent(slaTarget)}\u202f%`}
+    </>
   );
+}
 
 /** Columns of groups and monitors. */
 function listFigureColumns<T extends ReportFigures & { id: string | null; days: DayTone[] }>(
   { report, before }: Props,
   rowsBefore: readonly (ReportFigures & { id: string | null })[],
-  rowCount: number,
+  rows: readonly T[],
 ): Column<T>[] {
   const earlier = new Map(rowsBefore.map((row) => [row.id, row.ratio]));
   const ratioBefore = ({ id }: T) => earlier.get(id) ?? null;
@@ -249,7 +258,7 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
   });
   const columns: (Column<T> & { isShown?: boolean })[] = [
     {
-      isShown: rowCount <= maxRowsWithBars,
+      isShown: rows.length <= maxRowsWithBars,
       head: t("Days"),
       value: ({ days }) => days.filter((tone) => tone === "down").length,
       cell: ({ days }) => <RowDays days={days} />,
@@ -277,10 +286,10 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
       cell: ({ incidents }) => formatCount(incidents),
     },
     {
-      isShown: report.slaTarget !== null,
+      isShown: rows.some(({ slaTarget }) => slaTarget !== null),
       head: "SLA",
       value: ({ isMet }) => (isMet === null ? null : Number(isMet)),
-      cell: ({ isMet }) => describeMet(isMet),
+      cell: (row) => describeMet(row, report),
     },
   ];
   return columns
@@ -305,7 +314,7 @@ function GroupTable(props: Props) {
         value: ({ name }) => name,
         cell: (group) => <Named row={group} report={props.report} name={group.name} />,
       }}
-      columns={listFigureColumns(props, props.before?.groups ?? [], groups.length)}
+      columns={listFigureColumns(props, props.before?.groups ?? [], groups)}
     />
   );
 }
@@ -340,7 +349,7 @@ function MonitorTable(props: Props) {
           />
         ),
       }}
-      columns={listFigureColumns(props, props.before?.monitors ?? [], monitors.length)}
+      columns={listFigureColumns(props, props.before?.monitors ?? [], monitors)}
     />
   );
 }
@@ -465,7 +474,7 @@ const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
 function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? t("part of the month") : "";
-  const of = t("target {number} %", { number: Number((target * 100).toFixed(7)) });
+  const of = t("target {number} %", { number: toPercent(target) });
   if (isMet === null) return of;
   return isMet ? t("{target}: met", { target: of }) : t("{target}: missed", { target: of });
 }

@@ -24,6 +24,7 @@ import type { Form } from "../../components/forms/form.tsx";
 import { describeField } from "../../components/forms/field-kinds.ts";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
+import { SlaTargetField } from "../../components/forms/sla-target-field.tsx";
 import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { describeCorrection } from "./color-corrections.ts";
@@ -108,6 +109,7 @@ export function BasicFields({ form }: { form: PageForm }) {
         {...form.input("slug")}
       />
       <Field form={form} name="description" />
+      <SlaTargetField {...form.field("slaTarget")} />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
+import { SlaTargetField } from "../../../components/forms/sla-target-field.tsx";
 import { DependsOnField, PolicyField } from "./on-call-fields.tsx";
 import { selection } from "../list/list-state.ts";
 import { t } from "../../../language/text.ts";
@@ -25,6 +26,7 @@ type Values = {
   alertChannelIds: string[];
   escalationPolicyId: string | null;
   dependsOn: string[];
+  slaTarget: number | null;
 };
 
 const defaultValues: Values = {
@@ -35,6 +37,7 @@ const defaultValues: Values = {
   alertChannelIds: [],
   escalationPolicyId: null,
   dependsOn: [],
+  slaTarget: null,
 };
 
 const readGroup = (id: string) => unwrapData(v1["monitor-groups"]({ id }).get());
@@ -142,6 +145,7 @@ function Fields(props: Props) {
           {...form.field("dependsOn")}
         />
       )}
+      <SlaTargetField {...form.field("slaTarget")} />
     </FormFrame>
   );
 }
@@ -171,6 +175,16 @@ const ColorField = ({
 );
 
 function pickValues(group: MonitorGroup): Values {
-  const { name, description, color, tags, alertChannelIds, escalationPolicyId, dependsOn } = group;
-  return { name, description, color, tags, alertChannelIds, escalationPolicyId, dependsOn };
+  const { name, description, color, tags, alertChannelIds, escalationPolicyId } = group;
+  const { dependsOn, slaTarget } = group;
+  return {
+    name,
+    description,
+    color,
+    tags,
+    alertChannelIds,
+    escalationPolicyId,
+    dependsOn,
+    slaTarget,
+  };
 }
