@@ -1,5 +1,6 @@
 /** Finds facts that can explain a failure: an expired certificate, and neighbors that failed with it. */
 import { formatFullTarget } from "../monitoring/monitors/target-rules.ts";
+import { type Cause, causeKinds } from "../core/causes.ts";
 import type { Neighbor } from "./cause-schema.ts";
 
 /** Changes that are older than this, in milliseconds, are not shown. */
@@ -21,27 +22,36 @@ export function findHost(monitor: Checked): string | null {
 
 const normalizeHost = (host: string) => host.toLowerCase().replace(/^\[|\]$|\.$/g, "") || null;
 
-/** A monitor that is failing since about the same time. */
-export type FailingMonitor = Pick<Neighbor, "id" | "name" | "status" | "since"> & {
-  groupId: string | null;
-  checked: Checked;
-};
+/** What a failure can have in common with others, in addition to the host of its monitor. */
+type Failure = { groupId: string | null; checked: Checked; causes: readonly Cause[] };
 
-/** Sorts neighbors: those on the same host first, then those of the same group, each by their start. */
-export function rankNeighbors(
-  monitor: { groupId: string | null } & Checked,
-  failing: readonly FailingMonitor[],
-): Neighbor[] {
-  const host = findHost(monitor);
-  const rank = (one: Neighbor) => (one.host !== null ? 0 : one.isInGroup ? 1 : 2);
+/** A monitor that is failing since about the same time. */
+export type FailingMonitor = Pick<Neighbor, "id" | "name" | "status" | "since"> & Failure;
+
+/** Returns the most specific thing that two failures have in common; null for nothing. */
+function findCommon(own: Failure, other: Failure): Cause | null {
+  const [mine, others] = [own, other].map(({ checked, causes }) => {
+    const host = findHost(checked);
+    return [...causes, ...(host === null ? [] : [{ kind: "host", value: host } as const])];
+  });
+  const common = mine?.filter((one) =>
+    others?.some(({ kind, value }) => kind === one.kind && value === one.value),
+  );
+  const rank = ({ kind }: Cause) => causeKinds.indexOf(kind);
+  return common?.toSorted((one, another) => rank(one) - rank(another))[0] ?? null;
+}
+
+/** Sorts neighbors: those with something in common first, then those of the same group, each by their start. */
+export function rankNeighbors(own: Failure, failing: readonly FailingMonitor[]): Neighbor[] {
+  const rank = (one: Neighbor) => (one.common !== null ? 0 : one.isInGroup ? 1 : 2);
   return failing
-    .map(({ groupId, checked, id, name, status, since }) => ({
-      id,
-      name,
-      status,
-      since,
-      host: host !== null && findHost(checked) === host ? host : null,
-      isInGroup: groupId !== null && groupId === monitor.groupId,
+    .map((failure) => ({
+      id: failure.id,
+      name: failure.name,
+      status: failure.status,
+      since: failure.since,
+      common: findCommon(own, failure),
+      isInGroup: failure.groupId !== null && failure.groupId === own.groupId,
     }))
     .sort((one, other) => rank(one) - rank(other) || one.since.localeCompare(other.since));
 }

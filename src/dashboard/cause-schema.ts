@@ -1,5 +1,6 @@
 /** Wire format of what happened before a monitor failed. */
 import { z } from "zod";
+import { causeKinds } from "../core/causes.ts";
 import { Id, Timestamp } from "../core/fields.ts";
 
 /** A change to the monitor or its group. */
@@ -18,8 +19,8 @@ const Neighbor = z.object({
   name: z.string(),
   status: z.enum(["down", "degraded"]),
   since: Timestamp,
-  /** The host that both monitors check; null for different hosts. */
-  host: z.string().nullable(),
+  /** What both failures have in common: an address, a host, a name server or a certificate; null for nothing known. */
+  common: z.object({ kind: z.enum(causeKinds), value: z.string() }).nullable(),
   isInGroup: z.boolean(),
 });
 export type Neighbor = z.infer<typeof Neighbor>;
@@ -31,7 +32,7 @@ export const Causes = z.object({
   certificateExpiredAt: Timestamp.nullable(),
   /** Newest first. */
   changes: z.array(Change),
-  /** Those on the same host first, then those of the same group. */
+  /** Those with something in common first, then those of the same group. */
   neighbors: z.array(Neighbor),
   /** All neighbors, also if `neighbors` has only some. */
   neighborCount: z.int(),

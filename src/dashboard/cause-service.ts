@@ -28,17 +28,22 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
       to: since,
       limit: limits.changes,
     }),
-    findFailingSince(scope, monitorId, {
+    findFailingSince(scope, {
       from: since - neighborsWithinMs,
       to: since + neighborsWithinMs,
       limit: limits.failing,
     }),
   ]);
+  const own = failing.find(({ id }) => id === monitorId);
+  const others = failing.filter(({ id }) => id !== monitorId);
   return {
     since: statusSince,
     certificateExpiredAt: findExpiry(certificateExpiresAt, scope.clock()),
     changes,
-    neighbors: rankNeighbors(monitor, failing).slice(0, limits.neighbors),
-    neighborCount: failing.length,
+    neighbors: rankNeighbors(own ?? { groupId, checked: monitor, causes: [] }, others).slice(
+      0,
+      limits.neighbors,
+    ),
+    neighborCount: others.length,
   };
 }

@@ -1,4 +1,5 @@
 /** Reads changes before a failure, and monitors that failed at the same time. */
+import type { Cause } from "../core/causes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
@@ -42,31 +43,39 @@ export async function findChangesBetween(
   }));
 }
 
-const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since
+// The types are those of the index events_of_states.
+const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since,
+    (select e.data ->> 'causes' from events e
+      where e.organization_id = s.organization_id and e.subject_id = s.monitor_id
+        and e.type in ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')
+      order by e.seq desc limit 1) as causes
   from monitor_states s
     join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
-  where s.organization_id = ? and s.monitor_id <> ? and s.status in ('down', 'degraded')
+  where s.organization_id = ? and s.status in ('down', 'degraded')
     and not s.paused and s.since >= ? and s.since <= ?`;
 
-/** Reads other monitors that are failing since a time in the span. */
+/** Reads the monitors that are failing since a time in the span, with the possible causes of their failures. */
 export async function findFailingSince(
   tenant: Tenant,
-  monitorId: string,
   { from, to, limit }: { from: number; to: number; limit: number },
 ): Promise<FailingMonitor[]> {
-  type Row = Omit<FailingMonitor, "checked"> & { type: string; settings: string };
+  type Row = Omit<FailingMonitor, "checked" | "causes"> & {
+    type: string;
+    settings: string;
+    causes: string | null;
+  };
   const visible = limitToGroups(tenant);
   const text = `${failingText}${visible.text} order by s.since limit ?`;
   const rows = await tenant.store.query<Row>(text, [
     tenant.organizationId,
-    monitorId,
     formatTimestamp(from),
     formatTimestamp(to),
     ...visible.parameters,
     limit,
   ]);
-  return rows.map(({ type, settings, ...row }) => ({
+  return rows.map(({ type, settings, causes, ...row }) => ({
     ...row,
     checked: { ...(JSON.parse(settings) as object), type },
+    causes: causes === null ? [] : (JSON.parse(causes) as Cause[]),
   }));
 }

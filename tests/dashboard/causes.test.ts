@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { findHost, rankNeighbors, type FailingMonitor } from "../../src/dashboard/cause-rules.ts";
 import { unknownId } from "../support/appliance.ts";
+import { getFreePort } from "../support/binary.ts";
 import { createWatch } from "../support/check-board.ts";
 import { signInMember } from "../support/people.ts";
 
@@ -30,11 +31,30 @@ test("a failing monitor shows who changed it in the hour before, and what failed
   await engine.runOnce();
   const found = await causes();
   expect(found).toMatchObject({ since, neighborCount: 1 });
-  expect(found.neighbors).toMatchObject([{ id: cart.id, status: "down", host: "127.0.0.1" }]);
+  expect(found.neighbors).toMatchObject([
+    { id: cart.id, status: "down", common: { kind: "host", value: "127.0.0.1" } },
+  ]);
   expect(found.changes).toMatchObject([
     { action: "group.updated", fields: ["description"], subjectName: "Front" },
     { action: "monitor.updated", fields: ["timeout"], subjectName: "Shop" },
   ]);
+});
+
+test("a failing monitor shows what failed at the same address under another name", async () => {
+  const made = await createWatch();
+  const names = ["127.0.0.1", "localhost"];
+  const monitors = [];
+  for (const host of names) {
+    const body = { type: "tcp", name: host, host, port: getFreePort(), retries: 0 };
+    monitors.push((await made.api("POST", "/api/v1/monitors", { body })).json.data);
+  }
+  await made.engine.runOnce();
+  const { page } = await signInMember(made, "viewer");
+  for (const [index, { id }] of monitors.entries()) {
+    const { neighbors } = (await page("GET", `/dashboard/monitors/${id}/causes`)).json.data;
+    const common = { kind: "address", value: "127.0.0.1" };
+    expect(neighbors).toMatchObject([{ name: names[1 - index], common }]);
+  }
 });
 
 test("what happened before a failure is hidden from other organizations", async () => {
@@ -54,8 +74,14 @@ test("what happened before a failure is hidden from other organizations", async 
   expect(json.data).toMatchObject({ since: expect.any(String), neighborCount: 0 });
 });
 
-test("monitors of the same host are named before those of the same group", () => {
-  const of = (name: string, since: number, groupId: string | null, checked: object) =>
+test("monitors of the same host or address are named before those of the same group", () => {
+  const of = (
+    name: string,
+    since: number,
+    groupId: string | null,
+    checked: object,
+    causes: FailingMonitor["causes"] = [],
+  ) =>
     ({
       id: name,
       name,
@@ -63,18 +89,25 @@ test("monitors of the same host are named before those of the same group", () =>
       since: `2026-11-20T10:00:0${since}.000Z`,
       groupId,
       checked: { type: "http", ...checked },
+      causes,
     }) satisfies FailingMonitor;
-  const ranked = rankNeighbors({ type: "http", url: "https://DB.lan:8443/x", groupId: "g" }, [
+  const address = (value: string) => ({ kind: "address", value }) as const;
+  const own = of("own", 0, "g", { url: "https://DB.lan:8443/x" }, [address("10.0.0.7")]);
+  const ranked = rankNeighbors(own, [
     of("other", 0, null, { url: "https://a.example" }),
     of("group", 1, "g", { url: "https://b.example" }),
     of("port", 3, null, { host: "db.lan", port: 5_432 }),
-    of("path", 2, null, { url: "http://db.lan/y" }),
+    of("path", 2, null, { url: "http://db.lan/y" }, [address("10.0.0.7")]),
+    of("address", 4, null, { host: "files.lan" }, [address("10.0.0.7")]),
+    of("elsewhere", 5, null, { host: "mail.lan" }, [address("10.0.0.8")]),
   ]);
-  expect(ranked.map(({ name, host }) => [name, host])).toEqual([
+  expect(ranked.map(({ name, common }) => [name, common?.value])).toEqual([
     ["path", "db.lan"],
     ["port", "db.lan"],
-    ["group", null],
-    ["other", null],
+    ["address", "10.0.0.7"],
+    ["group", undefined],
+    ["other", undefined],
+    ["elsewhere", undefined],
   ]);
   expect(findHost({ type: "push" })).toBeNull();
   expect(findHost({ type: "http", url: "http://[::1]:80/" })).toBe("::1");

@@ -50,8 +50,11 @@ export function CausesPanel({ monitor }: { monitor: Monitor }) {
 }
 
 function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: Causes) {
-  const onHost = neighbors.filter(({ host }) => host !== null);
-  const others = neighbors.filter(({ host }) => host === null);
+  const alike = Map.groupBy(
+    neighbors.filter(({ common }) => common !== null),
+    ({ common }) => `${common?.kind} ${common?.value}`,
+  );
+  const others = neighbors.filter(({ common }) => common === null);
   const further = neighborCount - neighbors.length;
   return [
     ...(certificateExpiredAt === null
@@ -61,49 +64,67 @@ function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: 
             <b>{t("The certificate expired.")}</b>
           </Line>,
         ]),
-    ...(onHost.length === 0
-      ? []
-      : [
-          <Line key="host" icon={<StateIcon state="down" size={15} />} at={onHost[0]?.since}>
-            {tNode("{b} failed within a minute: {names}", {
-              b: (
-                <b>
-                  {tNode("{pluralize} on {host}", {
-                    pluralize: tCount(
-                      onHost.length,
-                      "{count} other monitor",
-                      "{count} other monitors",
-                    ),
-                    host: onHost[0]?.host,
-                  })}
-                </b>
-              ),
-              names: <Names neighbors={onHost} />,
-            })}
-          </Line>,
-        ]),
+    ...[...alike].map(([key, failed]) => (
+      <NeighborsLine key={key} neighbors={failed} words={describeCommon(failed)} />
+    )),
     ...changes.map((change, index) => <ChangeLine key={index} change={change} />),
     ...(others.length === 0
       ? []
       : [
-          <Line key="others" icon={<StateIcon state="down" size={15} />} at={others[0]?.since}>
-            {tNode("{b} failed within a minute: {names}{value}", {
-              b: (
-                <b>
-                  {tCount(
-                    others.length + further,
-                    "{count} other monitor",
-                    "{count} other monitors",
-                  )}
-                </b>
-              ),
-              names: <Names neighbors={others} />,
-              value: further > 0 && t(" and {further} more", { further }),
-            })}
-          </Line>,
+          <NeighborsLine
+            key="others"
+            neighbors={others}
+            further={further}
+            words={tCount(
+              others.length + further,
+              "{count} other monitor",
+              "{count} other monitors",
+            )}
+          />,
         ]),
   ];
 }
+
+/** Counts the neighbors, and names what they have in common with the monitor. */
+function describeCommon(neighbors: Causes["neighbors"]): string {
+  const { kind, value = "" } = neighbors[0]?.common ?? {};
+  const count = neighbors.length;
+  if (kind === "certificate")
+    return tCount(
+      count,
+      "{count} other monitor with the same certificate",
+      "{count} other monitors with the same certificate",
+    );
+  if (kind === "resolver")
+    return tCount(
+      count,
+      "{count} other monitor with the name server {value}",
+      "{count} other monitors with the name server {value}",
+      { value },
+    );
+  return tCount(count, "{count} other monitor on {value}", "{count} other monitors on {value}", {
+    value,
+  });
+}
+
+const NeighborsLine = ({
+  neighbors,
+  words,
+  further = 0,
+}: {
+  neighbors: Causes["neighbors"];
+  words: string;
+  /** Neighbors that are not listed. */
+  further?: number;
+}) => (
+  <Line icon={<StateIcon state="down" size={15} />} at={neighbors[0]?.since}>
+    {tNode("{monitors} failed within a minute: {names}", {
+      monitors: <b>{words}</b>,
+      names: <Names neighbors={neighbors} />,
+    })}
+    {further > 0 && ` ${t("and {further} more", { further })}`}
+  </Line>
+);
 
 function ChangeLine({ change }: { change: Causes["changes"][number] }) {
   const { person } = useSignedInPerson();
