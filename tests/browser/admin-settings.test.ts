@@ -6,7 +6,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { findLookFlaws } from "../support/admin-looks.ts";
-import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
+import {
+  createAdminWorld,
+  owner,
+  pressButton,
+  selectPageFaults,
+  visitAs,
+} from "../support/admin-world.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { pollUntil } from "../support/poll.ts";
@@ -459,6 +465,28 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("Live", { exact: true }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
+  test("a person chooses German, and has it in another browser as soon as they sign in", async () => {
+    await using first = await visitAs(browser, world, "viewer", "/settings/profile");
+    const { page } = first;
+    const email = await page.getByLabel("E-mail").inputValue();
+    await page.getByRole("combobox", { name: "Language" }).click();
+    await page.getByRole("option", { name: "Deutsch" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("combobox", { name: "Sprache" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+
+    await using second = await visitPage(browser, `${world.url}/settings/profile`);
+    await second.page.getByLabel("E-mail").fill(email);
+    await second.page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await pressButton(second.page, "Sign in");
+    const language = second.page.getByRole("combobox", { name: "Sprache" });
+    await language.click();
+    await second.page.getByRole("option", { name: "Sprache des Browsers" }).click();
+    await second.page.getByRole("button", { name: "Speichern", exact: true }).click();
+    await second.page.getByRole("combobox", { name: "Language" }).waitFor();
+    expect(selectPageFaults([...first.faults, ...second.faults])).toEqual([]);
   });
 
   test("backups are scheduled into a folder, started at once, and listed by name", async () => {
