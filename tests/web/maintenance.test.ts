@@ -4,8 +4,8 @@ import { addMonths } from "../../src/core/time/clock.ts";
 import { toLocal } from "../../src/core/time/time-zones.ts";
 import { listOccurrences } from "../../src/monitoring/maintenance/rules.ts";
 import { toDate, groupEntriesByDay, listWeeks } from "../../web/pages/maintenance/calendar.ts";
+import { describePlan } from "../../web/pages/maintenance/recurrence-words.ts";
 import {
-  describePlan,
   parseRule,
   createDefaultPlan,
   formatRule,

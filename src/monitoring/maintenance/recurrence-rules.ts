@@ -1,4 +1,4 @@
-/** Reads and writes RRULEs as the fields of the recurrence editor, and describes them in words. */
+/** Reads and writes RRULEs as the fields of the recurrence editor. */
 import { dayMs } from "../../core/time/clock.ts";
 
 export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
@@ -127,48 +127,5 @@ export function formatRule(plan: Plan): string | null {
   return parts.join(";");
 }
 
-export const weekdays = [
-  "Monday",
-  "Tuesday",
-  "Wednesday",
-  "Thursday",
-  "Friday",
-  "Saturday",
-  "Sunday",
-];
-
-export const places = [
-  { nth: 1, label: "first" },
-  { nth: 2, label: "second" },
-  { nth: 3, label: "third" },
-  { nth: 4, label: "fourth" },
-  { nth: -1, label: "last" },
-];
-
-const list = new Intl.ListFormat("en-GB");
-const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
-
-/** Describes a plan, such as `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
-export function describePlan(plan: Plan): string {
-  const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
-  if (repeats === "never") return "Once";
-  if (repeats === "rule") return plan.rule;
-  const unit = { daily: "day", weekly: "week", monthly: "month" }[repeats];
-  const often = every === 1 ? `Every ${unit}` : `Every ${every} ${unit}s`;
-  const on =
-    repeats === "weekly"
-      ? ` on ${list.format(days.map((one) => weekdays[one] ?? ""))}`
-      : repeats === "daily"
-        ? ""
-        : monthly === "date"
-          ? ` on ${date === -1 ? "the last day" : `day ${date}`}`
-          : ` on the ${places.find((place) => place.nth === nth)?.label} ${weekdays[day]}`;
-  const time = Date.parse(until);
-  const end =
-    ends === "count"
-      ? `, ${count} times`
-      : ends === "until" && !Number.isNaN(time)
-        ? `, until ${dateFormat.format(time)}`
-        : "";
-  return often + on + end;
-}
+/** Positions of a weekday in a month; -1 is the last. */
+export const places = [1, 2, 3, 4, -1];

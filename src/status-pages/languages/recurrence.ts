@@ -42,7 +42,7 @@ function describeDays(plan: Plan, language: Language): string | null {
         return date === -1
           ? language.say("onLastDay", { often })
           : language.say("onDate", { often, date });
-      const index = places.findIndex((place) => place.nth === nth);
+      const index = places.indexOf(nth);
       const ordinal = language.say("ordinals").split("|")[index] ?? "";
       const weekday = nameWeekday(language, day);
       return language.say("onNthWeekday", { often, nth: ordinal, day: weekday }) || null;

@@ -1,4 +1,5 @@
-import { compareNumbers, weekdays } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { compareNumbers } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { weekdays } from "./weekdays.ts";
 
 /** Chooses days of the week, counted from Monday. At least one day stays selected. */
 export function WeekdayButtons({

@@ -22,7 +22,7 @@ import { useWindows, usePastWindows, endWindow } from "./data.ts";
 import { describeAffected, describeRecurrence, formatSpan, WindowIcon } from "./labels.tsx";
 import { MonthCalendar } from "./month-calendar.tsx";
 import { type MaintenanceSearch, parseMaintenanceSearch } from "./search.ts";
-import { t, tNode } from "../../language/text.ts";
+import { t } from "../../language/text.ts";
 
 const planMaintenance = () => openDialog({ kind: "plan-maintenance" });
 
@@ -195,10 +195,10 @@ function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
   if (at === undefined) return null;
   const seconds = Math.floor((Date.parse(at) - now) / 1000);
   if (seconds <= 0) return <small>{t("now")}</small>;
-  const words = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
+  const duration = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
   return (
     <small className="num">
-      {tNode("{current}in {words}", { current: current ? "ends " : "", words })}
+      {current ? t("ends in {duration}", { duration }) : t("in {duration}", { duration })}
     </small>
   );
 }

@@ -21,15 +21,16 @@ import {
 } from "./calendar.ts";
 import { useCalendar } from "./data.ts";
 import { formatClock, formatSpan } from "./labels.tsx";
-import { weekdays } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
-import { t, tNode } from "../../language/text.ts";
+import { shortWeekdays, weekdays } from "../../components/forms/weekdays.ts";
+import { locale } from "../../language/locale.ts";
+import { t } from "../../language/text.ts";
 
-const monthFormat = new Intl.DateTimeFormat("en-GB", {
+const monthFormat = new Intl.DateTimeFormat(locale, {
   month: "long",
   year: "numeric",
   timeZone: "UTC",
 });
-const dayFormat = new Intl.DateTimeFormat("en-GB", {
+const dayFormat = new Intl.DateTimeFormat(locale, {
   weekday: "long",
   day: "numeric",
   month: "long",
@@ -70,12 +71,14 @@ export function MonthCalendar({
         onMonth={onMonth}
       />
       <table className="panel panel-flush">
-        <caption className="visually-hidden">{tNode("Maintenance in {title}", { title })}</caption>
+        <caption className="visually-hidden">
+          {t("Maintenance in {month}", { month: title })}
+        </caption>
         <thead>
           <tr>
-            {weekdays.map((name) => (
+            {weekdays.map((name, day) => (
               <th key={name} scope="col" abbr={name}>
-                {name.slice(0, 3)}
+                {shortWeekdays[day]}
               </th>
             ))}
           </tr>
@@ -91,7 +94,7 @@ export function MonthCalendar({
         </tbody>
       </table>
       {!hasAny && (
-        <p className="quiet calendar-none">{tNode("No maintenance in {title}.", { title })}</p>
+        <p className="quiet calendar-none">{t("No maintenance in {month}.", { month: title })}</p>
       )}
     </section>
   );
@@ -151,7 +154,7 @@ function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
     <button
       type="button"
       className="calendar-day"
-      aria-label={t("Schedule maintenance on {name}", { name })}
+      aria-label={t("Schedule maintenance on {day}", { day: name })}
       onClick={() =>
         openDialog({ kind: "plan-maintenance", date: date.toISOString().slice(0, 10) })
       }
@@ -188,12 +191,12 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
             <button
               type="button"
               className="calendar-more"
-              aria-label={t("{length} more on {dayFormat}", {
-                length: rest.length,
-                dayFormat: dayFormat.format(toDate(day)),
+              aria-label={t("{count} more on {day}", {
+                count: rest.length,
+                day: dayFormat.format(toDate(day)),
               })}
             >
-              {tNode("{length} more", { length: rest.length })}
+              {t("{count} more", { count: rest.length })}
             </button>
           </Menu.Target>
           <Menu.Dropdown className="menu-scroll">

@@ -8,8 +8,8 @@ import {
   places,
   type Repeats,
   formatRule,
-  weekdays,
 } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
+import { weekdays } from "../../components/forms/weekdays.ts";
 import { t } from "../../language/text.ts";
 
 const repeatOptions: { value: Repeats; label: string }[] = [
@@ -20,7 +20,19 @@ const repeatOptions: { value: Repeats; label: string }[] = [
   { value: "rule", label: t("Custom rule") },
 ];
 
-const repeatUnits = { daily: "days", weekly: "weeks", monthly: "months" };
+const repeatUnits = {
+  daily: [t("day"), t("days")],
+  weekly: [t("week"), t("weeks")],
+  monthly: [t("month"), t("months")],
+} as const;
+
+const placeLabels = new Map([
+  [1, t("First")],
+  [2, t("Second")],
+  [3, t("Third")],
+  [4, t("Fourth")],
+  [-1, t("Last")],
+]);
 
 type Props = { plan: Plan; onChange: (plan: Plan) => void; error: string | undefined };
 
@@ -50,7 +62,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
         {isPlain && (
           <NumberField
             label={t("Every")}
-            suffix={` ${plan.every === 1 ? repeatUnits[repeats].slice(0, -1) : repeatUnits[repeats]}`}
+            suffix={` ${repeatUnits[repeats][plan.every === 1 ? 0 : 1]}`}
             min={1}
             max={999}
             allowDecimal={false}
@@ -69,7 +81,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
         <TextInput
           label={t("Rule")}
           description={t("An RRULE (RFC 5545), without DTSTART.")}
-          placeholder={t("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU")}
+          placeholder="FREQ=YEARLY;BYMONTH=1;BYDAY=1SU"
           autoComplete="off"
           spellCheck={false}
           styles={{ input: { fontFamily: "var(--mono)" } }}
@@ -87,7 +99,7 @@ type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
 const dates = [
   ...Array.from({ length: 31 }, (_, index) => ({
     value: String(index + 1),
-    label: t("Day {index}", { index: index + 1 }),
+    label: t("Day {number}", { number: index + 1 }),
   })),
   { value: "-1", label: t("Last day") },
 ];
@@ -119,8 +131,8 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
             label={t("Week")}
             allowDeselect={false}
             data={places.map((place) => ({
-              value: String(place.nth),
-              label: place.label.charAt(0).toUpperCase() + place.label.slice(1),
+              value: String(place),
+              label: placeLabels.get(place) ?? "",
             }))}
             value={String(nth)}
             onChange={(next) => put({ nth: Number(next) })}

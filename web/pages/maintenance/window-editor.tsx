@@ -32,7 +32,8 @@ import {
   toValues,
   moveStart,
 } from "./values.ts";
-import { t, tCount, tNode } from "../../language/text.ts";
+import { locale } from "../../language/locale.ts";
+import { t, tCount } from "../../language/text.ts";
 
 type EditedWindow = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 
@@ -148,10 +149,8 @@ function nameSubmit(
     return shownOn.length === 0
       ? t("Save")
       : progressNotices
-        ? t("Save and announce to {shownOn}", { shownOn: describePages(shownOn) })
-        : t("Save and update {pluralize}", {
-            pluralize: tCount(shownOn.length, "{count} page", "{count} pages"),
-          });
+        ? t("Save and announce to {pages}", { pages: describePages(shownOn) })
+        : tCount(shownOn.length, "Save and update {count} page", "Save and update {count} pages");
   const pages = describePages(shownOn);
   return pages === ""
     ? t("Schedule maintenance")
@@ -168,7 +167,7 @@ function useWindowForm(
   const isNew = what.kind === "plan-maintenance";
   const start = window ? toValues(window) : createValues(Date.now(), zone, isNew ? what : {});
   const selected = isNew ? [what.isQuiet ? "quiet" : "", ...(what.monitorIds ?? [])].join(" ") : "";
-  const draftKey = `maintenance ${isNew ? t("like {id}", { id: window?.id ?? selected }) : what.id}`;
+  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : what.id}`;
   return useForm<Values>(
     start,
     async (values, force, once) => {
@@ -200,6 +199,17 @@ function useWindowForm(
 
 const previewed = 4;
 
+/** Texts for messages of the server. Other messages are about parts of a custom rule. */
+const issueTexts: Record<string, string> = {
+  "must be after startsAt": t("It must be after the start."),
+  "must be at most 31 days after startsAt": t("It must be at most 31 days after the start."),
+  "must not repeat before endsAt": t("It must not repeat before the end."),
+  "must not repeat more often than every hour": t("It must not repeat more often than every hour."),
+  "must have a time after startsAt and within 50 years": t(
+    "It must have a time after the start and within 50 years.",
+  ),
+};
+
 /** Start, end and recurrence, with the next times or the reason why they are invalid. */
 function TimeFields({
   form: { values, set, errorOf },
@@ -217,9 +227,7 @@ function TimeFields({
   const errorOfTime = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
-      ? t("It {replace}.", {
-          replace: issue.message.replace("startsAt", "the start").replace("endsAt", "the end"),
-        })
+      ? (issueTexts[issue.message] ?? `It ${issue.message}.`)
       : undefined);
   return (
     <>
@@ -245,8 +253,8 @@ function TimeFields({
       </div>
       {overlaps.length > 0 && (
         <p className="text-s degraded" role="status">
-          {tNode("At the same time: {value}.", {
-            value: new Intl.ListFormat("en-GB").format(overlaps),
+          {t("At the same time: {titles}.", {
+            titles: new Intl.ListFormat(locale).format(overlaps),
           })}
         </p>
       )}
@@ -271,7 +279,7 @@ function MoreSettings({ form }: { form: Form<Values> }) {
       summary={[
         values.timeZone,
         values.countsUptime ? t("counted in uptime") : t("not counted in uptime"),
-        values.public ? "public" : t("not public"),
+        values.public ? t("public") : t("not public"),
       ].join(dot)}
       open={values.timeZone !== zone}
       invalid={["timeZone", "reminderHours"].some((name) => errorOf(name) !== undefined)}

@@ -19,7 +19,8 @@ import { notifyError } from "../../components/toasts.tsx";
 import { Receipt } from "../incidents/detail/receipt.tsx";
 import { deleteWindow, endWindow, usePreview, useWindow, useWindowReceipt } from "./data.ts";
 import { NextTimes, describeRecurrence, formatSpan, WindowIcon, WindowPill } from "./labels.tsx";
-import { t, tCount, tNode } from "../../language/text.ts";
+import { locale } from "../../language/locale.ts";
+import { t, tCount } from "../../language/text.ts";
 
 const shownTimes = 6;
 const crumbs = [{ to: "/maintenance", label: t("Maintenance") }];
@@ -173,14 +174,14 @@ function Announcement({ window }: { window: MaintenanceWindow }) {
   if (!window.public) return null;
   const times = [
     t("when it is announced"),
-    ...(reminderHours === null ? [] : [t("{reminderHours} h before it starts", { reminderHours })]),
+    ...(reminderHours === null ? [] : [t("{hours} h before it starts", { hours: reminderHours })]),
     ...(progressNotices ? [t("when it starts"), t("when it ends")] : []),
   ];
   return (
     <Panel title={t("Announcement")}>
       <p className="quiet text-s">
-        {tNode("Subscribers of status pages are notified {value}.", {
-          value: new Intl.ListFormat("en-GB").format(times),
+        {t("Subscribers of status pages are notified {times}.", {
+          times: new Intl.ListFormat(locale).format(times),
         })}
       </p>
       {receivers.length > 0 && <Receipt receivers={receivers} />}
@@ -202,7 +203,7 @@ function Times({ window }: { window: MaintenanceWindow }) {
       )}
       {window.rrule !== null && window.timeZone !== zone && (
         <p className="field-note">
-          {tNode("Repeats in the time zone {timeZone}.", { timeZone: window.timeZone })}
+          {t("Repeats in the time zone {timeZone}.", { timeZone: window.timeZone })}
         </p>
       )}
     </Panel>

@@ -1,0 +1,15 @@
+import { locale } from "../../language/locale.ts";
+
+/** A Monday. */
+const monday = Date.UTC(2024, 0, 1);
+
+function nameWeekdays(weekday: "long" | "short"): string[] {
+  const format = new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" });
+  return Array.from({ length: 7 }, (_, day) => format.format(monday + day * 86_400_000));
+}
+
+/** Names of the weekdays, from Monday. */
+export const weekdays = nameWeekdays("long");
+
+/** Short names of the weekdays, such as `Mon`. */
+export const shortWeekdays = nameWeekdays("short");
