@@ -27,7 +27,7 @@ export const smsPresets = {
   },
   vonage: {
     name: "Vonage",
-    help: "The API key and secret are on the start page of the Vonage dashboard. This is the SMS API, formerly Nexmo.",
+    help: "The API key and secret are on the start page of the Vonage dashboard. This is the SMS API, formerly Nexmo. Vonage can charge a little for delivery receipts, which come from its Reports API.",
     account: "API key",
     secret: "API secret",
     from: true,
@@ -72,7 +72,7 @@ export const smsPresets = {
   },
   smseagle: {
     name: "SMSEagle",
-    help: "On the device, open Users, then “Access to API” of a user. Enable APIv2, generate a token and allow sending SMS.",
+    help: "On the device, open Users, then “Access to API” of a user. Enable APIv2, generate a token, and allow sending SMS and reading messages, which shows whether they arrived.",
     secret: "Access token",
     from: false,
     url: null,

@@ -26,7 +26,7 @@ import { signToken } from "./voice-token.ts";
 /** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
 export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
 
-/** How a message or a call ended, by the words of a gateway. */
+/** How a message or a call ended, by the words of a gateway. `unreported`: it never reports more than that it was sent. */
 type Ending =
   | "delivered"
   | "undelivered"
@@ -37,13 +37,16 @@ type Ending =
   | "busy"
   | "unanswered"
   | "declined"
-  | "call-failed";
+  | "call-failed"
+  | "unreported";
 
 /** How a gateway reports whether a message arrived, if it documents a request for it. */
 type Receipt = {
   /** Path of the message's ID in the response to an accepted message. */
   id: string;
-  /** Path below the address of the gateway, with `{{receipt}}` for the ID. */
+  /** Address of the service that reports it; absent for that of the gateway. */
+  url?: string;
+  /** Path below that address, with `{{receipt}}` for the ID. */
   path: string;
   /** Path of the state in the response. Other states than those in `endings` are not final. */
   state: string;
@@ -306,7 +309,8 @@ async function readReceipt(
   const template =
     gateway === null
       ? settings.receiptUrl
-      : gateway.receipt && `${findServer(type, settings)}${gateway.receipt.path}`;
+      : gateway.receipt &&
+        `${gateway.receipt.url ?? findServer(type, settings)}${gateway.receipt.path}`;
   if (template == null) return "over";
   const values: Values = {
     ...createRequestValues(settings, "", ""),
@@ -328,6 +332,7 @@ async function readReceipt(
   if (judgeStatus(answer).outcome === "failed") return "waiting";
   const ending = findEnding(request, answer);
   if (ending === null) return "waiting";
+  if (ending === "unreported") return "over";
   if (ending === "delivered") return { arrived: "Delivered to the phone." };
   if (ending === "answered") return { arrived: "The call was answered." };
   const state = {
@@ -336,7 +341,7 @@ async function readReceipt(
   return unreacting.has(ending) ? { ...state, isUnanswered: true } : state;
 }
 
-const endings: Record<Exclude<Ending, "delivered" | "answered">, string> = {
+const endings: Record<Exclude<Ending, "delivered" | "answered" | "unreported">, string> = {
   undelivered: "the phone did not get the message",
   expired: "the phone could not be reached in time",
   rejected: "the network rejected the message",

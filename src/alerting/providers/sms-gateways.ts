@@ -70,6 +70,21 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
       15: "sender",
       29: "barred",
     },
+    // https://developer.vonage.com/en/reports/code-snippets/load-records-sync-id. A record has the latest state.
+    receipt: {
+      id: "$.messages[0]['message-id']",
+      url: "https://api.nexmo.com",
+      path: "/v2/reports/records?account_id={{account}}&product=SMS&direction=outbound&id={{receipt}}",
+      state: "$.records[0].status",
+      endings: {
+        delivered: "delivered",
+        expired: "expired",
+        rejected: "rejected",
+        failed: "failed",
+        deleted: "failed",
+      },
+      code: "$.records[0].error_code",
+    },
   },
   // https://www.plivo.com/docs/sms/api/message/send-a-message/ and https://docs.plivo.com/docs/messaging/api/response
   plivo: {
@@ -190,8 +205,23 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     encodings: ["standard", "unicode"],
     code: "$[0].status",
     accepted: "queued",
+    // https://www.smseagle.eu/docs/apiv2/#tag/Read-messages/operation/Messages::messages_get
+    receipt: {
+      id: "$[0].id",
+      path: "/api/v2/messages/sent?id_from={{receipt}}&id_to={{receipt}}",
+      state: "$[0].status",
+      endings: {
+        delivery_ok: "delivered",
+        delivery_failed: "undelivered",
+        sending_error: "failed",
+        error: "failed",
+        sending_ok_no_report: "unreported",
+      },
+      code: "$[0].error_code",
+    },
   },
-  // https://wiki.teltonika-networks.com/view/RUT955_SMS_Gateway_(legacy_WebUI): “maximum number of characters is 160”
+  // https://wiki.teltonika-networks.com/view/RUT955_SMS_Gateway_(legacy_WebUI): “maximum number of characters is 160”.
+  // Its response has no ID, and none of its requests returns the state of a sent message.
   teltonika: {
     method: "GET",
     path: "/cgi-bin/sms_send?username={{account}}&password={{secret}}&number=00{{toDigits}}&text={{text}}",
