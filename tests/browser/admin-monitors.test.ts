@@ -20,6 +20,7 @@ import {
   measureOverflow,
   findViolations,
 } from "../support/browser.ts";
+import { waitOutMidnight } from "../support/midnight.ts";
 import { hourMs } from "../../src/core/time/clock.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import { pollUntil } from "../support/poll.ts";
@@ -39,6 +40,7 @@ describeInChromium("the Monitors page", (browser) => {
   const channel = (name: string) =>
     world.ask("POST", "/api/v1/alert-channels", { type: "webhook", name, url: chat.at("/hook") });
   beforeAll(async () => {
+    await waitOutMidnight();
     world = await createAdminWorld();
     chat = await startTarget(replyWith(503));
     // One monitor is down, and its alert fails.

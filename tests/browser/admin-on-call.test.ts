@@ -5,6 +5,7 @@ import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts"
 import { owner, startOwnedMachine } from "../support/admin-world.ts";
 import { formatLocal } from "../../web/components/forms/date-time-rules.ts";
 import { describeInChromium } from "../support/browser.ts";
+import { waitOutMidnight } from "../support/midnight.ts";
 import type { Json } from "../support/json.ts";
 
 const dayMs = 86_400_000;
@@ -41,6 +42,7 @@ describeInChromium("on call", (browser) => {
   const overrides = async (): Promise<Json[]> =>
     world.ask("GET", `/api/v1/schedules/${schedule.id}/overrides`);
   beforeAll(async () => {
+    await waitOutMidnight();
     world = await startOwnedMachine();
     await world.ask("PATCH", "/organization", { timeZone: "UTC" });
     ben = await addPerson(world, "Ben");

@@ -11,6 +11,7 @@ import {
   findColorViolations,
   visitPage,
 } from "../support/browser.ts";
+import { waitOutMidnight } from "../support/midnight.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { buildHostileLogos, ranMark } from "../support/status-hostile-logos.ts";
 import { pollUntil } from "../support/status-client.ts";
@@ -106,6 +107,7 @@ describeInChromium("the status page", (browser) => {
   let world: Awaited<ReturnType<typeof createStatusWorlds>>;
   const pageOf = (name: string) => world.pages[name] as StatusPage;
   beforeAll(async () => {
+    await waitOutMidnight();
     world = await createStatusWorlds({ typical, ...extremes, ...changing });
   });
   afterAll(() => world[Symbol.asyncDispose]());
