@@ -1,3 +1,5 @@
+import { t } from "../core/text/texts.ts";
+
 /** Kinds of records in the order of creation: a record follows all records that it refers to. */
 export const nouns = [
   "alert-channel",
@@ -14,13 +16,13 @@ export const removableNouns = [...nouns, "alert-source", "escalation-policy", "s
 export type RemovableNoun = (typeof removableNouns)[number];
 
 const titles: Record<Noun, string> = {
-  "alert-channel": "Alert channels",
-  group: "Monitor groups",
-  monitor: "Monitors",
-  "maintenance-window": "Maintenance windows",
-  "status-page": "Status pages",
-  incident: "Incidents",
+  "alert-channel": t("Alert channels"),
+  group: t("Monitor groups"),
+  monitor: t("Monitors"),
+  "maintenance-window": t("Maintenance windows"),
+  "status-page": t("Status pages"),
+  incident: t("Incidents"),
 };
 
 /** Returns the title of a kind of record in the report. Records of other kinds are never imported. */
-export const titleOf = (noun: string): string => titles[noun as Noun] ?? "Not imported";
+export const titleOf = (noun: string): string => titles[noun as Noun] ?? t("Not imported");

@@ -13,7 +13,7 @@ import { formatAbsolute, Time, useZone } from "../../../components/display/time.
 import { aboutQuery, figuresQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
-import { t, tCount, tNode } from "../../../language/text.ts";
+import { t, tCount } from "../../../language/text.ts";
 
 export default function About() {
   const query = useQuery(aboutQuery);
@@ -27,7 +27,7 @@ export default function About() {
             <div className="about-head">
               <Mark state="up" size={36} />
               <div>
-                <b>{tNode("Signalbox {version}", { version })}</b>
+                <b>Signalbox {version}</b>
                 <Health />
               </div>
               <a className="link" href="/docs" target="_blank" rel="noreferrer">
@@ -41,7 +41,7 @@ export default function About() {
                   <>
                     <Time at={startedAt} as="for" />
                     <span className="faint">
-                      {tNode(", since {startedAt}", { startedAt: formatAbsolute(startedAt, zone) })}
+                      {t(", since {time}", { time: formatAbsolute(startedAt, zone) })}
                     </span>
                   </>,
                 ],
@@ -57,9 +57,7 @@ export default function About() {
                 tCount(counts.incidents, "{count} incident", "{count} incidents"),
                 tCount(counts.alertChannels, "{count} alert channel", "{count} alert channels"),
                 tCount(counts.statusPages, "{count} status page", "{count} status pages"),
-                counts.people === 1
-                  ? t("1 person")
-                  : t("{people} people", { people: counts.people }),
+                tCount(counts.people, "{count} person", "{count} people"),
                 tCount(counts.apiKeys, "{count} API key", "{count} API keys"),
               ].map((words) => (
                 <span key={words}>{words}</span>
@@ -93,9 +91,9 @@ function Appliance() {
         <p className="counts">
           {[
             tCount(data.organizations, "{count} organization", "{count} organizations"),
-            data.people === 1 ? t("1 person") : t("{people} people", { people: data.people }),
+            tCount(data.people, "{count} person", "{count} people"),
             tCount(data.monitors, "{count} monitor", "{count} monitors"),
-            t("{dataBytes} of data", { dataBytes: bytesInWords(data.dataBytes) }),
+            t("{size} of data", { size: bytesInWords(data.dataBytes) }),
           ].map((words) => (
             <span key={words}>{words}</span>
           ))}
@@ -114,9 +112,7 @@ function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
   const queues = [
     tCount(checks, "{count} check", "{count} checks"),
     tCount(results, "{count} result", "{count} results"),
-    t("{pendingDeliveries} alerts and notices", {
-      pendingDeliveries: formatCount(pendingDeliveries),
-    }),
+    t("{count} alerts and notices", { count: formatCount(pendingDeliveries) }),
     tCount(pages, "{count} status page", "{count} status pages"),
     tCount(passwords, "{count} password", "{count} passwords"),
   ];

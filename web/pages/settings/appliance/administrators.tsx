@@ -10,7 +10,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
-import { t, tNode } from "../../../language/text.ts";
+import { t } from "../../../language/text.ts";
 
 /** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
@@ -91,12 +91,10 @@ const ConfirmRemoval = ({
       notify(t("{name} is no longer an administrator", { name }));
     }}
   >
-    {tNode(
-      "{isSelf} can make {isSelf2} an administrator again. Roles in organizations do not change.",
-      {
-        isSelf: isSelf ? t("Only another administrator") : t("You"),
-        isSelf2: isSelf ? "you" : "them",
-      },
-    )}
+    {isSelf
+      ? t(
+          "Only another administrator can make you an administrator again. Roles in organizations do not change.",
+        )
+      : t("You can make them an administrator again. Roles in organizations do not change.")}
   </Confirm>
 );

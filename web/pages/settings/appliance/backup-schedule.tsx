@@ -66,9 +66,9 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
             t("No backup yet.")
           ) : (
             <>
-              {tNode("Last backup: {code}, {bytes}, {time}.", {
-                code: <code>{last.name}</code>,
-                bytes: bytesInWords(last.bytes),
+              {tNode("Last backup: {name}, {size}, {time}.", {
+                name: <code>{last.name}</code>,
+                size: bytesInWords(last.bytes),
                 time: <Time at={last.at} />,
               })}
             </>

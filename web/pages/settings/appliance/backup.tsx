@@ -22,17 +22,20 @@ export default function Backup() {
   );
 }
 
-/** Downloads a backup, unencrypted or with a passphrase. */
-function Download() {
-  const [passphrase, setPassphrase] = useState("");
-  const [includeKey, setIncludeKey] = useState(false);
-  const query = useQuery(backupQuery);
-  const { mutate, isPending, data, error } = useMutation({
+const useBackup = (passphrase: string, includeKey: boolean) =>
+  useMutation({
     mutationFn: () =>
       unwrapData(dashboard.backup.post(passphrase === "" ? {} : { passphrase, includeKey })),
     onSuccess: ({ id, fileName }) =>
       downloadFile(fileName, { href: dashboard.backup({ id })["~path"] }),
   });
+
+/** Downloads a backup, unencrypted or with a passphrase. */
+function Download() {
+  const [passphrase, setPassphrase] = useState("");
+  const [includeKey, setIncludeKey] = useState(false);
+  const query = useQuery(backupQuery);
+  const { mutate, isPending, data, error } = useBackup(passphrase, includeKey);
   return (
     <Loaded query={query} what={t("The backup")}>
       {({ dataBytes }) => (
@@ -65,9 +68,7 @@ function Download() {
               >
                 {t("Download backup")}
               </BusyButton>
-              <span className="faint">
-                {tNode("up to {dataBytes}", { dataBytes: bytesInWords(dataBytes) })}
-              </span>
+              <span className="faint">{t("up to {size}", { size: bytesInWords(dataBytes) })}</span>
             </div>
             <div aria-live="polite">
               {isPending && <p className="quiet">{t("Preparing the backup…")}</p>}
@@ -89,14 +90,14 @@ const Explanation = () => (
   <>
     <p>
       {tNode(
-        "A copy of the whole database as it is now: monitors, results, incidents and people of {b} on this appliance. Signalbox keeps running meanwhile.",
-        { b: <b>{t("every organization")}</b> },
+        "A copy of the whole database as it is now: monitors, results, incidents and people of {organizations} on this appliance. Signalbox keeps running meanwhile.",
+        { organizations: <b>{t("every organization")}</b> },
       )}
     </p>
     <p className="quiet">
       {tNode(
-        "Without a passphrase it does not contain {code}, the file in the data directory that decrypts stored secrets such as passwords of alert channels. Keep a copy of that file in another place. {code2} brings everything back.",
-        { code: <code>secret.key</code>, code2: <code>signalbox restore</code> },
+        "Without a passphrase it does not contain {file}, the file in the data directory that decrypts stored secrets such as passwords of alert channels. Keep a copy of that file in another place. {command} brings everything back.",
+        { file: <code>secret.key</code>, command: <code>signalbox restore</code> },
       )}
     </p>
   </>
@@ -104,9 +105,9 @@ const Explanation = () => (
 
 const Ready = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
   <p className="up">
-    {tNode("{fileName} is ready ({bytes}) and is being downloaded. The server keeps no copy.", {
-      fileName,
-      bytes: bytesInWords(bytes),
+    {t("{name} is ready ({size}) and is being downloaded. The server keeps no copy.", {
+      name: fileName,
+      size: bytesInWords(bytes),
     })}
   </p>
 );

@@ -8,12 +8,12 @@ import { t, tCount, tNode } from "../../../language/text.ts";
 
 /** Labels of singleton tasks, which one machine performs for all. */
 const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
-  alerting: "alerts",
-  subscribers: "subscribers",
-  maintenance: "maintenance",
-  retention: "clean-up",
-  backups: "backups",
-  problems: "self-monitoring",
+  alerting: t("alerts"),
+  subscribers: t("subscribers"),
+  maintenance: t("maintenance"),
+  retention: t("clean-up"),
+  backups: t("backups"),
+  problems: t("self-monitoring"),
 };
 
 /** Lists the machines of a cluster and of its database. Empty with a single machine. */
@@ -33,12 +33,16 @@ export function Machines({
             {freeShards > 0 && (
               <Entry
                 mark={<StateIcon state="degraded" size={14} />}
-                title={t("{pluralize} without a machine", {
-                  pluralize: tCount(freeShards, "{count} shard", "{count} shards"),
-                })}
-                note={t("The monitors in {value} are not being checked right now.", {
-                  value: freeShards === 1 ? "it" : "them",
-                })}
+                title={tCount(
+                  freeShards,
+                  "{count} shard without a machine",
+                  "{count} shards without a machine",
+                )}
+                note={tCount(
+                  freeShards,
+                  "The monitors in it are not being checked right now.",
+                  "The monitors in them are not being checked right now.",
+                )}
               />
             )}
           </ul>
@@ -71,10 +75,7 @@ function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
       title={node.name}
       note={
         node.alive ? (
-          [
-            t("Signalbox {version}", { version: node.version }),
-            ...node.tasks.map((task) => taskNames[task]),
-          ].join(", ")
+          [`Signalbox ${node.version}`, ...node.tasks.map((task) => taskNames[task])].join(", ")
         ) : (
           <>{tNode("No contact for {time}", { time: <Time at={node.lastSeenAt} as="for" /> })}</>
         )

@@ -63,9 +63,7 @@ function Row({
     <Entry
       icon="folder"
       title={name}
-      note={
-        <>{tNode("{slug}, since {time}", { slug, time: <Time at={createdAt} as="short" /> })}</>
-      }
+      note={tNode("{slug}, since {time}", { slug, time: <Time at={createdAt} as="short" /> })}
       facts={[
         [t("People"), people],
         [t("Monitors"), monitors],
@@ -133,7 +131,7 @@ function NewOrganization() {
       const { id } = await unwrapData(dashboard.organizations.post({ name, timeZone }));
       await renewSession();
       await switchTo(id);
-      notify(`Created ${name}; you are its owner`);
+      notify(t("Created {name}; you are its owner", { name }));
     },
     undefined,
     { key: "new-organization" },

@@ -16,7 +16,6 @@ import type {
 import type { ProviderFinding } from "../../../../src/accounts/single-sign-on/schema.ts";
 import type { Role } from "../../../../src/core/roles.ts";
 import { roles } from "../../../../src/core/statuses.ts";
-import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { CopyLine } from "../../../components/copy.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { type Form, Fold, FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -25,6 +24,7 @@ import { SecretField } from "../../../components/forms/secret-fields.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
+import { roleLabels, roleNames } from "../labels.ts";
 import { t } from "../../../language/text.ts";
 
 type Fields = {
@@ -211,7 +211,7 @@ function ClientFields({ form, provider }: Part & { provider: IdentityProvider | 
   );
 }
 
-const roleOptions = roles.map((role) => ({ value: role, label: capitalize(role) }));
+const roleOptions = roles.map((role) => ({ value: role, label: roleLabels[role] }));
 
 /** The organizations that the provider opens, with the roles of people there. */
 function OrganizationFields({ form }: Part) {
@@ -276,10 +276,10 @@ function RoleFields({
             : t("Otherwise only people who are here already can sign in.")
         }
         data={[
-          { value: "none", label: "No" },
-          ...roleOptions.map(({ value, label }) => ({
-            value,
-            label: t("As {toLowerCase}", { toLowerCase: label.toLowerCase() }),
+          { value: "none", label: t("No") },
+          ...roles.map((role) => ({
+            value: role,
+            label: t("As {role}", { role: roleNames[role] }),
           })),
         ]}
         allowDeselect={false}
@@ -316,7 +316,7 @@ const GroupFields = ({
       "The highest role of a person’s groups counts, at each sign-in. It ends with the group.",
     )}
     error={errorOf("groupRoles")}
-    item="group"
+    item={t("group")}
     lines={groupRoles}
     onAdd={() => onChange([...groupRoles, { group: "", role: "member" }])}
     onRemove={(index) => onChange(groupRoles.toSpliced(index, 1))}
@@ -385,7 +385,13 @@ function FurtherFields({ form }: Part) {
       {!isProxy && (
         <Switch
           label={t("Trust the addresses of this provider")}
-          description={`${unverified ?? t("Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there.")}${unverified === null ? "" : t(" Trust them if people can't change their address there.")}`}
+          description={
+            unverified === null
+              ? t(
+                  "Turn it on only if the provider does not assert that addresses are verified, and people can't change their address there.",
+                )
+              : `${unverified} ${t("Trust them if people can't change their address there.")}`
+          }
           {...form.toggle("trustsEmail")}
         />
       )}

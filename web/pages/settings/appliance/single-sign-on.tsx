@@ -14,7 +14,7 @@ import { useCreateDialog } from "../create-dialog.ts";
 import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { ProviderEditor } from "./provider-editor.tsx";
-import { t, tNode } from "../../../language/text.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 export default function SingleSignOn() {
   const query = useQuery(identityProvidersQuery);
@@ -93,10 +93,10 @@ function Row({
             ? t("nothing yet")
             : others.length === 0
               ? nameOf(first.organizationId)
-              : t("{length} organizations", { length: organizations.length }),
+              : tCount(organizations.length, "{count} organization", "{count} organizations"),
         ],
         [t("Accounts"), people],
-        [t("State"), enabled ? "on" : "off"],
+        [t("State"), enabled ? t("on") : t("off")],
       ]}
       menu={
         <RowMenu label={t("Actions for {name}", { name })}>
@@ -138,13 +138,14 @@ const Delete = ({
     }}
   >
     {people === 0
-      ? t("Nobody has signed in through it yet. ")
-      : t(
-          "{value} unlinked, and the sessions end at once. People without a password can no longer sign in. ",
-          { value: people === 1 ? t("One account is") : t("{people} accounts are", { people }) },
-        )}
-    {tNode("On the machine, {code} lets anyone in again.", {
-      code: <code>signalbox users sign-in-link EMAIL</code>,
+      ? t("Nobody has signed in through it yet.")
+      : tCount(
+          people,
+          "One account is unlinked, and the sessions end at once. People without a password can no longer sign in.",
+          "{count} accounts are unlinked, and the sessions end at once. People without a password can no longer sign in.",
+        )}{" "}
+    {tNode("On the machine, {command} lets anyone in again.", {
+      command: <code>signalbox users sign-in-link EMAIL</code>,
     })}
   </Confirm>
 );

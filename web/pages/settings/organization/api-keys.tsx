@@ -28,9 +28,9 @@ export default function ApiKeys() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          {tNode("Scripts send a key as {code}. The {a} shows what they can do.", {
-            code: <code>Authorization: Bearer KEY</code>,
-            a: (
+          {tNode("Scripts send a key as {header}. The {reference} shows what they can do.", {
+            header: <code>Authorization: Bearer KEY</code>,
+            reference: (
               <a className="link" href="/docs" target="_blank" rel="noreferrer">
                 {t("API reference")}
               </a>
@@ -104,7 +104,7 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
   );
 }
 
-const accessTexts = { write: t("read, write"), read: "read", ping: "pings" } as const;
+const accessTexts = { write: t("read, write"), read: t("read"), ping: t("pings") };
 
 function KeyRow({
   apiKey,
@@ -122,23 +122,23 @@ function KeyRow({
       icon="key"
       isOver={isOver}
       title={name}
-      note={<>{tNode("created {time}", { time: <Time at={createdAt} /> })}</>}
+      note={tNode("created {time}", { time: <Time at={createdAt} /> })}
       facts={[
         [t("Access"), accessTexts[scope] + (mcp ? ", MCP" : "")],
         ...useGroupFact(groupIds),
         [
           t("Expires"),
           revokedAt !== null ? (
-            "revoked"
+            t("revoked")
           ) : expiresAt === null ? (
-            "never"
+            t("never")
           ) : isOver ? (
-            "expired"
+            t("expired")
           ) : (
             <Time at={expiresAt} as="until" />
           ),
         ],
-        [t("Last used"), lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
+        [t("Last used"), lastUsedAt === null ? t("never") : <Time at={lastUsedAt} />],
       ]}
       menu={
         <RowMenu label={t("Actions for {name}", { name })}>
@@ -301,15 +301,12 @@ function CreatedKey({
   made: MadeApiKey;
   onClose: () => void;
 }) {
-  const header = t('"Authorization: Bearer {key}"', { key });
+  const header = `"Authorization: Bearer ${key}"`;
   const example =
     scope === "ping"
       ? `curl -m 10 --retry 5 "${location.origin}/ping/${key}/my-job?create=1"`
       : mcp
-        ? t("claude mcp add --transport http signalbox {origin}/mcp --header {header}", {
-            origin: location.origin,
-            header,
-          })
+        ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
         : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
   return (
     <ShownOnce

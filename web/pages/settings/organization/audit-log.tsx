@@ -42,7 +42,7 @@ const perPage = 50;
 
 const downloadLinks = [
   { words: "CSV", path: dashboard["audit-log"]["export.csv"]["~path"] },
-  { words: t("JSON Lines"), path: dashboard["audit-log"]["export.jsonl"]["~path"] },
+  { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
 ];
 
 /** Filters in the URL. Days are in the viewer's time zone. */
@@ -162,7 +162,7 @@ const Head = ({ exported }: { exported: URLSearchParams }) => (
           download
           size="xs"
           leftSection={<Icon name="download" size={14} />}
-          aria-label={t("Download as {words}", { words })}
+          aria-label={t("Download as {format}", { format: words })}
         >
           {words}
         </Button>
@@ -246,7 +246,7 @@ function WhoChoice({
     ...Object.entries(actorLabels),
     ...people.map(({ id, name }): [string, string] => [id, name]),
     ...(by !== undefined && !people.some(({ id }) => id === by)
-      ? [[by, named.get(by) ?? "someone"] as [string, string]]
+      ? [[by, named.get(by) ?? t("someone")] as [string, string]]
       : []),
   ];
   return (
@@ -443,8 +443,8 @@ function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditE
       ))}
       {meta.total > data.length && (
         <li>
-          {tNode("The newest {length} of {total}. Download the log for all.", {
-            length: data.length,
+          {tNode("The newest {count} of {total}. Download the log for all.", {
+            count: data.length,
             total: formatCount(meta.total),
           })}
         </li>

@@ -14,7 +14,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { createAuthoritiesQuery, createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
-import { t } from "../../../language/text.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 export default function CertificateAuthorities() {
   const { organization } = useSignedInPerson();
@@ -108,6 +108,7 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
       <ul className="entries" aria-label={t("Trusted authorities")}>
         {data.map(({ name, expiresAt }, index) => {
           const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
+          const time = <Time at={expiresAt} as="short" />;
           const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
           return (
             <Entry
@@ -117,11 +118,9 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
                 : { mark: <StateIcon state={state} size={14} /> })}
               title={name}
               note={
-                <>
-                  {days < 0 ? t("Expired") : t("Expires")} <Time at={expiresAt} as="short" />
-                </>
+                days < 0 ? tNode("Expired {time}", { time }) : tNode("Expires {time}", { time })
               }
-              facts={days < 0 ? [] : [[t("Left"), `${formatCount(days)} d`]]}
+              facts={days < 0 ? [] : [[t("Left"), t("{days} d", { days: formatCount(days) })]]}
             />
           );
         })}

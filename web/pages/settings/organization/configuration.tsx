@@ -28,8 +28,8 @@ export default function ConfigurationSettings() {
       <div className="settings-head">
         <p className="quiet">
           {tNode(
-            "Changed or deleted here since a configuration was applied. The next {code} restores it.",
-            { code: <code>signalbox apply</code> },
+            "Changed or deleted here since a configuration was applied. The next {command} restores it.",
+            { command: <code>signalbox apply</code> },
           )}
         </p>
       </div>
@@ -72,10 +72,10 @@ function Differing({ record }: { record: ManagedRecord }) {
           (name ?? key)
         )
       }
-      note={<>{tNode("{code} of {source}", { code: <code>{recordPath}</code>, source })}</>}
+      note={tNode("{path} of {source}", { path: <code>{recordPath}</code>, source })}
       facts={[
         name === null
-          ? [t("Here"), "deleted"]
+          ? [t("Here"), t("deleted")]
           : [t("Changed"), drift.map(describeField).join(", ")],
       ]}
     />

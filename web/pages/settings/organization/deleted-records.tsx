@@ -96,15 +96,11 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
       <Entry
         icon={nouns[noun].icon}
         title={name}
-        note={
-          <>
-            {tNode("{label}, deleted by {deletedBy} {time}", {
-              label: nouns[noun].label,
-              deletedBy,
-              time: <Time at={deletedAt} />,
-            })}
-          </>
-        }
+        note={tNode("{kind}, deleted by {name} {time}", {
+          kind: nouns[noun].label,
+          name: deletedBy,
+          time: <Time at={deletedAt} />,
+        })}
         facts={[[t("Until"), <Time key="until" at={restorableUntil} as="short" />]]}
         action={
           <span className="flex gap-8 items-center">

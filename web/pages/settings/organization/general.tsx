@@ -14,7 +14,7 @@ import { formatAbsolute, useNow, listZones } from "../../../components/display/t
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
-import { t, tNode } from "../../../language/text.ts";
+import { t } from "../../../language/text.ts";
 
 export default function Organization() {
   const { organization, atLeast } = useSignedInPerson();
@@ -152,8 +152,8 @@ function PasswordSignIn() {
 
 const NowIn = ({ zone }: { zone: string }) => (
   <>
-    {tNode("All times are shown in this time zone. Now: {useNow}", {
-      useNow: formatAbsolute(useNow(), zone),
+    {t("All times are shown in this time zone. Now: {now}", {
+      now: formatAbsolute(useNow(), zone),
     })}
   </>
 );

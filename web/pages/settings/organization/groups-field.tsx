@@ -58,7 +58,7 @@ const withDeleted = (groups: readonly Group[], ids: readonly string[]) => [
 export function useGroupFact(groupIds: readonly string[] | null): [label: string, names: string][] {
   const groups = useGroups();
   if (groupIds === null) return [];
-  const names = groupIds.map((id) => groups.find((group) => group.id === id)?.name ?? "deleted");
+  const names = groupIds.map((id) => groups.find((group) => group.id === id)?.name ?? t("deleted"));
   const [first, second, ...others] = names;
   const shown = [first, second].filter((name) => name !== undefined).join(", ");
   return [
@@ -66,7 +66,7 @@ export function useGroupFact(groupIds: readonly string[] | null): [label: string
       t("Groups"),
       others.length === 0
         ? shown
-        : t("{shown} and {length} more", { shown, length: others.length }),
+        : t("{names} and {count} more", { names: shown, count: others.length }),
     ],
   ];
 }

@@ -92,9 +92,9 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
             setFile(null);
           }}
           data={[
-            { value: "uptime-kuma", label: t("Uptime Kuma") },
-            { value: "gatus", label: t("Gatus") },
-            { value: "healthchecks", label: t("Healthchecks") },
+            { value: "uptime-kuma", label: "Uptime Kuma" },
+            { value: "gatus", label: "Gatus" },
+            { value: "healthchecks", label: "Healthchecks" },
           ]}
         />
         <Explanation source={source} />
@@ -133,8 +133,8 @@ const Explanation = ({ source }: { source: Source }) => (
     {source === "uptime-kuma" && (
       <>
         {" "}
-        {tNode("For logos, very large files and MariaDB, use the command line: {code}.", {
-          code: <code>signalbox import uptime-kuma</code>,
+        {tNode("For logos, very large files and MariaDB, use the command line: {command}.", {
+          command: <code>signalbox import uptime-kuma</code>,
         })}
       </>
     )}
@@ -161,7 +161,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
       return unwrapData(dashboard.imports.uploads({ id }).import.post({ source, paused, only }));
     },
     onSuccess: (run) => {
-      notify(t("Imported: {summarizeRun}", { summarizeRun: summarizeRun(run) }));
+      notify(t("Imported: {summary}", { summary: summarizeRun(run) }));
       void queryClient.invalidateQueries();
       onDone();
     },
@@ -194,9 +194,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
             disabled={left.size >= possible.length}
             onClick={() => mutate()}
           >
-            {tNode("Import {pluralize}", {
-              pluralize: tCount(possible.length - left.size, "{count} record", "{count} records"),
-            })}
+            {tCount(possible.length - left.size, "Import {count} record", "Import {count} records")}
           </BusyButton>
           <Button onClick={onDone} disabled={isPending}>
             {t("Cancel")}
@@ -273,14 +271,20 @@ function Part({
   );
 }
 
+const statusLabels: Record<ImportRun["status"], string> = {
+  running: t("running"),
+  done: t("done"),
+  undone: t("undone"),
+};
+
 function summarizeRun({ report }: ImportRun): string {
   if (report === null) return t("in progress");
   const count = (decision: ImportItem["decision"]) =>
     report.items.filter((item) => item.decision === decision).length;
-  return t("{count} created, {count2} updated, {count3} not imported", {
-    count: formatCount(count("created")),
-    count2: formatCount(count("updated")),
-    count3: formatCount(count("not-taken")),
+  return t("{created} created, {updated} updated, {skipped} not imported", {
+    created: formatCount(count("created")),
+    updated: formatCount(count("updated")),
+    skipped: formatCount(count("not-taken")),
   });
 }
 
@@ -298,15 +302,11 @@ function Past() {
                   key={run.id}
                   icon="download"
                   title={run.report?.product ?? run.source}
-                  note={
-                    <>
-                      {tNode("{summarizeRun}, by {actorName} {time}", {
-                        summarizeRun: summarizeRun(run),
-                        actorName: run.actorName,
-                        time: <Time at={run.createdAt} />,
-                      })}
-                    </>
-                  }
+                  note={tNode("{summary}, by {name} {time}", {
+                    summary: summarizeRun(run),
+                    name: run.actorName,
+                    time: <Time at={run.createdAt} />,
+                  })}
                   isOver={run.status === "undone"}
                   action={
                     run.status === "done" ? (
@@ -314,7 +314,7 @@ function Past() {
                         {t("Undo")}
                       </Button>
                     ) : (
-                      <span className="faint">{run.status}</span>
+                      <span className="faint">{statusLabels[run.status]}</span>
                     )
                   }
                 />

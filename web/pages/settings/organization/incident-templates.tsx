@@ -2,7 +2,7 @@
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { formatPlaceholders, capitalize } from "../../../../src/core/text/formatting.ts";
+import { formatPlaceholders } from "../../../../src/core/text/formatting.ts";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";
@@ -20,6 +20,7 @@ import { notifyError } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
+import { severityLabels, statusLabels } from "../labels.ts";
 import { t } from "../../../language/text.ts";
 
 /** The organization's templates for incidents and updates. */
@@ -90,8 +91,8 @@ function TemplateEntry({
       title={name}
       note={message}
       facts={[
-        [t("Status"), capitalize(status)],
-        [t("Severity"), severity === null ? "–" : capitalize(severity)],
+        [t("Status"), statusLabels[status]],
+        [t("Severity"), severity === null ? "–" : severityLabels[severity]],
       ]}
       menu={
         onEdit !== null && (
@@ -182,7 +183,7 @@ function TemplateDialog({
           fullWidth
           value={form.values.status}
           onChange={(next) => form.set("status", next as Values["status"])}
-          data={incidentStatuses.map((value) => ({ value, label: capitalize(value) }))}
+          data={incidentStatuses.map((value) => ({ value, label: statusLabels[value] }))}
         />
       </div>
       <MarkdownField
@@ -201,7 +202,7 @@ function TemplateDialog({
         label={t("Severity of a new incident")}
         placeholder={t("As chosen")}
         clearable
-        data={severities.map((value) => ({ value, label: capitalize(value) }))}
+        data={severities.map((value) => ({ value, label: severityLabels[value] }))}
         {...form.field("severity")}
       />
     </FormDialog>

@@ -21,6 +21,7 @@ import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { roleNames } from "../labels.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 /** Pending invitations. Renders nothing if there are none. */
@@ -45,16 +46,12 @@ function InvitationEntry({ invitation }: { invitation: Invitation }) {
     <Entry
       icon="mail"
       title={invitation.email}
-      note={
-        <>
-          {tNode("invited by {invitedBy} {time}", {
-            invitedBy: invitation.invitedBy,
-            time: <Time at={invitation.createdAt} />,
-          })}
-        </>
-      }
+      note={tNode("invited by {name} {time}", {
+        name: invitation.invitedBy,
+        time: <Time at={invitation.createdAt} />,
+      })}
       facts={[
-        [t("Role"), invitation.role],
+        [t("Role"), roleNames[invitation.role]],
         ...useGroupFact(invitation.groupIds),
         [t("Expires"), <Time at={invitation.expiresAt} as="until" />],
       ]}
@@ -102,10 +99,9 @@ export function Invite({ onClose }: { onClose: () => void }) {
         text={sent.link}
         onClose={onClose}
       >
-        {tNode(
-          "{mailoutcome} The link is shown only once, works once and expires after seven days.",
-          { mailoutcome: <MailOutcome invitation={sent} /> },
-        )}
+        {tNode("{outcome} The link is shown only once, works once and expires after seven days.", {
+          outcome: <MailOutcome invitation={sent} />,
+        })}
       </ShownOnce>
     );
   return (
@@ -118,7 +114,10 @@ export function Invite({ onClose }: { onClose: () => void }) {
       <TextInput label={t("E-mail")} type="email" data-autofocus {...form.input("email")} />
       <Select
         label={t("Role")}
-        data={roles.map((role) => ({ value: role, label: `${role} – ${roleLabels[role]}` }))}
+        data={roles.map((role) => ({
+          value: role,
+          label: `${roleNames[role]} – ${roleRights[role]}`,
+        }))}
         value={values.role}
         onChange={(role) => set("role", role ?? "member")}
         error={errorOf("role")}
@@ -153,7 +152,7 @@ function MailOutcome({ invitation: { email, mail } }: { invitation: SentInvitati
   );
 }
 
-const roleLabels: Record<Role, string> = {
+const roleRights: Record<Role, string> = {
   owner: t("Everything, and adds owners"),
   admin: t("Manages people, keys and mail"),
   member: t("Changes monitors and incidents"),
@@ -181,8 +180,8 @@ export function RoleItems({
       rightSection={role === current ? <Icon name="check" size={14} /> : null}
       onClick={() => role !== current && onChoose(role)}
     >
-      {role}
-      <small className="block faint text-xs">{roleLabels[role]}</small>
+      {roleNames[role]}
+      <small className="block faint text-xs">{roleRights[role]}</small>
     </Menu.Item>
   ));
 }

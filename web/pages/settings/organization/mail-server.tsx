@@ -131,7 +131,7 @@ function RemoveButton({ onConfirm }: { onConfirm: () => Promise<unknown> }) {
 const SenderField = (parts: Parts) => (
   <TextInput
     label={t("From")}
-    placeholder={t("Signalbox <signalbox@team.example>")}
+    placeholder="Signalbox <signalbox@team.example>"
     description={t("An address, or Name <address>. The server must accept it as the sender.")}
     {...createInputProps(parts, "smtp.from")}
   />
@@ -213,7 +213,7 @@ function AuthenticationFields(parts: Parts) {
     <>
       <ChoiceField
         label={t("Authentication")}
-        options={{ password: t("By password"), microsoft: t("Microsoft"), google: t("Google") }}
+        options={{ password: t("By password"), microsoft: "Microsoft", google: "Google" }}
         value={auth}
         onChange={(next) => setAuth(parts.form, next)}
         hint={authLabels[auth]}
@@ -311,7 +311,7 @@ function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; uns
           : t("Uses the saved mail server.")}
       </p>
       <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
-        <TextInput label={t("To")} type="email" {...input("to")} />
+        <TextInput label={t("Send to")} type="email" {...input("to")} />
         <BusyButton type="submit" loading={busy}>
           {t("Send test e-mail")}
         </BusyButton>

@@ -18,7 +18,8 @@ import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { canBeLimited, Invitations, Invite, RoleItems } from "./invitations.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
-import { t, tNode } from "../../../language/text.ts";
+import { roleNames } from "../labels.ts";
+import { t, tCount, tNode } from "../../../language/text.ts";
 
 export default function People() {
   const query = useQuery(peopleQuery);
@@ -80,26 +81,24 @@ function ConfirmChange({
   return (
     <Confirm
       title={
-        role === null ? t("Remove {name}?", { name }) : t("Make {name} {role}?", { name, role })
+        role === null
+          ? t("Remove {name}?", { name })
+          : t("Make {name} {role}?", { name, role: roleNames[role] })
       }
-      verb={role === null ? t("Remove") : t("Make {role}", { role })}
+      verb={role === null ? t("Remove") : t("Make {role}", { role: roleNames[role] })}
       onClose={onClose}
       onConfirm={() => (role === null ? removeMember(member) : changeRole(member, role))}
     >
       {role === null &&
-        t("They lose access to {name} at once. Their actions stay in the audit log. ", {
+        `${t("They lose access to {name} at once. Their actions stay in the audit log.", {
           name: organization.name,
-        })}
+        })} `}
       {keys.length > 0 &&
-        t(
-          "{value} {keys}, which they created, {value2} working. Create {value3} first if something depends on {value4}.",
-          {
-            value: keys.length === 1 ? t("The API key") : t("The API keys"),
-            keys: keys.join(", "),
-            value2: keys.length === 1 ? "stops" : "stop",
-            value3: keys.length === 1 ? "another" : "others",
-            value4: keys.length === 1 ? "it" : "them",
-          },
+        tCount(
+          keys.length,
+          "The API key {keys}, which they created, stops working. Create another first if something depends on it.",
+          "The API keys {keys}, which they created, stop working. Create others first if something depends on them.",
+          { keys: keys.join(", ") },
         )}
     </Confirm>
   );
@@ -128,18 +127,13 @@ function PersonRow({ member, onAsk, onLimit }: RowProps) {
           {id === person.id && <span className="faint"> {t("(you)")}</span>}
         </>
       }
-      note={
-        <>
-          {email}
-          {administrator && t(", administrator")}
-        </>
-      }
+      note={administrator ? t("{email}, administrator", { email }) : email}
       facts={[
-        [t("Role"), role],
+        [t("Role"), roleNames[role]],
         ...useGroupFact(groupIds),
         [
           t("Two-factor"),
-          <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
+          <span className={twoFactor ? "up" : "faint"}>{twoFactor ? t("on") : t("off")}</span>,
         ],
         [t("Last seen"), lastSeenAt === null ? t("not signed in") : <Time at={lastSeenAt} />],
       ]}
@@ -226,7 +220,7 @@ const isAdmin = (role: Role) => canManage(role, "member");
 async function changeRole({ id, name }: Member, role: Role) {
   await unwrapData(dashboard.people({ id }).patch({ role }));
   await renewSession();
-  notify(t("{name} now has the role {role}", { name, role }));
+  notify(t("{name} now has the role {role}", { name, role: roleNames[role] }));
 }
 
 async function removeMember({ id, name }: Member) {

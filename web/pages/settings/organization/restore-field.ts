@@ -30,12 +30,18 @@ export async function restoreField(
 ) {
   const routes = routesOf(id)[noun] as unknown as Editable;
   const record = await unwrapData(routes.get());
-  const label = describeField(field);
-  const place = name === null ? label : t("{label} of {name}", { label, name });
+  const words = describeField(field);
   if (JSON.stringify(record[field] ?? null) === JSON.stringify(before))
-    return notify(t("The {place} has this value already", { place }));
+    return notify(
+      name === null
+        ? t("The {field} has this value already", { field: words })
+        : t("The {field} of {name} has this value already", { field: words, name }),
+    );
   const restored = await unwrapData(routes.patch({ [field]: before }, withIfMatch(record)));
-  notifyDone(t("Restored the {place}", { place }), () =>
-    unwrapData(routes.patch({ [field]: record[field] ?? null }, withIfMatch(restored))),
+  notifyDone(
+    name === null
+      ? t("Restored the {field}", { field: words })
+      : t("Restored the {field} of {name}", { field: words, name }),
+    () => unwrapData(routes.patch({ [field]: record[field] ?? null }, withIfMatch(restored))),
   );
 }
