@@ -142,12 +142,12 @@ export const switchPause = (monitor: NamedMonitor & Pause) =>
         t("Paused {name}", { name: monitor.name }),
       );
 
-/** Pauses a monitor until a time; `words` such as `for 1 hour` name it. */
-export const pauseUntil = (monitor: NamedMonitor & Pause, end: number, words: string) =>
+/** Pauses a monitor until a time, named such as `for 1 hour`. */
+export const pauseUntil = (monitor: NamedMonitor & Pause, end: number, time: string) =>
   setPause(
     monitor,
     { paused: true, pausedUntil: new Date(end).toISOString() },
-    t("Paused {name} {words}", { name: monitor.name, words }),
+    t("Paused {name} {time}", { name: monitor.name, time }),
   );
 
 async function setPause({ id, ...before }: NamedMonitor & Pause, after: Pause, done: string) {
@@ -159,7 +159,9 @@ async function setPause({ id, ...before }: NamedMonitor & Pause, after: Pause, d
 export async function muteMonitor({ id, name, muted }: NamedMonitor & { muted: boolean }) {
   const set = (muted: boolean) => patchMonitor(id, { muted });
   if (await set(!muted))
-    notifyDone(`${muted ? t("Unmuted") : t("Muted")} ${name}`, () => set(muted));
+    notifyDone(muted ? t("Unmuted {name}", { name }) : t("Muted {name}", { name }), () =>
+      set(muted),
+    );
 }
 
 const patchMonitor = (
@@ -423,11 +425,11 @@ export const stepGroup = (id: string, step: 1 | -1) =>
 
 type GroupVerb = "pause" | "resume" | "mute" | "unmute";
 
-const groupVerbs: Record<GroupVerb, { done: string; back: GroupVerb }> = {
-  pause: { done: t("Paused"), back: "resume" },
-  resume: { done: t("Resumed"), back: "pause" },
-  mute: { done: t("Muted"), back: "unmute" },
-  unmute: { done: t("Unmuted"), back: "mute" },
+const groupVerbs: Record<GroupVerb, { nameDone: (name: string) => string; back: GroupVerb }> = {
+  pause: { nameDone: (name) => t("Paused the group {name}", { name }), back: "resume" },
+  resume: { nameDone: (name) => t("Resumed the group {name}", { name }), back: "pause" },
+  mute: { nameDone: (name) => t("Muted the group {name}", { name }), back: "unmute" },
+  unmute: { nameDone: (name) => t("Unmuted the group {name}", { name }), back: "mute" },
 };
 
 /** Pauses, resumes, mutes or unmutes a whole group. */
@@ -445,8 +447,8 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
       () => unwrapData(dashboard["monitor-groups"]({ id })[verb].post()),
     );
   };
-  const { done, back } = groupVerbs[verb];
-  if (await act(verb)) notifyDone(t("{done} the group {name}", { done, name }), () => act(back));
+  const { nameDone, back } = groupVerbs[verb];
+  if (await act(verb)) notifyDone(nameDone(name), () => act(back));
 }
 
 export function deleteGroup({ id, name }: OverviewGroup) {
@@ -458,7 +460,7 @@ export function deleteGroup({ id, name }: OverviewGroup) {
     ),
   }));
   void deleteRecord(
-    { noun: "group", id, title: `the group ${name}; its monitors stay` },
+    { noun: "group", id, title: t("the group {name}; its monitors stay", { name }) },
     () => v1["monitor-groups"]({ id }).delete(),
     () => void refreshOverview(),
   );

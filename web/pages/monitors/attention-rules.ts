@@ -45,12 +45,12 @@ export function describeNotified(
   const nobody = { names: [], at: null };
   if (deliveredTo.length > 0)
     return {
-      words: "alerted",
+      words: t("alerted"),
       names: namesOf(deliveredTo),
       at: deliveredTo[0]?.at ?? null,
       ...(unreached.length > 0
         ? {
-            detail: t("{length} failed", { length: unreached.length }),
+            detail: t("{count} failed", { count: unreached.length }),
             hint: namesOf(unreached).join(", "),
           }
         : { detail: null }),
@@ -68,7 +68,7 @@ export function describeNotified(
     };
   const held = filterByStatus("held");
   if (held.length > 0) {
-    const detail = t("Quiet hours of {namesOf}", { namesOf: namesOf(held).join(", ") });
+    const detail = t("Quiet hours of {names}", { names: namesOf(held).join(", ") });
     return { ...nobody, words: t("No alert sent"), detail, isBad: false };
   }
   if (isMuted) return { ...nobody, words: t("No alert sent"), detail: t("Muted"), isBad: false };

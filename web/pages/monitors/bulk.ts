@@ -18,7 +18,7 @@ import { findKnownMonitors } from "./actions.ts";
 import { canAlert } from "./bulk-rules.ts";
 import { type Filters, isFiltered, toSentFilters } from "./list/filters.ts";
 import { buildItems, type Item } from "./list/rows.ts";
-import { t, tCount } from "../../language/text.ts";
+import { tCount } from "../../language/text.ts";
 
 export type Many = z.input<typeof ManyMonitors>;
 
@@ -45,9 +45,7 @@ export async function changeMonitors(many: Many, once: string) {
     return;
   }
   const { changed, undo } = await unwrapData(v1.monitors.bulk.post(many, withIdempotencyKey(once)));
-  const text = t("Changed {pluralize}", {
-    pluralize: tCount(changed, "{count} monitor", "{count} monitors"),
-  });
+  const text = tCount(changed, "Changed {count} monitor", "Changed {count} monitors");
   if (undo === null) return void notify(text);
   const undoOnce = withIdempotencyKey(createProvisionalId());
   notifyDone(text, () => unwrapData(v1.monitors.bulk.post(undo, undoOnce)));

@@ -26,5 +26,5 @@ function Ends({ at }: { at: number }) {
   const now = useNow();
   const zone = useZone();
   const days = Math.floor((at - now) / 86_400_000);
-  return `${formatDateTime(zone, at, now)} (${days < 0 ? "over" : t("{days} d left", { days })})`;
+  return `${formatDateTime(zone, at, now)} (${days < 0 ? t("over") : t("{days} d left", { days })})`;
 }

@@ -4,6 +4,7 @@ import { formatPeriod } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails, type BarTone } from "../../components/display/bars.tsx";
 import { formatLatency, formatReason } from "../../components/display/format.ts";
+import { nameSeverity } from "../../components/display/severity.ts";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/display/time.tsx";
 import { t, tCount } from "../../language/text.ts";
@@ -30,9 +31,9 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
   const point = typeof found === "string" ? null : found;
   const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
   const keys = [
-    [["←", "→"], "move"],
-    [["↵"], ownIncidents.length > 0 ? t("open incident") : "zoom"],
-    [[t("Esc")], "close"],
+    [["←", "→"], t("move")],
+    [["↵"], ownIncidents.length > 0 ? t("open incident") : t("zoom")],
+    [["Esc"], t("close")],
   ] as const;
   return (
     <BarDetails
@@ -44,7 +45,10 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
         [renderState("degraded", t("Degraded")), formatLasting(point?.degradedSeconds)],
         [renderState("maintenance", t("Maintenance")), formatLasting(point?.maintenanceSeconds)],
         [t("Not judged"), formatLasting(point?.unknownSeconds)],
-        [renderState("up", "Up"), isFine && point.upSeconds > 0 ? describePassed(point) : null],
+        [
+          renderState("up", stateLabels.up),
+          isFine && point.upSeconds > 0 ? describePassed(point) : null,
+        ],
         [t("Reason"), point?.reason ? formatReason(point.reason) : null],
         [
           t("Latency"),
@@ -70,7 +74,9 @@ export function IncidentLine({
 }) {
   return (
     <p className="pop-incident">
-      <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>{severity}</span>
+      <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>
+        {nameSeverity(severity)}
+      </span>
       <Link to="/incidents/$id" params={{ id }} className="link">
         {title}
       </Link>
@@ -80,7 +86,7 @@ export function IncidentLine({
 
 const describePassed = ({ checks, upSeconds }: TimelinePoint) =>
   checks > 0
-    ? t("{pluralize} passed", { pluralize: tCount(checks, "{count} check", "{count} checks") })
+    ? tCount(checks, "{count} check passed", "{count} checks passed")
     : durationInWords(upSeconds);
 
 const renderState = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (

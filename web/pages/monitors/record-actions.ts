@@ -11,16 +11,34 @@ import { t } from "../../language/text.ts";
 type ActionsOf<Name extends string> = Record<Name, RecordAction>;
 
 type Switch = { paused: boolean; muted: boolean };
+/** An action whose label can name the record. */
+type Phrased = RecordAction & Required<Pick<RecordAction, "phrase">>;
 
 const labelPause = ({ paused }: Switch) =>
   paused
-    ? ({ label: t("Resume"), icon: "play" } as const)
-    : ({ label: t("Pause"), icon: "pause" } as const);
+    ? ({
+        label: t("Resume"),
+        icon: "play",
+        phrase: (name: string) => t("Resume {name}", { name }),
+      } as const)
+    : ({
+        label: t("Pause"),
+        icon: "pause",
+        phrase: (name: string) => t("Pause {name}", { name }),
+      } as const);
 
 const labelMute = ({ muted }: Switch) =>
   muted
-    ? ({ label: t("Unmute"), icon: "sound" } as const)
-    : ({ label: t("Mute"), icon: "mute" } as const);
+    ? ({
+        label: t("Unmute"),
+        icon: "sound",
+        phrase: (name: string) => t("Unmute {name}", { name }),
+      } as const)
+    : ({
+        label: t("Mute"),
+        icon: "mute",
+        phrase: (name: string) => t("Mute {name}", { name }),
+      } as const);
 
 type Monitor = Pick<
   OverviewMonitor,
@@ -57,14 +75,22 @@ export function getMonitorActions(monitor: Monitor): ActionsOf<
       phrase: (name) => t("Pause {name} until…", { name }),
     },
     mute: { ...labelMute(monitor), run: () => void muteMonitor(monitor) },
-    edit: { label: t("Edit"), icon: "edit", run: () => openDialog({ kind: "edit-monitor", id }) },
+    edit: {
+      label: t("Edit"),
+      icon: "edit",
+      run: () => openDialog({ kind: "edit-monitor", id }),
+      phrase: nameEdit,
+    },
     duplicate: {
       label: t("Duplicate"),
       icon: "copy",
       run: () => openDialog({ kind: "create-monitor", like: id }),
+      phrase: (name) => t("Duplicate {name}", { name }),
     },
   };
 }
+
+const nameEdit = (name: string) => t("Edit {name}", { name });
 
 const pauseForAnHour = () => ({
   paused: true,
@@ -77,13 +103,13 @@ export const listPauses = (monitor: Monitor, zone: string): RecordAction[] =>
     label,
     icon: "pause",
     run: () => void pauseUntil(monitor, getEnd(), label),
-    phrase: (name) => t("Pause {name} {label}", { name, label }),
+    phrase: (name) => t("Pause {name} {time}", { name, time: label }),
   }));
 
 /** The actions of people who can change groups. */
 export function getGroupActions(
   group: OverviewGroup,
-): ActionsOf<"pause" | "mute" | "edit" | "create"> {
+): ActionsOf<"edit" | "create"> & Record<"pause" | "mute", Phrased> {
   const { id, paused, muted } = group;
   return {
     pause: {
@@ -91,11 +117,17 @@ export function getGroupActions(
       run: () => void actOnGroup(group, paused ? "resume" : "pause"),
     },
     mute: { ...labelMute(group), run: () => void actOnGroup(group, muted ? "unmute" : "mute") },
-    edit: { label: t("Edit"), icon: "edit", run: () => openDialog({ kind: "edit-group", id }) },
+    edit: {
+      label: t("Edit"),
+      icon: "edit",
+      run: () => openDialog({ kind: "edit-group", id }),
+      phrase: nameEdit,
+    },
     create: {
-      label: t("Create monitor in"),
+      label: t("Create monitor"),
       icon: "plus",
       run: () => openDialog({ kind: "create-monitor", groupId: id }),
+      phrase: (name) => t("Create monitor in {name}", { name }),
     },
   };
 }

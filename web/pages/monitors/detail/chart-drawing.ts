@@ -125,7 +125,7 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
   }
   const { peak } = drawn.scale;
   if (peak !== null) {
-    const words = t("▲ up to {ms}", { ms: formatLatency(peak.ms) });
+    const words = t("▲ up to {latency}", { latency: formatLatency(peak.ms) });
     ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
     const x = chart.valToPos(drawn.columns.times[peak.index] ?? 0, "x", true);
     const length = ctx.measureText(words).width;

@@ -98,7 +98,7 @@ const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: Seconds) =>
 function describeMeasured(seconds: number): string {
   return seconds === 0
     ? t("not measured")
-    : t("of {durationInWords} measured", { durationInWords: durationInWords(seconds) });
+    : t("of {duration} measured", { duration: durationInWords(seconds) });
 }
 
 function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
@@ -117,8 +117,8 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
   return (
     <Figure
       label={t("Certificate")}
-      value={days < 0 ? "ended" : t("{days} d left", { days })}
-      note={t("expires {zone}", { zone: formatDateTime(zone, ends, now) })}
+      value={days < 0 ? t("ended") : t("{days} d left", { days })}
+      note={t("expires {time}", { time: formatDateTime(zone, ends, now) })}
     />
   );
 }

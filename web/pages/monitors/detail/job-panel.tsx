@@ -140,9 +140,7 @@ function RunsPanel({ job: { reports } }: { job: Job }) {
       </ul>
       {reports.length === maxJobReports && (
         <p className="quiet panel-none">
-          {tNode("The last {pluralize}.", {
-            pluralize: tCount(maxJobReports, "{count} report", "{count} reports"),
-          })}
+          {tCount(maxJobReports, "The last report.", "The last {count} reports.")}
         </p>
       )}
     </Panel>
@@ -161,14 +159,17 @@ function Run({ report, reports }: { report: JobReport; reports: readonly JobRepo
         <b>{words[kind]}</b>
         {exitStatus !== null &&
           exitStatus > 0 &&
-          t(" with exit status {exitStatus}", { exitStatus })}
-        {durationMs !== null && t(" after {durationMs}", { durationMs: formatRunTime(durationMs) })}
+          ` ${t("with exit status {status}", { status: exitStatus })}`}
+        {durationMs !== null &&
+          ` ${t("after {duration}", { duration: formatRunTime(durationMs) })}`}
         {kind === "start" &&
-          (isLast
-            ? t(", running for {durationInWords}", {
-                durationInWords: durationInWords((now - Date.parse(at)) / 1000),
-              })
-            : t(", and did not finish"))}
+          `, ${
+            isLast
+              ? t("running for {duration}", {
+                  duration: durationInWords((now - Date.parse(at)) / 1000),
+                })
+              : t("and did not finish")
+          }`}
         <details className="job-output">
           <summary>{body === null ? t("Sender") : t("Output")}</summary>
           {body !== null && <pre>{body}</pre>}

@@ -286,7 +286,7 @@ function buildAxes(color: Color, drawn: Current): uPlot.Axis[] {
       // Only the top label has the unit.
       values: (_, ticks) =>
         ticks.map((ms, index) =>
-          index === ticks.length - 1 ? t("{ms} ms", { ms: formatCount(ms) }) : formatCount(ms),
+          index === ticks.length - 1 ? `${formatCount(ms)} ms` : formatCount(ms),
         ),
     },
   ];

@@ -46,10 +46,7 @@ export function LatencyPanel({ id, interval, span }: Props) {
     p50: "p50",
     p95: "p95",
     p99: "p99",
-    previous:
-      span.to === null
-        ? t("{spanLabels} before", { spanLabels: spanLabels[span.name] })
-        : t("Before"),
+    previous: span.to === null ? t("{span} before", { span: spanLabels[span.name] }) : t("Before"),
   };
   return (
     <Panel
@@ -58,7 +55,7 @@ export function LatencyPanel({ id, interval, span }: Props) {
         <div className="chart-lines">
           {span.to !== null && (
             <Button size="compact-xs" onClick={() => showRange(null)}>
-              {tNode("Back to {spanLabels}", { spanLabels: spanLabels[span.name] })}
+              {t("Back to {span}", { span: spanLabels[span.name] })}
             </Button>
           )}
           <LineToggles labels={labels} shown={shownLines} onChange={setShownLines} />
@@ -156,12 +153,12 @@ const ChartKeys = () => (
     ))}
     <span className="on-touch">{t("Touch to read, pinch to zoom")}</span>
     <span className="on-keys">
-      {tNode("Drag to zoom {kbd}{kbd2} move {kbd3}{kbd4} zoom {kbd5} reset", {
-        kbd: <kbd>←</kbd>,
-        kbd2: <kbd>→</kbd>,
-        kbd3: <kbd>+</kbd>,
-        kbd4: <kbd>−</kbd>,
-        kbd5: <kbd>Esc</kbd>,
+      {tNode("Drag to zoom {left}{right} move {plus}{minus} zoom {escape} reset", {
+        left: <kbd>←</kbd>,
+        right: <kbd>→</kbd>,
+        plus: <kbd>+</kbd>,
+        minus: <kbd>−</kbd>,
+        escape: <kbd>Esc</kbd>,
       })}
     </span>
   </p>
@@ -248,7 +245,10 @@ function PointTable({ timeline: { points, step } }: { timeline: Timeline }) {
                 <td>{formatLatency(point.p50Ms)}</td>
                 <td>{formatLatency(point.p95Ms)}</td>
                 <td>{formatLatency(point.p99Ms)}</td>
-                <td>{describeTrouble(point) || (point.upSeconds > 0 ? "Up" : t("Not judged"))}</td>
+                <td>
+                  {describeTrouble(point) ||
+                    (point.upSeconds > 0 ? stateLabels.up : t("Not judged"))}
+                </td>
               </tr>
             );
           })}

@@ -141,8 +141,8 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
     <p>
       {pausedUntil === null || isGroupPaused ? (
         <>
-          {tNode("{stateLabels} for {time}", {
-            stateLabels: stateLabels[status],
+          {tNode("{state} for {time}", {
+            state: stateLabels[status],
             time: <Time at={statusSince} as="for" />,
           })}
         </>
@@ -156,7 +156,7 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
           {tNode("checked {time}", { time: <Time at={lastCheckedAt} /> })}
         </>
       )}
-      {muted && `${dot}muted`}
+      {muted && `${dot}${t("muted")}`}
       {dot}
       {describePace(monitor)}
       {dot}
@@ -214,7 +214,7 @@ function Owners({ monitor: { id } }: { monitor: MonitorRecord }) {
   const owners = useAttention().data?.get(id)?.acknowledgedBy ?? [];
   return owners.length === 0
     ? null
-    : t("{dot}acknowledged by {owners}", { dot, owners: owners.join(", ") });
+    : `${dot}${t("acknowledged by {names}", { names: owners.join(", ") })}`;
 }
 
 function Actions({ monitor }: { monitor: MonitorRecord }) {

@@ -30,6 +30,7 @@ import {
   useAlertRecipients,
   useHeartbeats,
 } from "../data.ts";
+import { stateWords } from "../state-words.ts";
 import { nameOfType } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
@@ -39,7 +40,7 @@ import { t, tCount, tNode } from "../../../language/text.ts";
 const maxFoldedRows = 8;
 
 const words: Record<PastState["status"], string> = {
-  up: "Up",
+  up: stateLabels.up,
   degraded: t("Degraded"),
   down: t("Down"),
   maintenance: t("Maintenance started"),
@@ -67,8 +68,8 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
         <p className="quiet panel-none">
           {atStart === undefined
             ? t("No activity in this time span.")
-            : t("No change in this time span: {toLowerCase} throughout.", {
-                toLowerCase: stateLabels[atStart.status].toLowerCase(),
+            : t("No change in this time span: {state} throughout.", {
+                state: stateWords[atStart.status],
               })}
         </p>
       )}
@@ -93,10 +94,9 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
       ))}
       {all && states.length === maxStates && (
         <p className="quiet panel-none">
-          {tNode(
-            "Only the newest {maxStates} changes. Choose a shorter time span for older ones.",
-            { maxStates },
-          )}
+          {t("Only the newest {count} changes. Choose a shorter time span for older ones.", {
+            count: maxStates,
+          })}
         </p>
       )}
     </Panel>
@@ -123,11 +123,10 @@ function composeDetail(
   const words = formatReason(message ?? "");
   if (status !== "up" || before === undefined) return words;
   if (before.status !== "down" && before.status !== "degraded") return words;
-  const seconds = (Date.parse(since) - Date.parse(before.since)) / 1000;
-  return t("after {durationInWords} {status}", {
-    durationInWords: durationInWords(seconds),
-    status: before.status,
-  });
+  const duration = durationInWords((Date.parse(since) - Date.parse(before.since)) / 1000);
+  return before.status === "down"
+    ? t("after {duration} down", { duration })
+    : t("after {duration} degraded", { duration });
 }
 
 /**
@@ -156,9 +155,9 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
     >
       {alertChannelIds.length === 0 && (
         <p className="quiet panel-none">
-          {tNode("No alert channels.{value}", {
-            value: data?.policy == null && t(" No one is alerted when it is down."),
-          })}
+          {data?.policy == null
+            ? t("No alert channels. No one is alerted when it is down.")
+            : t("No alert channels.")}
         </p>
       )}
       <ul className="lines">
@@ -184,7 +183,7 @@ function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }
   const shown = steps.filter(({ step, round }) => step === null || round === 0);
   return (
     <section aria-label={t("Escalation policy")}>
-      <h3 className="lines-day">{tNode("Then by the policy {name}", { name })}</h3>
+      <h3 className="lines-day">{t("Then by the policy {name}", { name })}</h3>
       {reason !== null && <p className="quiet">{reason}</p>}
       <ul className="lines">
         {shown.map(({ step, round, at, message }) => (
@@ -203,14 +202,16 @@ function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }
 const describeEnd = (repeat: number) =>
   repeat === 0
     ? t("nobody acknowledged")
-    : t("nobody acknowledged, also in {pluralize}", {
-        pluralize: tCount(repeat, "{count} repetition", "{count} repetitions"),
-      });
+    : tCount(
+        repeat,
+        "nobody acknowledged, also in {count} repetition",
+        "nobody acknowledged, also in {count} repetitions",
+      );
 
 const describeDelay = (delayMs: number) =>
   delayMs < 60_000
     ? t("At once")
-    : t("After {delayMs}", { delayMs: formatDuration(delayMs / 1000) });
+    : t("After {duration}", { duration: formatDuration(delayMs / 1000) });
 
 function Recipient({
   id,
@@ -260,6 +261,13 @@ const tone: Record<IncidentSummary["severity"], string> = {
   critical: "pill-down",
 };
 
+const incidentWords: Record<IncidentSummary["status"], string> = {
+  investigating: t("investigating"),
+  identified: t("identified"),
+  monitoring: t("monitoring"),
+  resolved: t("resolved"),
+};
+
 export function Incidents({ id }: { id: string }) {
   const { data } = useMonitorIncidents(id);
   return (
@@ -268,7 +276,9 @@ export function Incidents({ id }: { id: string }) {
       <ul className="lines">
         {data?.data.map(({ id, title, status, severity, createdAt }) => (
           <li key={id}>
-            <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>{status}</span>
+            <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>
+              {incidentWords[status]}
+            </span>
             <Link to="/incidents/$id" params={{ id }} className="line-words page-link">
               <b>{title}</b>
             </Link>
@@ -358,7 +368,7 @@ export function About({ monitor }: { monitor: Monitor }) {
         {method} {target !== null && <Target address={target} />}
         {dot}
         {describePace(monitor)}
-        {muted && `${dot}muted`}
+        {muted && `${dot}${t("muted")}`}
       </p>
       {tags.length > 0 && (
         <ul className="tags" aria-label={t("Tags")}>

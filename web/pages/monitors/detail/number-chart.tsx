@@ -49,10 +49,10 @@ export default function NumberChart({ points, rule, from, to }: Props) {
             {formatAbsolute(read.at, zone)}:{" "}
             {formatNumber(rule, Number(read.average.toPrecision(6)))}
             {read.min < read.max &&
-              t(" ({rule} to {rule2})", {
-                rule: formatNumber(rule, read.min),
-                rule2: formatNumber(rule, read.max),
-              })}
+              ` (${t("{lowest} to {highest}", {
+                lowest: formatNumber(rule, read.min),
+                highest: formatNumber(rule, read.max),
+              })})`}
           </span>
         )}
       </p>
@@ -60,15 +60,25 @@ export default function NumberChart({ points, rule, from, to }: Props) {
   );
 }
 
+const limitWords = {
+  above: {
+    degraded: (limit: string) => t("Degraded above {limit}", { limit }),
+    down: (limit: string) => t("Down above {limit}", { limit }),
+  },
+  below: {
+    degraded: (limit: string) => t("Degraded below {limit}", { limit }),
+    down: (limit: string) => t("Down below {limit}", { limit }),
+  },
+};
+
 function describeLimits(rule: NumberRule): string {
+  const { degraded, down } = limitWords[rule.direction];
   const limits = [
-    [t("Degraded"), rule.degradedLimit],
-    [t("Down"), rule.downLimit],
+    [degraded, rule.degradedLimit],
+    [down, rule.downLimit],
   ] as const;
   return limits
-    .flatMap(([word, limit]) =>
-      limit === null ? [] : [`${word} ${rule.direction} ${formatNumber(rule, limit)}`],
-    )
+    .flatMap(([describe, limit]) => (limit === null ? [] : [describe(formatNumber(rule, limit))]))
     .join(" · ");
 }
 

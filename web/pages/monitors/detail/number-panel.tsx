@@ -36,7 +36,7 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
       actions={
         <div className="chart-lines">
           <a className="chart-line" href={`${v1.monitors({ id }).numbers.csv["~path"]}?${query}`}>
-            {t("CSV")}
+            CSV
           </a>
           <button
             type="button"

@@ -6,5 +6,8 @@ import { t } from "../../../language/text.ts";
 export function describePace({ type, interval, ...fields }: Monitor): string {
   if (type === "manual") return t("set by people");
   if (typeof fields["schedule"] === "string") return t("report expected on schedule");
-  return `${type === "push" ? t("report expected every") : "every"} ${durationInWords(interval)}`;
+  const every = durationInWords(interval);
+  return type === "push"
+    ? t("report expected every {interval}", { interval: every })
+    : t("every {interval}", { interval: every });
 }

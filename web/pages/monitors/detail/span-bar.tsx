@@ -52,7 +52,7 @@ export function SpanBar({ id, uptime, span }: Props) {
         <SpanSteps id={id} span={span} first={Date.parse(uptime.spans["365d"].from)} />
         <b className="num" aria-live="polite">
           {to === null
-            ? t("{zone} – now", { zone: formatDateTime(zone, from, now) })
+            ? t("{from} – now", { from: formatDateTime(zone, from, now) })
             : describePeriod(zone, from, to, now)}
         </b>
         <DayChoice id={id} span={span} />

@@ -65,7 +65,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
           </ul>
           {rows.length > maxRows && (
             <button type="button" className="attention-more link" onClick={() => setAll(!all)}>
-              {all ? t("Show less") : t("Show {length} more", { length: rows.length - foldedRows })}
+              {all ? t("Show less") : t("Show {count} more", { count: rows.length - foldedRows })}
             </button>
           )}
           {all && count > known && (
@@ -74,7 +74,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               to="/monitors"
               search={{ status: (states.down ?? 0) > 0 ? "down" : "degraded" }}
             >
-              {tNode("{count} more", { count: formatCount(count - known) })}
+              {t("{count} more", { count: formatCount(count - known) })}
             </Link>
           )}
         </>
@@ -101,8 +101,8 @@ function Head({
           onClick={() => (isFolded ? hiddenItems.forget(hiddenKey) : hiddenItems.add(hiddenKey))}
         >
           <Icon name={isFolded ? "right" : "down"} size={14} />
-          {tNode("Needs attention {span}", {
-            span: <span className="num">{formatCount(count)}</span>,
+          {tNode("Needs attention {count}", {
+            count: <span className="num">{formatCount(count)}</span>,
           })}
         </button>
       </h2>
@@ -188,9 +188,7 @@ function AttentionRow({
           {name}
         </Link>
         <span title={reason}>
-          {isOver
-            ? t("Up after {durationInWords}", { durationInWords: durationInWords(downSeconds) })
-            : reason}
+          {isOver ? t("Up after {duration}", { duration: durationInWords(downSeconds) }) : reason}
         </span>
       </div>
       <span className="attention-since">
@@ -301,13 +299,11 @@ const quietStates = [
     words: (count: number) =>
       t("{count} waiting for the first result", { count: formatCount(count) }),
   },
-  { state: "paused", words: (count: number) => `${formatCount(count)} paused` },
+  { state: "paused", words: (count: number) => t("{count} paused", { count: formatCount(count) }) },
   {
     state: "unknown",
     words: (count: number) =>
-      t("{pluralize} not judged", {
-        pluralize: tCount(count, "{count} monitor", "{count} monitors"),
-      }),
+      tCount(count, "{count} monitor not judged", "{count} monitors not judged"),
   },
 ] as const;
 

@@ -11,7 +11,7 @@ import { useAction } from "../../../components/toasts.tsx";
 import { countMatching, listMatching, maxSelected } from "../bulk.ts";
 import type { Filters } from "./filters.ts";
 import { selection } from "./list-state.ts";
-import { t, tCount, tNode } from "../../../language/text.ts";
+import { t, tCount } from "../../../language/text.ts";
 
 type Change = Extract<Dialog, { kind: "change-monitors" }>["change"];
 
@@ -39,9 +39,7 @@ export default function BulkBar({
     <div className="bulk" role="toolbar" aria-label={t("Change the selected monitors")}>
       <span className="bulk-count">
         <span aria-live="polite">
-          {tNode("{pluralize} selected", {
-            pluralize: tCount(selected.size, "{count} monitor", "{count} monitors"),
-          })}
+          {tCount(selected.size, "{count} monitor selected", "{count} monitors selected")}
         </span>
         <SelectAll found={found} filters={filters} selected={selected} />
       </span>
@@ -86,8 +84,8 @@ function SelectAll({
   return (
     <button type="button" className="plain-button link" disabled={all.isPending} onClick={all.run}>
       {total > maxSelected
-        ? t("Select the first {maxSelected}", { maxSelected: formatCount(maxSelected) })
-        : t("Select all {total}", { total: formatCount(total) })}
+        ? t("Select the first {count}", { count: formatCount(maxSelected) })
+        : t("Select all {count}", { count: formatCount(total) })}
     </button>
   );
 }
@@ -115,7 +113,9 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
         </MenuItem>
         <Menu.Divider />
         {isTooMany && (
-          <Menu.Label>{tNode("With at most {maxNamed} monitors", { maxNamed })}</Menu.Label>
+          <Menu.Label>
+            {tCount(maxNamed, "With at most {count} monitor", "With at most {count} monitors")}
+          </Menu.Label>
         )}
         <MenuItem
           icon="warning"

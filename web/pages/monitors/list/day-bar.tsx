@@ -8,16 +8,28 @@ import { PointDetails } from "../point-details.tsx";
 import { t } from "../../../language/text.ts";
 
 const tones: Record<string, BarTone> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
-const words: [letter: string, word: string][] = [
-  ["d", "down"],
-  ["g", "degraded"],
-  ["m", t("in maintenance")],
+type Found = { found: number; count: number };
+const words: [letter: string, describe: (found: Found) => string][] = [
+  ["d", ({ found, count }) => t("down in {found} of {count}", { found, count })],
+  ["g", ({ found, count }) => t("degraded in {found} of {count}", { found, count })],
+  ["m", ({ found, count }) => t("in maintenance in {found} of {count}", { found, count })],
 ];
+type Bar = { name: string; problems: string };
 
-/** A span of bars: the length of a bar and of the span, and their names. */
+/** A span of bars: the length of a bar and of the span, and their label. */
 const spans = {
-  day: { barMs: hourMs, count: 24, name: t("last 24 hours"), bar: "hour" },
-  month: { barMs: dayMs, count: 30, name: t("last 30 days"), bar: "day" },
+  day: {
+    barMs: hourMs,
+    count: 24,
+    describe: ({ name, problems }: Bar) =>
+      t("{name}, last 24 hours, one bar an hour: {problems}", { name, problems }),
+  },
+  month: {
+    barMs: dayMs,
+    count: 30,
+    describe: ({ name, problems }: Bar) =>
+      t("{name}, last 30 days, one bar a day: {problems}", { name, problems }),
+  },
 };
 
 /** The last 24 hours or 30 days as bars. `letters` has one letter per bar, oldest first. */
@@ -35,24 +47,18 @@ export const RecentBars = memo(function RecentBars({
   tabbed: boolean;
 }) {
   const navigate = useNavigate();
-  const { barMs, count, name: spanName, bar } = spans[span];
+  const { barMs, count, describe } = spans[span];
   const bars = letters.padStart(count, "-").split("");
   const toneOf = (letter: string | undefined) => tones[letter ?? ""] ?? "none";
   const startOfSpan = () => (Math.floor(Date.now() / barMs) - count + 1) * barMs;
-  const problems = words.flatMap(([letter, word]) => {
+  const problems = words.flatMap(([letter, describeFound]) => {
     const found = bars.filter((one) => one === letter).length;
-    return found === 0 ? [] : [t("{word} in {found} of {count}", { word, found, count })];
+    return found === 0 ? [] : [describeFound({ found, count })];
   });
   return (
     <Bars
       tones={bars.map(toneOf)}
-      label={t("{name}, {spanName}, one bar {value} {bar}: {problems}", {
-        name,
-        spanName,
-        value: bar === "hour" ? "an" : "a",
-        bar,
-        problems: problems.join(", ") || t("no problems"),
-      })}
+      label={describe({ name, problems: problems.join(", ") || t("no problems") })}
       className={`day-bar row-${span}-bar`}
       tabbed={tabbed}
       onPick={(index) => {

@@ -10,8 +10,9 @@ import {
   SearchField,
 } from "../../../components/forms/filter-fields.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
-import { type State, StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
+import { type State, StateIcon } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
+import { stateWords } from "../state-words.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
 import { nameOfType } from "../type-names.ts";
 import { t } from "../../../language/text.ts";
@@ -126,7 +127,7 @@ const StateChips = ({
       <Chip key={state} on={isChosen} onToggle={(on) => onChange(on ? state : undefined)}>
         <StateIcon state={state} size={14} />
         <span>
-          <b className="num">{formatCount(count)}</b> {stateLabels[state].toLowerCase()}
+          <b className="num">{formatCount(count)}</b> {stateWords[state]}
         </span>
       </Chip>
     );

@@ -9,13 +9,9 @@ import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { useAction } from "../../../components/toasts.tsx";
-import {
-  describeAllMonitors,
-  attachToMonitors,
-  testFromList,
-} from "../../alert-channels/actions.ts";
+import { attachToMonitors, testFromList } from "../../alert-channels/actions.ts";
 import { useLacksMailServer } from "../../settings/data.ts";
-import { t, tNode } from "../../../language/text.ts";
+import { t, tCount } from "../../../language/text.ts";
 
 /** The next step to the first alert: create a channel, test it, or attach it to monitors. */
 export type FirstAlertStep =
@@ -32,9 +28,9 @@ export function FirstAlertStrip({ step }: { step: FirstAlertStep }) {
 }
 
 const offeredChannels: { type: ChannelType; label: string; icon: IconName }[] = [
-  { type: "slack", label: t("Slack"), icon: "hash" },
-  { type: "email", label: "E-mail", icon: "mail" },
-  { type: "webhook", label: t("Webhook"), icon: "webhook" },
+  { type: "slack", label: "Slack", icon: "hash" },
+  { type: "email", label: t("E-mail"), icon: "mail" },
+  { type: "webhook", label: "Webhook", icon: "webhook" },
   { type: "ntfy", label: t("Phone push"), icon: "phone" },
 ];
 
@@ -114,7 +110,7 @@ function Unattached({ channel }: { channel: AlertChannel }) {
       words={t("{name} works, but no monitor uses it.", { name: channel.name })}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
-        {tNode("Attach to {length}", { length: describeAllMonitors(monitorIds.length) })}
+        {tCount(monitorIds.length, "Attach to the monitor", "Attach to all {count} monitors")}
       </BusyButton>
     </Strip>
   );

@@ -66,7 +66,7 @@ export function Steps({ onHide }: { onHide: () => void }) {
       actions={
         <>
           <span className="started-count num">
-            {tNode("{done} of {length}", { done, length: steps.length })}
+            {tNode("{done} of {all}", { done, all: steps.length })}
             <progress value={done} max={steps.length} aria-label={t("Steps done")} />
           </span>
           <ActionIcon aria-label={t("Hide")} onClick={onHide} size={24}>

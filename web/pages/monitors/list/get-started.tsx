@@ -3,7 +3,6 @@ import { createChunk } from "../../../data/chunks.ts";
 import type { Overview } from "../../../data/overview.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { hiddenItems } from "../../../components/stored-set.ts";
-import { t } from "../../../language/text.ts";
 
 const Steps = lazy(
   createChunk(async () => ({ default: (await import("./get-started-steps.tsx")).Steps })),
@@ -16,7 +15,7 @@ const maxMonitors = 10;
 export function GetStarted({ overview }: { overview: Overview }) {
   const { organization, may } = useSignedInPerson();
   const hidden = hiddenItems.use();
-  const key = t("get-started {id}", { id: organization.id });
+  const key = `get-started ${organization.id}`;
   if (!may("admin") || overview.monitors.length > maxMonitors || hidden.has(key)) return null;
   return (
     <Suspense>

@@ -9,6 +9,7 @@ import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/
 import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
 import { deleteGroup } from "../actions.ts";
 import { getGroupActions } from "../record-actions.ts";
+import { stateWords } from "../state-words.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
@@ -70,13 +71,8 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
 });
 
 const words: Record<State, string> = {
-  down: "down",
-  degraded: "degraded",
+  ...stateWords,
   maintenance: t("in maintenance"),
-  pending: "pending",
-  up: "up",
-  paused: "paused",
-  unknown: t("not judged"),
 };
 
 function Summary({ states }: { states: Head["states"] }) {
@@ -89,12 +85,11 @@ function Summary({ states }: { states: Head["states"] }) {
   return (
     <span className={`head-state ${worst}`}>
       <StateIcon state={worst} size={13} />
-      {showsCounts && worst !== "paused"
-        ? `${states[worst] ?? 0} `
-        : worst === "paused"
-          ? ""
-          : "all "}
-      {words[worst]}
+      {worst === "paused"
+        ? words.paused
+        : showsCounts
+          ? `${states[worst] ?? 0} ${words[worst]}`
+          : t("all {state}", { state: words[worst] })}
     </span>
   );
 }
@@ -115,15 +110,15 @@ const GroupActions = ({
 }) => (
   <span className="head-actions">
     {mayWrite &&
-      listSwitches(group).map(({ label, icon, run }, index) => (
+      listSwitches(group).map(({ phrase, icon, run }, index) => (
         <button
           // By index: the button keeps the focus when its action changes to the opposite.
           key={index}
           type="button"
           className="dots not-phone"
-          title={t("{label} the group", { label })}
+          title={phrase(t("the group"))}
           tabIndex={active ? 0 : -1}
-          aria-label={`${label} ${group.name}`}
+          aria-label={phrase(group.name)}
           onClick={run}
         >
           <Icon name={icon} size={15} />

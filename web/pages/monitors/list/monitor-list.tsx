@@ -24,7 +24,7 @@ import { GroupHead } from "./group-head.tsx";
 import { foldedGroups, selection } from "./list-state.ts";
 import { hasReason, MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
-import { t, tCount, tNode } from "../../../language/text.ts";
+import { t, tCount } from "../../../language/text.ts";
 
 /** Fixed heights in pixels, so that no row has to be measured. */
 const heights = { head: 41, "empty-group": 44 };
@@ -128,9 +128,11 @@ const listPrintedItems = (items: readonly Item[]) =>
 const NotPrinted = ({ count }: { count: number }) =>
   count > 0 && (
     <p className="monitors-unread">
-      {tNode("{pluralize} not printed.", {
-        pluralize: tCount(count, "{count} further monitor", "{count} further monitors"),
-      })}
+      {tCount(
+        count,
+        "{count} further monitor not printed.",
+        "{count} further monitors not printed.",
+      )}
     </p>
   );
 

@@ -140,7 +140,7 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
       </b>
       <span title={reason}>
         {pausedUntil !== null && (
-          <>{tNode("Paused until {time} ·", { time: <Time at={pausedUntil} as="short" /> })} </>
+          <>{tNode("Paused until {time}", { time: <Time at={pausedUntil} as="short" /> })} · </>
         )}
         {message !== null && <em className={toneOfReason(status, message)}>{reason} · </em>}
         {address}

@@ -24,7 +24,7 @@ export function PastBar({
       <button
         type="button"
         className="span-step span-earlier"
-        aria-label="1 hour earlier"
+        aria-label={t("1 hour earlier")}
         onClick={() => show(atMs - hourMs)}
       >
         <Icon name="right" size={15} />
@@ -32,7 +32,7 @@ export function PastBar({
       <button
         type="button"
         className="span-step"
-        aria-label="1 hour later"
+        aria-label={t("1 hour later")}
         disabled={atMs + hourMs > now}
         onClick={() => show(atMs + hourMs)}
       >

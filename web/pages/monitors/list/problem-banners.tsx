@@ -25,6 +25,14 @@ export function ProblemBanners() {
   );
 }
 
+/** The words of a link, shorter on a phone. */
+const Words = ({ of }: { of: string }) => (
+  <>
+    <span className="not-phone">{of}</span>
+    <span className="only-phone">{t("Open")}</span>
+  </>
+);
+
 /** Maximum number of channels to name. */
 const maxNamedChannels = 3;
 
@@ -37,11 +45,13 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       what={channels.map(({ id }) => id)}
       title={
         channels.length === 1 ? (
-          <>{tNode("{bdi} is failing.", { bdi: <bdi>{only?.name}</bdi> })}</>
+          <>{tNode("{name} is failing.", { name: <bdi>{only?.name}</bdi> })}</>
         ) : (
-          t("{pluralize} are failing.", {
-            pluralize: tCount(channels.length, "{count} alert channel", "{count} alert channels"),
-          })
+          tCount(
+            channels.length,
+            "{count} alert channel is failing.",
+            "{count} alert channels are failing.",
+          )
         )
       }
       action={
@@ -51,24 +61,18 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
             params={{ id: only?.id ?? "" }}
             aria-label={t("Open alert channel")}
           >
-            {tNode("Open {span}", {
-              span: <span className="not-phone">{t("alert channel")}</span>,
-            })}
+            <Words of={t("Open alert channel")} />
           </Link>
         ) : (
           <Link to="/alert-channels" aria-label={t("Open alert channels")}>
-            {tNode("Open {span}", {
-              span: <span className="not-phone">{t("alert channels")}</span>,
-            })}
+            <Words of={t("Open alert channels")} />
           </Link>
         )
       }
     >
       {/* The line is cut where the window ends. */}
       {lost > 0 &&
-        t("{pluralize} did not arrive. ", {
-          pluralize: tCount(lost, "{count} alert", "{count} alerts"),
-        })}
+        `${tCount(lost, "{count} alert did not arrive.", "{count} alerts did not arrive.")} `}
       {channels.length === 1 && only !== undefined ? (
         <>
           {tNode("Since {time}: {error}", {
@@ -79,16 +83,16 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       ) : (
         channels.slice(0, maxNamedChannels).map(({ id, name, since }, index) => (
           <span key={id}>
-            {tNode("{value}{bdi} since {time}", {
-              value: index > 0 && ", ",
-              bdi: <bdi>{name}</bdi>,
+            {index > 0 && ", "}
+            {tNode("{name} since {time}", {
+              name: <bdi>{name}</bdi>,
               time: <Time at={since} as="short" />,
             })}
           </span>
         ))
       )}
       {channels.length > maxNamedChannels &&
-        t(", and {length} more", { length: channels.length - maxNamedChannels })}
+        t(", and {count} more", { count: channels.length - maxNamedChannels })}
       {channels.length > 1 && "."}
     </Banner>
   );
@@ -110,20 +114,18 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       action={
         first !== undefined && isOfOnCall(first) ? (
           <Link to="/on-call/readiness" aria-label={t("Open readiness")}>
-            {tNode("Open {span}", { span: <span className="not-phone">{t("readiness")}</span> })}
+            <Words of={t("Open readiness")} />
           </Link>
         ) : (
           <Link to="/settings/$section" params={{ section }} aria-label={t("Open settings")}>
-            {tNode("Open {span}", { span: <span className="not-phone">{t("settings")}</span> })}
+            <Words of={t("Open settings")} />
           </Link>
         )
       }
     >
       {first?.message}
       {problems.length > 1 &&
-        t(" And {pluralize}.", {
-          pluralize: tCount(problems.length - 1, "{count} more problem", "{count} more problems"),
-        })}
+        ` ${tCount(problems.length - 1, "And {count} more problem.", "And {count} more problems.")}`}
     </Banner>
   );
 }
