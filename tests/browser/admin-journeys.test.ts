@@ -571,14 +571,23 @@ describeInChromium("journeys through the admin page", (browser) => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByText("Live", { exact: true }).waitFor();
+    world.site.setReply(replyWith(502), "/blog");
+    await world.rest("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
+    await page.getByRole("region", { name: /^Needs attention/ }).waitFor();
     await world.stop();
     await page.getByText("The connection to Signalbox is lost").waitFor();
+    await page.getByText(/^Stale since \d\d:\d\d$/).waitFor();
+    await page
+      .getByText(/^at least /)
+      .first()
+      .waitFor();
     await findRow(page, "Printer").waitFor();
     await world.box.serve({ flags: ["--rate-limit", "0"], port: world.port });
     await world.rest("PATCH", `/api/v1/monitors/${world.idOf("Printer")}`, { name: "Plotter" });
     await findRow(page, "Plotter").waitFor();
     await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
     await page.getByText("Live", { exact: true }).waitFor();
+    expect(await page.getByText(/^at least /).count()).toBe(0);
     expect(await findRow(page, "Printer").count()).toBe(0);
   });
 });
