@@ -94,11 +94,12 @@ function explainNothing(withheld: readonly PendingMessage[], now: number): strin
     : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
 }
 
-/** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */
+/** Returns the subjects of each delivery: monitors, incidents, reports of other tools, problems, and the cases that it opens or closes. */
 async function findSubjects({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId,
-       coalesce(a.monitor_id, a.incident_id, json_extract(a.data, '$.problem')) as subject
+       coalesce(a.monitor_id, a.incident_id, json_extract(a.data, '$.report.id'),
+         json_extract(a.data, '$.problem')) as subject
      from json_each(?1) wanted
        cross join delivery_alerts t on t.organization_id = ?2 and t.delivery_id = wanted.value
        cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id

@@ -4,6 +4,7 @@ import { sourceBounds } from "../../../src/core/limits.ts";
 import { unknownId } from "../../support/appliance.ts";
 import type { Json } from "../../support/json.ts";
 import { createPersonWithPhone } from "../../support/on-call.ts";
+import { replyWith } from "../../support/target.ts";
 import { createPager } from "../../support/pager.ts";
 
 const path = "/api/v1/alert-sources";
@@ -92,6 +93,30 @@ describe("an alert of another tool", () => {
     });
     expect((await readAlerts("&status=open")).map(({ title }) => title)).toEqual([
       "Disk b is full",
+    ]);
+  });
+
+  test("is not over for a channel that did not get it yet: its end waits for it", async () => {
+    const { createSource, createInbox, later } = await createWorld();
+    let fails = true;
+    const slow = await createInbox({ name: "Slow" }, (response) => {
+      replyWith(fails ? 500 : 200)(response);
+      fails = false;
+    });
+    const { send } = await createSource({ alertChannelIds: [slow.id] });
+    // More than fits into one message.
+    const keys = Array.from({ length: 30 }, (_, index) => `${index} ${"x".repeat(1_000)}`);
+    await send(group(...keys.map((key) => firing(key))));
+    await send(group(resolved(keys[0] ?? "")));
+    await later();
+    await later();
+    const [failed, ...arrived] = slow.received();
+    const listTypes = (all: typeof arrived) =>
+      all.flatMap(({ data }) => data.alerts as { type: string }[]).map(({ type }) => type);
+    expect(failed?.data.alerts.length).toBeLessThan(30);
+    expect(listTypes(arrived).toSorted()).toEqual([
+      ...keys.map(() => "source.opened"),
+      "source.resolved",
     ]);
   });
 
