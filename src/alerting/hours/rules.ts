@@ -1,4 +1,5 @@
 /** Computes times of the week in a time zone: when they start and end, and whether they include a time. */
+import { t } from "../../core/text/texts.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import { type ScheduleHours, type Weekday, weekdays } from "./schema.ts";
 
@@ -102,9 +103,17 @@ export const toInstant = (local: number, timeZone: string): number =>
 
 /** Describes times of the week, such as `Mon, Tue 22:00–07:00 and daily 12:00–13:00`. */
 export const formatHours = (hours: readonly ScheduleHours[]): string =>
-  hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`).join(" and ");
+  hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`).join(t(" and "));
 
-const formatDays = (days: readonly string[]) =>
-  days.length === 7
-    ? "daily"
-    : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(", ");
+const formatDays = (days: readonly Weekday[]) =>
+  days.length === 7 ? t("daily") : days.map((day) => shortDays[day]).join(", ");
+
+const shortDays: Record<Weekday, string> = {
+  monday: t("Mon"),
+  tuesday: t("Tue"),
+  wednesday: t("Wed"),
+  thursday: t("Thu"),
+  friday: t("Fri"),
+  saturday: t("Sat"),
+  sunday: t("Sun"),
+};

@@ -1,4 +1,5 @@
 /** Computes who is on call at a time, and the shifts in a span, from the layers and overrides of a schedule. */
+import { t, tCount } from "../../core/text/texts.ts";
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { getFormatter, minuteFormat } from "../../core/time/times.ts";
 import {
@@ -200,22 +201,31 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
 /** Local time in milliseconds that look like UTC. */
 const parseLocal = (text: string) => Date.parse(`${text}Z`);
 
-const unitNames: Record<RotationUnit, string> = { hours: "hour", days: "day", weeks: "week" };
+const describeInterval: Record<RotationUnit, (every: number) => string> = {
+  hours: (every) =>
+    every === 1 ? t("every hour") : tCount(every, "every {count} hour", "every {count} hours"),
+  days: (every) =>
+    every === 1 ? t("every day") : tCount(every, "every {count} day", "every {count} days"),
+  weeks: (every) =>
+    every === 1 ? t("every week") : tCount(every, "every {count} week", "every {count} weeks"),
+};
 
 /** Formats a local time, such as `30 Nov 2026, 09:00`. */
 const formatLocal = (text: string) =>
-  getFormatter("UTC", { day: "numeric", month: "short", year: "numeric", ...minuteFormat }).format(
-    parseLocal(text),
-  );
+  getFormatter("UTC", localFormat, t("en-GB")).format(parseLocal(text));
+
+const localFormat = { day: "numeric", month: "short", year: "numeric", ...minuteFormat } as const;
 
 /** Describes a layer, such as `Nights: Ann, Ben; every week from 30 Nov 2026, 09:00`. */
 export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) => string): string {
   const { name, personIds, every, unit, start, end, hours } = layer;
-  const length = every === 1 ? unitNames[unit] : `${every} ${unit}`;
-  const span = `from ${formatLocal(start)}${end === null ? "" : ` to ${formatLocal(end)}`}`;
+  const interval = describeInterval[unit](every);
+  const from = formatLocal(start);
   return [
     `${name}: ${personIds.map(nameOf).join(", ")}`,
-    `every ${length} ${span}`,
+    end === null
+      ? t("{interval} from {from}", { interval, from })
+      : t("{interval} from {from} to {to}", { interval, from, to: formatLocal(end) }),
     ...(hours.length === 0 ? [] : [formatHours(hours)]),
   ].join("; ");
 }

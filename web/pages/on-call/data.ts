@@ -108,7 +108,7 @@ const offeredHours = [1, 2, 4, 8, 24];
 /** The times for which a person can take over, to choose from. */
 export const listTakeOvers = (onCall: Pick<OnCall, "scheduleId">, personId: string, zone: string) =>
   offeredHours.map((hours) => ({
-    label: t("for {pluralize}", { pluralize: tCount(hours, "{count} hour", "{count} hours") }),
+    label: tCount(hours, "for {count} hour", "for {count} hours"),
     run: () => void takeOver(onCall, personId, hours, zone).catch(notifyError),
   }));
 
@@ -128,7 +128,7 @@ async function takeOver(
       endsAt: new Date(now + hours * hourMs).toISOString(),
     },
     ({ endsAt }) =>
-      t("You are on call until {zone}", { zone: formatDateTime(zone, Date.parse(endsAt), now) }),
+      t("You are on call until {time}", { time: formatDateTime(zone, Date.parse(endsAt), now) }),
   );
 }
 

@@ -87,11 +87,11 @@ function describe(stepAt: string, { at, channel, person }: Notification): string
   const name =
     person === null
       ? channel.name
-      : t("{name} of {name2}", { name: channel.name, name2: person.name });
+      : t("{method} of {person}", { method: channel.name, person: person.name });
   const seconds = countSeconds(stepAt, at);
   return seconds === 0
     ? name
-    : t("{name} {seconds} later", { name, seconds: formatDuration(seconds) });
+    : t("{name} {duration} later", { name, duration: formatDuration(seconds) });
 }
 
 const countSeconds = (from: string, until: string) =>
@@ -99,5 +99,7 @@ const countSeconds = (from: string, until: string) =>
 
 function formatAfter(from: string, at: string): string {
   const seconds = countSeconds(from, at);
-  return seconds === 0 ? t("At once") : t("After {seconds}", { seconds: formatDuration(seconds) });
+  return seconds === 0
+    ? t("At once")
+    : t("After {duration}", { duration: formatDuration(seconds) });
 }

@@ -21,9 +21,10 @@ import {
   type Segment,
   timeOfHour,
 } from "./days.ts";
+import { locale } from "../../language/locale.ts";
 import { t } from "../../language/text.ts";
 
-const dayFormat = new Intl.DateTimeFormat("en-GB", {
+const dayFormat = new Intl.DateTimeFormat(locale, {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -144,7 +145,7 @@ function NowLine({ day, zone }: { day: number; zone: string }) {
 const listNames = (shifts: readonly Shift[], first: number, days: number, zone: string) =>
   Array.from({ length: days * hoursPerDay }, (_, hour) => {
     const shift = findShift(shifts, timeOfHour(first, hour, zone));
-    return shift?.personId == null ? "nobody" : (shift.personName ?? "someone");
+    return shift?.personId == null ? t("nobody") : (shift.personName ?? t("someone"));
   });
 
 type HoursProps = {

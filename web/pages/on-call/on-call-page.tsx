@@ -49,7 +49,7 @@ export default function OnCallPage() {
             <section className="records" aria-label={t("Schedules")}>
               <div className="records-head" aria-hidden="true">
                 <h2>
-                  {tNode("Schedules {span}", { span: <span className="num">{shown.length}</span> })}
+                  {t("Schedules")} <span className="num">{shown.length}</span>
                 </h2>
               </div>
               <ul className="panel panel-flush">
@@ -81,10 +81,10 @@ function ReadinessButton() {
 function NoSchedules({ mayEdit }: { mayEdit: boolean }) {
   return (
     <EmptyState icon={<Icon name="people" size={28} />} title={t("No schedules")}>
-      {tNode(
-        "A schedule says who is on call at which time: people take turns, by day, by week or by hour. Escalation policies then notify the person who is on call.{value}",
-        { value: !mayEdit && t(" Admins can create one.") },
+      {t(
+        "A schedule says who is on call at which time: people take turns, by day, by week or by hour. Escalation policies then notify the person who is on call.",
       )}
+      {!mayEdit && ` ${t("Admins can create one.")}`}
     </EmptyState>
   );
 }
@@ -99,16 +99,12 @@ function ScheduleRow({ onCall }: { onCall: OnCall }) {
       <Link to="/on-call/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={scheduleName}>{scheduleName}</b>
         <span>
-          {next === null ? (
-            t("no further shifts")
-          ) : (
-            <>
-              {tNode("next {personName} {time}", {
-                personName: next.personName ?? "someone",
+          {next === null
+            ? t("no further shifts")
+            : tNode("next {person} {time}", {
+                person: next.personName ?? t("someone"),
                 time: <Time at={next.startsAt} as="short" />,
               })}
-            </>
-          )}
           {nextGapAt !== null && onCall.personId !== null && (
             <span className="degraded">
               {dot}

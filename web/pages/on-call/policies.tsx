@@ -2,10 +2,10 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { describeDrill, describePolicy } from "../../../src/alerting/policies/rules.ts";
 import type { EscalationPolicy, EscalationTarget } from "../../../src/alerting/policies/schema.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { dot } from "../../components/display/format.ts";
+import { nameSeverity } from "../../components/display/severity.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
@@ -18,6 +18,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { describeDrill, describePolicy } from "./policy-words.ts";
 import { t } from "../../language/text.ts";
 
 /** A record that a step can notify. The key contains its type. */
@@ -102,12 +103,11 @@ function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
     <>
       <b>{name}</b>
       <span>
-        {policy.default && `default${dot}`}
+        {policy.default && t("default") + dot}
         {incidentSeverities.length > 0 &&
-          t("{incidentSeverities} incidents{dot}", {
-            incidentSeverities: incidentSeverities.join(", "),
-            dot,
-          })}
+          t("{severities} incidents", {
+            severities: incidentSeverities.map(nameSeverity).join(", "),
+          }) + dot}
         {describePolicy(policy, findTargetName(targets))}
         {policy.drill !== null && ` ${describeDrill(policy.drill)}`}
       </span>
@@ -124,36 +124,41 @@ function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
       ) : (
         <span className="row-words">{words}</span>
       )}
-      <RowMenu label={t("Actions for {name}", { name })}>
-        {() => (
-          <>
-            {mayEdit && (
-              <>
-                <MenuItem icon="edit" onClick={edit}>
-                  {t("Edit")}
-                </MenuItem>
-                <MenuItem
-                  icon="copy"
-                  onClick={() => openDialog({ kind: "create-policy", like: id })}
-                >
-                  {t("Duplicate")}
-                </MenuItem>
-                {policy.steps.length > 0 && (
-                  <MenuItem icon="bell" onClick={onDrill}>
-                    {t("Start drill")}
-                  </MenuItem>
-                )}
-              </>
-            )}
-            <RecordItems
-              id={id}
-              curl={() => ({ method: "GET", route: v1["escalation-policies"]({ id }) })}
-              onDelete={mayEdit && onDelete}
-            />
-          </>
-        )}
-      </RowMenu>
+      <PolicyMenu policy={policy} onEdit={edit} onDelete={onDelete} onDrill={onDrill} />
     </li>
+  );
+}
+
+function PolicyMenu({ policy, onEdit, onDelete, onDrill }: RowProps & { onEdit: () => void }) {
+  const { id, name } = policy;
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  return (
+    <RowMenu label={t("Actions for {name}", { name })}>
+      {() => (
+        <>
+          {mayEdit && (
+            <>
+              <MenuItem icon="edit" onClick={onEdit}>
+                {t("Edit")}
+              </MenuItem>
+              <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-policy", like: id })}>
+                {t("Duplicate")}
+              </MenuItem>
+              {policy.steps.length > 0 && (
+                <MenuItem icon="bell" onClick={onDrill}>
+                  {t("Start drill")}
+                </MenuItem>
+              )}
+            </>
+          )}
+          <RecordItems
+            id={id}
+            curl={() => ({ method: "GET", route: v1["escalation-policies"]({ id }) })}
+            onDelete={mayEdit && onDelete}
+          />
+        </>
+      )}
+    </RowMenu>
   );
 }
 

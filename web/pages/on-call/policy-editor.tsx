@@ -1,17 +1,15 @@
 /** The dialog that creates or edits an escalation policy. */
 import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { describePolicy } from "../../../src/alerting/policies/rules.ts";
 import {
   type EscalationPolicy,
   type EscalationStep,
   type EscalationTarget,
 } from "../../../src/alerting/policies/schema.ts";
 import type { MonthlyDrill } from "../../../src/alerting/drills/schema.ts";
-import { weekdays } from "../../../src/alerting/hours/schema.ts";
+import { weekdays as weekdayNames } from "../../../src/alerting/hours/schema.ts";
 import { escalationBounds } from "../../../src/core/limits.ts";
 import { severities } from "../../../src/core/statuses.ts";
-import { capitalize } from "../../../src/core/text/formatting.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useZone } from "../../components/display/time.tsx";
 import { ClockField } from "../../components/forms/clock-field.tsx";
@@ -20,6 +18,7 @@ import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
+import { weekdays } from "../../components/forms/weekdays.ts";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
@@ -28,7 +27,9 @@ import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
 import { findTargetName, keyOf, useTargets } from "./policies.tsx";
-import { t, tNode } from "../../language/text.ts";
+import { describePolicy } from "./policy-words.ts";
+import { severityLabels } from "../incidents/words.ts";
+import { t } from "../../language/text.ts";
 
 type EditedPolicy = Extract<Dialog, { kind: "create-policy" | "edit-policy" }>;
 type Values = Pick<
@@ -181,18 +182,18 @@ function Steps({ form }: { form: Form<Values> }) {
 }
 
 const drillDays = [
-  ...weekdays.map((day) => ({
+  ...weekdayNames.map((day, index) => ({
     value: day as string,
-    label: t("First {day}", { day: capitalize(day) }),
+    label: t("First {weekday}", { weekday: weekdays[index] ?? day }),
   })),
   ...Array.from({ length: 28 }, (_, index) => ({
     value: String(index + 1),
-    label: t("Day {index}", { index: index + 1 }),
+    label: t("Day {number}", { number: index + 1 }),
   })),
 ];
 
 const parseDay = (day: string | null): MonthlyDrill["day"] =>
-  weekdays.find((one) => one === day) ?? Number(day);
+  weekdayNames.find((one) => one === day) ?? Number(day);
 
 /** When the policy is drilled every month. */
 function DrillFields({ form }: { form: Form<Values> }) {
@@ -262,10 +263,10 @@ function StepFields({ number, step, put, errorOf, onRemove }: StepProps) {
   const targets = useTargets();
   return (
     <fieldset className="layer policy-step">
-      <legend className="visually-hidden">{tNode("Step {number}", { number })}</legend>
+      <legend className="visually-hidden">{t("Step {number}", { number })}</legend>
       <NumberField
         label={t("After")}
-        suffix={t(" min")}
+        suffix=" min"
         min={0}
         max={escalationBounds.afterMinutes.value}
         allowDecimal={false}
@@ -307,7 +308,7 @@ const Uses = ({ form }: { form: Form<Values> }) => (
       description={t(
         "Severities of incidents that people open. An incident of a monitor follows the monitor's policy.",
       )}
-      records={severities.map((one) => ({ id: one, name: capitalize(one) }))}
+      records={severities.map((one) => ({ id: one, name: severityLabels[one] }))}
       {...form.field("incidentSeverities")}
       onChange={(chosen) => form.set("incidentSeverities", chosen as Values["incidentSeverities"])}
     />

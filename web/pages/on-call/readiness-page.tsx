@@ -71,7 +71,7 @@ function Problems({ problems, isUsed }: { problems: ReadinessProblem[]; isUsed: 
     <section className="records" aria-labelledby="readiness-problems">
       <div className="records-head">
         <h2 id="readiness-problems">
-          {tNode("Problems {span}", { span: <span className="num">{problems.length}</span> })}
+          {t("Problems")} <span className="num">{problems.length}</span>
         </h2>
       </div>
       <ul className="panel panel-flush">
@@ -161,7 +161,7 @@ const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) =>
   <section className="records" aria-labelledby="readiness-people">
     <div className="records-head">
       <h2 id="readiness-people">
-        {tNode("People {span}", { span: <span className="num">{people.length}</span> })}
+        {t("People")} <span className="num">{people.length}</span>
       </h2>
     </div>
     <ul className="panel panel-flush">
@@ -213,17 +213,18 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
 }
 
 const methodProblems = {
-  disabled: "disabled",
+  disabled: t("disabled"),
   "not-verified": t("not verified"),
-  failing: "failing",
+  failing: t("failing"),
 } as const;
 
 function Method({ method }: { method: ReadinessPerson["contactMethods"][number] }) {
   const { name, usedAfterMinutes, usedForCriticalAfterMinutes, provenAt, problem } = method;
+  const use = describeUse(usedAfterMinutes, usedForCriticalAfterMinutes);
   return (
     <li>
       <b>{name}</b>
-      {describeUse(usedAfterMinutes, usedForCriticalAfterMinutes)}
+      {use !== "" && ` ${use}`}
       {problem === null ? (
         provenAt !== null && (
           <>
@@ -241,13 +242,13 @@ function Method({ method }: { method: ReadinessPerson["contactMethods"][number] 
   );
 }
 
-/** Returns when a method is used, such as ` at once` or ` after 3 min, critical at once`. */
+/** Returns when a method is used, such as `at once` or `after 3 min, critical at once`. */
 function describeUse(normal: number | null, critical: number | null): string {
   if (normal === null && critical === null) return "";
-  if (normal === critical) return ` ${formatAfter(normal)}`;
-  if (normal === null) return t(" only critical, {critical}", { critical: formatAfter(critical) });
-  if (critical === null) return t(" {normal}, not for critical", { normal: formatAfter(normal) });
-  return t(" {normal}, critical {critical}", {
+  if (normal === critical) return formatAfter(normal);
+  if (normal === null) return t("only critical, {critical}", { critical: formatAfter(critical) });
+  if (critical === null) return t("{normal}, not for critical", { normal: formatAfter(normal) });
+  return t("{normal}, critical {critical}", {
     normal: formatAfter(normal),
     critical: formatAfter(critical),
   });
@@ -256,7 +257,7 @@ function describeUse(normal: number | null, critical: number | null): string {
 const formatAfter = (minutes: number | null) =>
   minutes === null || minutes === 0
     ? t("at once")
-    : t("after {minutes}", { minutes: formatDuration(minutes * 60) });
+    : t("after {duration}", { duration: formatDuration(minutes * 60) });
 
 function Drills() {
   const { data } = useDrills();

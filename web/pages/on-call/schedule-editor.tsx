@@ -56,7 +56,7 @@ export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
 }
 
 const createLayer = (zone: string, count: number): ScheduleLayer => ({
-  name: count === 0 ? t("Rotation") : t("Rotation {count}", { count: count + 1 }),
+  name: count === 0 ? t("Rotation") : t("Rotation {number}", { number: count + 1 }),
   personIds: [],
   every: 1,
   unit: "weeks",
@@ -309,6 +309,12 @@ const findRotation = ({ every, unit }: ScheduleLayer): string =>
   Object.entries(rotations).find(([, one]) => one.every === every && one.unit === unit)?.[0] ??
   "custom";
 
+const units: { value: RotationUnit; label: string }[] = [
+  { value: "hours", label: t("hours") },
+  { value: "days", label: t("days") },
+  { value: "weeks", label: t("weeks") },
+];
+
 function Rotation({ layer, put, errorOf }: Part) {
   const rotation = findRotation(layer);
   return (
@@ -341,7 +347,7 @@ function Rotation({ layer, put, errorOf }: Part) {
           <Select
             label={t("Unit")}
             allowDeselect={false}
-            data={["hours", "days", "weeks"]}
+            data={units}
             value={layer.unit}
             onChange={(unit) => put({ unit: unit as RotationUnit })}
           />

@@ -37,7 +37,8 @@ import {
 import { DutyCalendar, formatDay, type SelectedTimes } from "./duty-calendar.tsx";
 import { OnCallNow } from "./on-call-page.tsx";
 import { OverrideDialog, TakeOver } from "./take-over.tsx";
-import { t, tNode } from "../../language/text.ts";
+import { locale } from "../../language/locale.ts";
+import { t } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];
 const shownDays = 14;
@@ -165,7 +166,7 @@ function Calendar({
       actions={
         <span className="flex gap-6">
           <PeriodButtons
-            period={t("{shownDays} days", { shownDays })}
+            period={t("{count} days", { count: shownDays })}
             isNow={moved === 0}
             onToday={() => setMoved(0)}
             onMove={(by) => setMoved(moved + by)}
@@ -183,20 +184,25 @@ function Calendar({
           {...(mayWrite && { onSelect })}
         />
       )}
-      <p className="field-note">
-        {tNode("Times in {zone}{value}.", {
-          zone,
-          value:
-            schedule.timeZone !== zone && `; hand-overs follow the clock of ${schedule.timeZone}`,
-        })}
-        {mayWrite && (
-          <span className="not-phone">
-            {" "}
-            {t("Drag over hours to override them, or use the arrow keys with Shift, then Enter.")}
-          </span>
-        )}
-      </p>
+      <CalendarNote timeZone={schedule.timeZone} mayWrite={mayWrite} />
     </Panel>
+  );
+}
+
+function CalendarNote({ timeZone, mayWrite }: { timeZone: string; mayWrite: boolean }) {
+  const zone = useZone();
+  return (
+    <p className="field-note">
+      {timeZone === zone
+        ? t("Times in {zone}.", { zone })
+        : t("Times in {zone}; hand-overs follow the clock of {timeZone}.", { zone, timeZone })}
+      {mayWrite && (
+        <span className="not-phone">
+          {" "}
+          {t("Drag over hours to override them, or use the arrow keys with Shift, then Enter.")}
+        </span>
+      )}
+    </p>
   );
 }
 
@@ -240,8 +246,8 @@ function formatShift({ startsAt, endsAt }: Shift, zone: string): string {
   const now = Date.now();
   const [start, end] = [Date.parse(startsAt), Date.parse(endsAt)];
   return start <= now
-    ? t("now, until {zone}", { zone: formatDateTime(zone, end, now) })
-    : formatTimeSpan(zone, start, end, now);
+    ? t("now, until {time}", { time: formatDateTime(zone, end, now) })
+    : formatTimeSpan(zone, start, end, now, locale);
 }
 
 function ShiftLine({ schedule, shift, all }: LineProps) {
@@ -253,14 +259,17 @@ function ShiftLine({ schedule, shift, all }: LineProps) {
       <span className="line-words">
         <b className={shift.personId === null ? "degraded" : ""}>{nameOf(shift)}</b>{" "}
         <span className="num">{time}</span>
-        {shift.overrideId !== null && `${dot}override`}
+        {shift.overrideId !== null && dot + t("override")}
       </span>
       {mayWrite && (
         <Menu position="bottom-end">
           <Menu.Target>
             <Button
               size="xs"
-              aria-label={t("Change the shift of {of}, {time}", { of: nameOf(shift), time })}
+              aria-label={t("Change the shift of {person}, {time}", {
+                person: nameOf(shift),
+                time,
+              })}
             >
               {t("Change")}
             </Button>
@@ -281,14 +290,17 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
   const { startsAt, endsAt, personId } = shift;
   const take = () =>
     override(id, { personId: person.id, startsAt, endsAt }, () =>
-      t("You are on call: {shift}", { shift: formatShift(shift, zone) }),
+      t("You are on call: {time}", { time: formatShift(shift, zone) }),
     );
   const swapWith = (other: Shift) =>
     swap(
       id,
       shift,
       other,
-      t("Swapped the shifts of {of} and {of2}", { of: nameOf(shift), of2: nameOf(other) }),
+      t("Swapped the shifts of {first} and {second}", {
+        first: nameOf(shift),
+        second: nameOf(other),
+      }),
     );
   const others = all
     .filter((other) => other.personId !== null && other.personId !== personId)
@@ -324,7 +336,7 @@ function Overrides({ schedule }: { schedule: Schedule }) {
             <span className="line-words">
               <b>{people.find((one) => one.id === personId)?.name ?? t("Someone")}</b>{" "}
               <span className="num">
-                {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now())}
+                {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now(), locale)}
               </span>
             </span>
             {mayWrite && <RemoveButton remove={() => deleteOverride(schedule.id, id)} />}
@@ -366,7 +378,7 @@ function Layers({ schedule: { layers, noticeHours } }: { schedule: Schedule }) {
       )}
       {noticeHours !== null && (
         <p className="field-note">
-          {tNode("Everyone is notified {noticeHours} h before their shift.", { noticeHours })}
+          {t("Everyone is notified {hours} h before their shift.", { hours: noticeHours })}
         </p>
       )}
     </Panel>

@@ -12,7 +12,8 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { listTakeOvers, override } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
-import { t, tNode } from "../../language/text.ts";
+import { locale } from "../../language/locale.ts";
+import { t } from "../../language/text.ts";
 
 /** The button that puts the signed-in person on call for some hours. */
 export function TakeOver({
@@ -31,7 +32,7 @@ export function TakeOver({
         <Button
           size={size}
           className="record-action"
-          aria-label={t("Take over {scheduleName}", { scheduleName: onCall.scheduleName })}
+          aria-label={t("Take over {schedule}", { schedule: onCall.scheduleName })}
         >
           {t("Take over")}
         </Button>
@@ -70,9 +71,9 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
   const describe = (created: ScheduleOverride) => {
     const name = people.find(({ id }) => id === created.personId)?.name ?? t("Someone");
     const [from, until] = [Date.parse(created.startsAt), Date.parse(created.endsAt)];
-    return t("{name} is on call {zone}", {
+    return t("{name} is on call {time}", {
       name,
-      zone: formatTimeSpan(zone, from, until, Date.now()),
+      time: formatTimeSpan(zone, from, until, Date.now(), locale),
     });
   };
   const form = useForm(start, async (values, _force, once) => {
@@ -125,7 +126,7 @@ export function OverrideDialog({
         />
       </div>
       <p className="field-note">
-        {tNode("Times in {zone}. Everyone else is off call for this time.", { zone })}
+        {t("Times in {zone}. Everyone else is off call for this time.", { zone })}
       </p>
     </FormDialog>
   );
