@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { labelsOf } from "../../web/pages/monitors/editor/labels.ts";
+import { upWhen } from "../../web/pages/monitors/editor/up-when.ts";
 import { families, familyOf, orderedTypes } from "../../web/pages/monitors/type-families.ts";
+import { nameOfType } from "../../web/pages/monitors/type-names.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 
@@ -18,4 +20,11 @@ test.each(types)("%s: the example of its address is one that the type accepts", 
     expect([name, field.safeParse(example).success]).toEqual([name, true]);
   }
   expect(familyOf(type)).not.toBe("Other");
+});
+
+test.each(types)("%s: its name and its meaning of “up” are those of the API", (type) => {
+  const kind = monitorKinds[type];
+  expect(nameOfType(type)).toBe(kind.name);
+  const [, start = ""] = /^(.*?\.)(?: |$)/.exec(kind.upWhen) ?? [];
+  expect(upWhen[type]).toBe(`Up when ${start.replaceAll("`", "")}`);
 });

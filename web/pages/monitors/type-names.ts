@@ -1,6 +1,20 @@
+import { t } from "../../language/text.ts";
 import { listTypeNames } from "./type-names.macro.ts" with { type: "macro" };
 
-const names = listTypeNames();
+const names: Record<string, string> = {
+  ...listTypeNames(),
+  // Not names of products or protocols.
+  tcp: t("TCP port"),
+  tls: t("Certificate"),
+  domain: t("Domain"),
+  game: t("Game server"),
+  command: t("Command"),
+  systemd: t("systemd unit"),
+  composite: t("Composite"),
+  statuspage: t("Status page"),
+  manual: t("Manual"),
+  browser: t("Browser"),
+};
 
 /** Display name of a monitor type. */
 export const nameOfType = (type: string): string => names[type] ?? type;

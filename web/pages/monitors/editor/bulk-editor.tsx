@@ -20,6 +20,7 @@ import { changeMonitors, type Many, useBulkPreview } from "../bulk.ts";
 import type { BulkChange } from "../bulk-rules.ts";
 import { selection } from "../list/list-state.ts";
 import { BulkEffects } from "./bulk-effects.tsx";
+import { severityLabels } from "../../incidents/words.ts";
 import { t, tCount } from "../../../language/text.ts";
 
 type ListMode = "add" | "remove" | "replace";
@@ -116,12 +117,24 @@ function buildChange(values: Values, zone: string): BulkChange {
 
 type What = Extract<Dialog, { kind: "change-monitors" }>;
 
+/** A verb alone, and with the monitors that it changes. */
+type Verb = { label: string; phrase: (name: string) => string };
+
+const verbs = {
+  change: { label: t("Change"), phrase: (name) => t("Change {name}", { name }) },
+  delete: { label: t("Delete"), phrase: (name) => t("Delete {name}", { name }) },
+  pause: { label: t("Pause"), phrase: (name) => t("Pause {name}", { name }) },
+  resume: { label: t("Resume"), phrase: (name) => t("Resume {name}", { name }) },
+  mute: { label: t("Mute"), phrase: (name) => t("Mute {name}", { name }) },
+  unmute: { label: t("Unmute"), phrase: (name) => t("Unmute {name}", { name }) },
+} satisfies Record<string, Verb>;
+
 /** The verb of the change that was chosen before the dialog opened. */
-function verbOf({ change }: What): string {
-  if (change === undefined) return t("Change");
-  if (change === "delete") return "Delete";
-  if (change.paused !== undefined) return change.paused ? t("Pause") : t("Resume");
-  return change.muted === true ? t("Mute") : t("Unmute");
+function verbOf({ change }: What): Verb {
+  if (change === undefined) return verbs.change;
+  if (change === "delete") return verbs.delete;
+  if (change.paused !== undefined) return change.paused ? verbs.pause : verbs.resume;
+  return change.muted === true ? verbs.mute : verbs.unmute;
 }
 
 function buildBody(
@@ -199,10 +212,10 @@ export default function BulkDialog({ what }: { what: What }) {
   return (
     <FormDialog
       form={form}
-      title={`${verb} ${nameSubject(what)}`}
+      title={verb.phrase(nameSubject(what))}
       size={620}
       submit={
-        count === 0 ? verb : `${verb} ${tCount(count, "{count} monitor", "{count} monitors")}`
+        count === 0 ? verb.label : verb.phrase(tCount(count, "{count} monitor", "{count} monitors"))
       }
       disabled={!preview.isCurrent || count === 0}
       onClose={closeDialog}
@@ -391,7 +404,7 @@ function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: 
 
 const severityOptions = {
   [none]: t("None"),
-  ...Object.fromEntries(severities.map((one) => [one, capitalize(one)])),
+  ...severityLabels,
 };
 
 const SeverityChoice = (props: FieldsProps) => (

@@ -5,6 +5,7 @@ import { formatDateTime } from "../../../../src/core/time/times.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { overviewQuery } from "../../../data/overview.ts";
 import { formatLatency } from "../../../components/display/format.ts";
+import { nameSeverity } from "../../../components/display/severity.ts";
 import { useZone } from "../../../components/display/time.tsx";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schema.ts";
@@ -16,23 +17,23 @@ const fields: Record<
   string,
   { label: string; format: (value: unknown, names: NamesById, zone: string) => string }
 > = {
-  paused: { label: t("Checks"), format: (value) => (value === true ? "paused" : "running") },
+  paused: { label: t("Checks"), format: (value) => (value === true ? t("paused") : t("running")) },
   pausedUntil: {
     label: t("Paused until"),
     format: (value, _names, zone) =>
       value === null ? t("no end") : formatDateTime(zone, Date.parse(value as string), Date.now()),
   },
-  muted: { label: t("Alerts"), format: (value) => (value === true ? "muted" : "on") },
+  muted: { label: t("Alerts"), format: (value) => (value === true ? t("muted") : t("on")) },
   interval: { label: t("Interval"), format: (value) => formatDuration(value as number) },
   timeout: { label: t("Timeout"), format: (value) => formatDuration(value as number) },
   retries: { label: t("Retries"), format: String },
   degradedAfterMs: {
     label: t("Degraded after"),
-    format: (value) => (value === null ? "off" : formatLatency(value as number)),
+    format: (value) => (value === null ? t("off") : formatLatency(value as number)),
   },
   autoIncidentSeverity: {
     label: t("Automatic incidents"),
-    format: (value) => (value === null ? "none" : (value as string)),
+    format: (value) => (value === null ? t("none") : nameSeverity(value as string)),
   },
   schedule: {
     label: t("Schedule"),
@@ -46,17 +47,17 @@ const fields: Record<
   },
   groupId: {
     label: t("Group"),
-    format: (value, names) => (value === null ? "none" : nameOf(value as string, names)),
+    format: (value, names) => (value === null ? t("none") : nameOf(value as string, names)),
   },
-  tags: { label: t("Tags"), format: (value) => (value as string[]).join(", ") || "none" },
+  tags: { label: t("Tags"), format: (value) => (value as string[]).join(", ") || t("none") },
   alertChannelIds: {
     label: t("Alerts to"),
     format: (value, names) =>
-      (value as string[]).map((id) => nameOf(id, names)).join(", ") || "none",
+      (value as string[]).map((id) => nameOf(id, names)).join(", ") || t("none"),
   },
   escalationPolicyId: {
     label: t("Escalation policy"),
-    format: (value) => (value === null ? "default" : t("of the group")),
+    format: (value) => (value === null ? t("default") : t("of the group")),
   },
 };
 
@@ -101,7 +102,7 @@ export function BulkEffects({ preview }: { preview: BulkPreview }) {
               <li key={index}>
                 <b>{field?.label ?? change.field}</b>
                 <span>
-                  {field?.format(change.before, names, zone)} <span aria-label="to">→</span>{" "}
+                  {field?.format(change.before, names, zone)} <span aria-label={t("to")}>→</span>{" "}
                   {field?.format(change.after, names, zone)}
                 </span>
                 <span className="num nowrap">

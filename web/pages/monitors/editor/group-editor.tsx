@@ -150,6 +150,23 @@ function Fields(props: Props) {
   );
 }
 
+const colorNames: Record<Values["color"], string> = {
+  gray: t("gray"),
+  red: t("red"),
+  orange: t("orange"),
+  amber: t("amber"),
+  yellow: t("yellow"),
+  lime: t("lime"),
+  green: t("green"),
+  teal: t("teal"),
+  cyan: t("cyan"),
+  blue: t("blue"),
+  indigo: t("indigo"),
+  violet: t("violet"),
+  purple: t("purple"),
+  pink: t("pink"),
+};
+
 const ColorField = ({
   value,
   onChange,
@@ -160,11 +177,11 @@ const ColorField = ({
   <fieldset className="palette-colors">
     <legend>{t("Color")}</legend>
     {Color.options.map((color) => (
-      <label key={color} title={color}>
+      <label key={color} title={colorNames[color]}>
         <input
           type="radio"
           name="color"
-          aria-label={color}
+          aria-label={colorNames[color]}
           checked={value === color}
           onChange={() => onChange(color)}
         />

@@ -1,5 +1,6 @@
 /** Labels of a monitor's fields, and when they are visible. */
 import type { FieldLabels } from "../../../../src/core/kinds.ts";
+import { severityLabels } from "../../incidents/words.ts";
 import { t } from "../../../language/text.ts";
 
 const snmpOptions = {
@@ -11,9 +12,11 @@ const snmpOptions = {
   sha512: "SHA-512",
   des: "DES",
   aes: "AES-128",
-  aes256b: t("AES-256 (Blumenthal)"),
-  aes256r: t("AES-256 (Reeder, Cisco)"),
+  aes256b: "AES-256 (Blumenthal)",
+  aes256r: "AES-256 (Reeder, Cisco)",
 };
+
+const stateOptions = { up: t("Up"), degraded: t("Degraded"), down: t("Down") };
 
 const mailTls: FieldLabels = {
   label: t("Encryption"),
@@ -39,7 +42,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
   "websocket.url": { label: "URL", mono: true, placeholder: "wss://shop.example/live" },
   "browser.url": { label: "URL", mono: true, placeholder: "https://shop.example/login" },
-  method: { label: "Method" },
+  method: { label: t("Method") },
   headers: { label: t("Headers") },
   bodyType: {
     label: t("Body type"),
@@ -52,7 +55,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: t("JSON and forms set the Content-Type header."),
   },
   body: { label: t("Body"), long: true, mono: true, hint: t("Sent with each check.") },
-  form: { label: t("Form fields"), item: "field" },
+  form: { label: t("Form fields"), item: t("field") },
   "form.name": { label: t("Name") },
   "form.value": { label: t("Value") },
   "form.fileName": { label: t("File name"), hint: "" },
@@ -102,10 +105,11 @@ const monitorLabels: Record<string, FieldLabels> = {
     ),
   },
   "number.name": { label: t("Name"), placeholder: t("Queue depth") },
-  "number.unit": { label: t("Unit"), placeholder: "messages" },
+  "number.unit": { label: t("Unit"), placeholder: t("messages") },
   "number.direction": {
     label: t("A problem is"),
     options: { above: t("A number above a limit"), below: t("A number below a limit") },
+    hint: t("On which side of a limit the number is a problem. The limit itself is not."),
   },
   "number.degradedLimit": { label: t("Degraded beyond"), hint: t("Leave empty for no limit.") },
   "number.downLimit": { label: t("Down beyond"), hint: t("Leave empty for no limit.") },
@@ -119,7 +123,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   ...Object.fromEntries(
     ["ping", "rabbitmq", "ntp", "game"].map((type) => [
       `${type}.number.path`,
-      { label: t("Value") },
+      { label: t("Value"), hint: t("A detail of the check.") },
     ]),
   ),
   save: {
@@ -141,7 +145,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   },
   variables: {
     label: t("Variables"),
-    item: "variable",
+    item: t("variable"),
     hint: t("Secret values. Use them as {{name}} in URL, headers and body."),
   },
   "http.steps": {
@@ -156,9 +160,9 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "/cart?user={{user}}",
     hint: "",
   },
-  "steps.headers": { label: t("Headers"), item: "header", open: true },
+  "steps.headers": { label: t("Headers"), item: t("header"), open: true },
   "steps.body": { label: t("Body"), long: true, mono: true },
-  followRedirects: { label: t("Follow redirects") },
+  followRedirects: { label: t("Follow redirects"), hint: t("Up to 5 redirects.") },
   followToPrivate: {
     label: t("Follow redirects to the LAN"),
     hint: t("From a public address to this machine or the LAN."),
@@ -166,7 +170,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   verifyTls: { label: t("Verify the certificate") },
   certificateExpiryDays: {
     label: t("Certificate warning"),
-    unit: "days",
+    unit: t("days"),
     hint: t(
       "Degraded when the certificate expires within this many days. Leave empty to turn this off.",
     ),
@@ -221,6 +225,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   serverName: { label: t("Server name"), mono: true, hint: t("If it differs from the host.") },
   username: { label: t("User name") },
   password: { label: t("Password") },
+  database: { label: t("Database") },
   authDatabase: { label: t("Database of the user") },
   topic: { label: t("Topic"), mono: true, hint: t("All of its partitions must have a leader.") },
   "mqtt.topic": { label: t("Topic"), mono: true, placeholder: "plant/+/state" },
@@ -278,9 +283,9 @@ const monitorLabels: Record<string, FieldLabels> = {
     long: true,
     mono: true,
     named: true,
-    hint: "In PEM.",
+    hint: t("In PEM."),
   },
-  clientKey: { label: t("Client key"), hint: "In PEM." },
+  clientKey: { label: t("Client key"), hint: t("In PEM.") },
   proxyUrl: {
     label: t("Proxy"),
     mono: true,
@@ -292,6 +297,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   ipFamily: {
     label: t("IP version"),
     options: { any: t("Any"), 4: t("IPv4 only"), 6: t("IPv6 only") },
+    hint: t("Which addresses are connected to, of the target or else of the proxy."),
   },
   connectTo: {
     label: t("Connect to"),
@@ -316,7 +322,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   domain: { label: t("Domain"), mono: true, placeholder: "example.org" },
   minDays: {
     label: t("Days left"),
-    unit: "days",
+    unit: t("days"),
     hint: t("Down when the domain expires within this many days."),
   },
   server: {
@@ -342,10 +348,14 @@ const monitorLabels: Record<string, FieldLabels> = {
   unit: { label: t("Unit"), mono: true, placeholder: "nginx.service" },
   protocol: {
     label: t("Protocol"),
-    options: { source: t("Source (A2S)"), minecraft: t("Minecraft Java") },
+    options: { source: "Source (A2S)", minecraft: "Minecraft Java" },
   },
-  query: { label: "Query", long: true, mono: true },
-  tls: { label: t("Encrypt with TLS") },
+  query: { label: t("Query"), long: true, mono: true, hint: t("Its rows are judged as JSON.") },
+  tls: { label: t("Encrypt with TLS"), hint: t("Whether the connection must be encrypted.") },
+  "docker.tls": {
+    label: t("Encrypt with TLS"),
+    hint: t("Whether to connect to the host over TLS."),
+  },
   "smtp.tls": mailTls,
   "imap.tls": mailTls,
   "pop3.tls": mailTls,
@@ -386,14 +396,24 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: t("Its purpose, runbooks and contacts. Shown on its page and in alerts."),
   },
   tags: { label: t("Tags") },
-  interval: { label: t("Interval"), unit: "s" },
+  interval: { label: t("Interval"), unit: "s", hint: t("Seconds between two checks.") },
   "domain.interval": {
     label: t("Interval"),
     unit: "s",
     hint: t("The registry is queried once a day. Checks in between use its last response."),
   },
-  "push.interval": { label: t("Report expected every"), unit: "s" },
-  timeout: { label: t("Timeout"), unit: "s" },
+  "push.interval": {
+    label: t("Report expected every"),
+    unit: "s",
+    hint: t("Seconds between two checks."),
+  },
+  timeout: {
+    label: t("Timeout"),
+    unit: "s",
+    hint: t(
+      "Seconds until a check fails. At most the interval, and by default 10 s if the interval allows it.",
+    ),
+  },
   retries: { label: t("Retries"), hint: t("Further failed checks before the monitor is down.") },
   confirmations: {
     label: t("Confirmations"),
@@ -401,7 +421,11 @@ const monitorLabels: Record<string, FieldLabels> = {
       "Number of machines that must see a failure before the monitor is down. Has no effect on a single machine.",
     ),
   },
-  retryInterval: { label: "Retry interval", unit: "s" },
+  retryInterval: {
+    label: t("Retry interval"),
+    unit: "s",
+    hint: t("Seconds to the next check after a failure, while not yet down; at most the interval."),
+  },
   successThreshold: {
     label: t("Success threshold"),
     hint: t("Good results in a row before the monitor is up again."),
@@ -414,7 +438,8 @@ const monitorLabels: Record<string, FieldLabels> = {
   },
   autoIncidentSeverity: {
     label: t("Open incidents automatically"),
-    none: "No",
+    none: t("No"),
+    options: severityLabels,
     hint: t("When the monitor goes down. Resolved when it is up again."),
   },
   reminderInterval: {
@@ -448,12 +473,12 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: t("Format"),
     options: {
       auto: t("Detect"),
-      statuspage: t("Statuspage"),
-      instatus: t("Instatus"),
+      statuspage: "Statuspage",
+      instatus: "Instatus",
       "incident-io": "incident.io",
-      "better-stack": t("Better Stack"),
-      "uptime-kuma": t("Uptime Kuma"),
-      signalbox: t("Signalbox"),
+      "better-stack": "Better Stack",
+      "uptime-kuma": "Uptime Kuma",
+      signalbox: "Signalbox",
     },
   },
   "statuspage.components": {
@@ -461,15 +486,27 @@ const monitorLabels: Record<string, FieldLabels> = {
     item: t("Component"),
     hint: t("Names as on the page. Without any, the overall status of the page counts."),
   },
-  maintenanceAs: { label: t("Maintenance counts as") },
-  manualStatus: { label: t("Status"), hint: t("Nothing is checked: people set it.") },
+  maintenanceAs: {
+    label: t("Maintenance counts as"),
+    options: stateOptions,
+    hint: t("State during maintenance that the page reports."),
+  },
+  manualStatus: {
+    label: t("Status"),
+    options: stateOptions,
+    hint: t("Nothing is checked: people set it."),
+  },
   manualMessage: { label: t("Reason"), hint: t("Not shown on public pages.") },
   manualUntil: {
     label: t("Up again"),
     none: t("No end"),
     hint: t("When the status ends automatically. Leave empty for no end."),
   },
-  priority: { label: t("Priority"), hint: t("How urgent its alerts are.") },
+  priority: {
+    label: t("Priority"),
+    options: { low: t("Low"), normal: t("Normal"), critical: t("Critical") },
+    hint: t("How urgent its alerts are."),
+  },
   muted: { label: t("Muted"), hint: t("Checked, but sends no alerts.") },
 };
 

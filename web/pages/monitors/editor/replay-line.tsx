@@ -71,31 +71,32 @@ export function ReplayLine({
 export function describeReplay({ before, after, missed, longestMissedSeconds }: Replay): string {
   const counts =
     after.count === before.count
-      ? t("{pluralize} as before", {
-          pluralize: tCount(after.count, "{count} alert", "{count} alerts"),
-        })
-      : t("{pluralize} instead of {count}", {
-          pluralize: tCount(after.count, "{count} alert", "{count} alerts"),
-          count: before.count,
-        });
+      ? tCount(after.count, "{count} alert as before.", "{count} alerts as before.")
+      : tCount(
+          after.count,
+          "{count} alert instead of {before}.",
+          "{count} alerts instead of {before}.",
+          { before: before.count },
+        );
   const longest = durationInWords(Math.max(1, longestMissedSeconds));
   return missed === 0
-    ? `${counts}.`
-    : t("{counts}. {pluralize} of up to {longest} would not be sent.", {
-        counts,
-        pluralize: tCount(missed, "{count} alert", "{count} alerts"),
-        longest,
-      });
+    ? counts
+    : `${counts} ${tCount(
+        missed,
+        "{count} alert of up to {longest} would not be sent.",
+        "{count} alerts of up to {longest} would not be sent.",
+        { longest },
+      )}`;
 }
 
 function describeBasis({ from, checks }: Replay, now: number): string {
   if (from === null) return t("No checks are stored yet.");
   const days = Math.max(1, Math.round((now - Date.parse(from)) / 86_400_000));
   return t(
-    "From {pluralize} of {pluralize2}. It is an estimate: other settings also change when checks run.",
+    "From {checks} of {days}. It is an estimate: other settings also change when checks run.",
     {
-      pluralize: tCount(checks, "{count} stored check", "{count} stored checks"),
-      pluralize2: tCount(days, "{count} day", "{count} days"),
+      checks: tCount(checks, "{count} stored check", "{count} stored checks"),
+      days: tCount(days, "{count} day", "{count} days"),
     },
   );
 }

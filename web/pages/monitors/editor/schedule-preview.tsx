@@ -40,8 +40,8 @@ export function ScheduleZone({ schedule, timeZone, onChange, error }: Props) {
         {data === undefined
           ? ""
           : data.issue === null
-            ? t("Next due: {dueAt}", {
-                dueAt:
+            ? t("Next due: {times}", {
+                times:
                   data.dueAt.map((at) => formatDue(at, timeZone)).join("; ") || t("never again"),
               })
             : t("The schedule {issue}.", { issue: data.issue })}

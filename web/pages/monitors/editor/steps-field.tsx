@@ -59,7 +59,7 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
                 at={`steps[${index}]`}
                 parts={parts}
                 step={step}
-                grip={gripOf(index, `step ${index + 2}`)}
+                grip={gripOf(index, t("step {number}", { number: index + 2 }))}
                 onChange={(next) => onChange(value.with(index, next))}
                 onRemove={() => change(items.toSpliced(index, 1))}
                 secrets={secrets}
@@ -116,10 +116,11 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
       />
     );
   };
-  const title = t("Step {number}{value}", {
-    number,
-    value: typeof step["name"] === "string" ? `: ${step["name"]}` : "",
-  });
+  const { name } = step;
+  const title =
+    typeof name === "string"
+      ? t("Step {number}: {name}", { number, name })
+      : t("Step {number}", { number });
   return (
     <>
       <div className="step-head flex items-center gap-6">

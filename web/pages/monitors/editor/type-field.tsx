@@ -5,19 +5,17 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { families, familyOf, orderedTypes } from "../type-families.ts";
+import { nameOfType } from "../type-names.ts";
 import { markOf } from "./type-marks.ts";
-import { t, tNode } from "../../../language/text.ts";
+import { upWhen } from "./up-when.ts";
+import { t } from "../../../language/text.ts";
 
 const data = families.map((family) => ({
   group: family,
   items: orderedTypes
     .filter((type) => familyOf(type) === family)
-    .map((type) => ({ value: type, label: monitorKinds[type].name })),
+    .map((type) => ({ value: type, label: nameOfType(type) })),
 }));
-
-/** The first sentence of the type's description of “up”. */
-const shortenUpWhen = (type: MonitorType) =>
-  (/^.*?\.(?= |$)/.exec(monitorKinds[type].upWhen)?.[0] ?? "").replaceAll("`", "");
 
 function TypeMark({ type }: { type: MonitorType }) {
   return (
@@ -34,7 +32,10 @@ function filterTypes(search: string) {
     .map(({ group, items }) => ({
       group,
       items: items.filter(({ value, label }) =>
-        [value, label, group, monitorKinds[value].upWhen].join(" ").toLowerCase().includes(words),
+        [value, label, group, upWhen[value], monitorKinds[value].upWhen]
+          .join(" ")
+          .toLowerCase()
+          .includes(words),
       ),
     }))
     .filter(({ items }) => items.length > 0);
@@ -67,9 +68,7 @@ export function TypeField({
             <TypeMark type={type} />
             <span>
               <b>{option.label}</b>
-              <small>
-                {tNode("Up when {shortenUpWhen}", { shortenUpWhen: shortenUpWhen(type) })}
-              </small>
+              <small>{upWhen[type]}</small>
             </span>
           </span>
         );
