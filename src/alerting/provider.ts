@@ -95,6 +95,8 @@ export type DeliveryContext = ExchangeContext & {
   progress: Progress | null;
   /** Whether gateways of calls can reach this appliance, to report a pressed key. */
   receivesCalls?: boolean;
+  /** Returns the URL at which a gateway fetches what a call says. Absent if gateways can't reach this appliance. */
+  urlOfScript?: (call: { type: string; script: string }) => string;
   /**
    * Returns the message for one recipient, if it depends on earlier deliveries. Null if all
    * recipients get the same.

@@ -14,6 +14,7 @@ const approved = {
   app: [
     // Links in messages.
     "GET /a/:token",
+    "GET /a/:token/script",
     "GET /api/push/:token",
     "GET /api/v1/config.schema.json",
     "GET /api/v1/openapi.json",

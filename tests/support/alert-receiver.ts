@@ -184,6 +184,7 @@ export async function startReceiver(usually?: Reply) {
     vapid: deriveVapidKeys(createVault(new Uint8Array(32))),
     progress: null,
     messageTo: null,
+    urlOfScript: () => `${origin}/a/sealed/script`,
     exchange(request, context) {
       urls.push(request.url.href);
       const url = new URL(request.url.pathname + request.url.search, server.at());

@@ -118,6 +118,14 @@ export const voicePresets = {
     from: true,
     url: "https://api.nexmo.com",
   },
+  plivo: {
+    name: "Plivo",
+    help: "The auth ID and the auth token are on the start page of the Plivo console. The sender is a number that can make calls. Plivo fetches the text of a call, so it works only with “serve --public-url”.",
+    account: "Auth ID",
+    secret: "Auth token",
+    from: true,
+    url: "https://api.plivo.com",
+  },
   seven: {
     name: "seven.io",
     help: "Create an API key under Developer, API keys. The call only reads the text: alerts can't be acknowledged with a key.",

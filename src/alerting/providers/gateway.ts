@@ -87,6 +87,8 @@ export type CallScripts = {
   scriptType?: string;
   /** Maximum characters of the text. */
   maxLength?: number;
+  /** Whether the gateway fetches the script from `{{scriptUrl}}` when someone answers. */
+  isFetched?: true;
   /** Whether the secret is a private key that signs a token. */
   signsToken?: true;
 };

@@ -42,6 +42,16 @@ const writeIvr = ({ text, keyUrl }: Call): string =>
     ...(keyUrl !== null && { next: keyUrl }),
   });
 
+/** https://plivo.com/docs/voice/xml/getinput and /speak */
+function writePlivoXml({ text, language, keyUrl }: Call): string {
+  const speak = `<Speak language="${language}" loop="2">${Bun.escapeHTML(text)}</Speak>`;
+  const content =
+    keyUrl === null
+      ? speak
+      : `<GetInput action="${Bun.escapeHTML(keyUrl)}" inputType="dtmf" numDigits="1" executionTimeout="10">${speak}</GetInput>`;
+  return `<Response>${content}</Response>`;
+}
+
 export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
   // https://www.twilio.com/docs/voice/api/call-resource#create-a-call-resource
   // https://www.twilio.com/docs/api/errors/21211, /21214, /21215, /21216, /21210, /21212, /20003
@@ -97,6 +107,39 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
         cancelled: "call-failed",
         failed: "call-failed",
       },
+    },
+  },
+  // https://docs.plivo.com/docs/voice/api/call/make-a-call, /voice/api/calls and /voice/troubleshooting/hangup-causes.
+  // That a call is found under the ID of its request, and the codes 3000–3020 and 6010, are known from its clients.
+  plivo: {
+    method: "POST",
+    path: "/v1/Account/{{account}}/Call/",
+    headers: basic,
+    bodyType: "json",
+    body: `{"from":"{{fromDigits}}","to":"{{toDigits}}","answer_url":"{{scriptUrl}}","answer_method":"GET","hangup_method":"GET","hangup_on_ring":${ringSeconds}}`,
+    call: { script: writePlivoXml, scriptType: "text/xml", isFetched: true },
+    receipt: {
+      id: "$.request_uuid",
+      path: "/v1/Account/{{account}}/Call/{{receipt}}/",
+      state: "$.hangup_cause_code",
+      endings: {
+        4000: "answered",
+        4010: "answered",
+        3000: "unanswered",
+        3010: "busy",
+        3020: "declined",
+        6010: "unanswered",
+        1000: "call-failed",
+        1010: "call-failed",
+        1020: "call-failed",
+        2000: "call-failed",
+        2010: "call-failed",
+        2030: "call-failed",
+        2040: "call-failed",
+        7011: "call-failed",
+        8011: "call-failed",
+      },
+      code: "$.hangup_cause_code",
     },
   },
   // https://docs.seven.io/en/rest-api/endpoints/voice. It documents no state of a call, and keys only for webhooks.

@@ -50,12 +50,20 @@ export const voice: Provider<"voice"> = {
     } catch {
       return failPermanently("The private key can't be read.");
     }
+    const script = gateway?.call?.script(call) ?? "";
+    const { isFetched = false, scriptType: type = "text/plain" } = gateway?.call ?? {};
+    const scriptUrl = isFetched ? context.urlOfScript?.({ type, script }) : "";
+    if (scriptUrl === undefined)
+      return failPermanently(
+        `${choice.name} fetches the text of a call: “serve --public-url” must be an address that it can reach.`,
+      );
     const values = {
       ...createRequestValues(settings, message.id, text),
       ...token,
       language: settings.language,
       callUrl: keyUrl ?? "",
-      script: gateway?.call?.script(call) ?? "",
+      script,
+      scriptUrl,
     };
     const verdict = await sendThroughGateway({ ...choice, settings, values }, context);
     const detail = `Accepted by the gateway, ${keyUrl === null ? "without" : "with"} a key to acknowledge.`;

@@ -1,5 +1,9 @@
-/** Receives the key that someone pressed during a call. The gateway sends it to the link of the alert, below `/call`. */
+/**
+ * Receives the key that someone pressed during a call. The gateway sends it to the link of the alert, below `/call`.
+ * Some gateways also fetch what a call says.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { sha256 } from "../../core/ids.ts";
 import { type Fields, parseObject } from "../../core/collections/objects.ts";
 import type { ScopeServices } from "../../events/scope.ts";
 import { respondTooManyRequests } from "../../http/responses/small-page.ts";
@@ -9,10 +13,13 @@ import { findChannel } from "../channels/service.ts";
 import { acknowledgeKey, chooseVoiceGateway } from "../providers/voice.ts";
 import { acknowledgeAsChannel } from "./actions.ts";
 import { findLink, type LinkPort, respondInvalid } from "./link-page.ts";
-import { acknowledgePath, callPath } from "./links.ts";
+import { acknowledgePath, callPath, openScript, scriptPath } from "./links.ts";
 
 /** Path of the pressed keys of a call. */
 export const callRoute = `${acknowledgePath}:token${callPath}` as const;
+
+/** Path of the scripts of calls. */
+export const scriptRoute = `${acknowledgePath}:token${scriptPath}` as const;
 
 /** Maximum bytes of a request. Those of gateways have a few hundred. */
 const maxBytes = 16 * 1024;
@@ -45,6 +52,22 @@ export async function serveKeyPress(
   const isDone = isRight && (await acknowledgeAsChannel(services, target, name)) !== null;
   if (isRight) return respond(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
   return respond(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
+}
+
+/** Returns what a call says. The URL contains it, sealed, and has no other power. */
+export async function serveScript(
+  _request: Request,
+  token: string,
+  address: string,
+  { vault, clock }: ScopeServices,
+  { wrongTokens, requests }: LinkPort,
+): Promise<Response> {
+  const call = openScript(vault, token, clock());
+  if (call === null) return respondInvalid(wrongTokens, address);
+  const waitSeconds = requests.take(sha256(token));
+  return waitSeconds > 0
+    ? respondTooManyRequests(String(waitSeconds))
+    : respondScript(call.script, call.type);
 }
 
 /** Returns the settings of the gateway that calls through a channel; null if it makes no calls. */
@@ -101,10 +124,8 @@ function respond(
 ): Response {
   const { call } = chooseVoiceGateway(settings).gateway ?? {};
   const script = call?.script({ text, language: settings.language, keyUrl }) ?? text;
-  return new Response(script, {
-    headers: {
-      "Content-Type": call?.scriptType ?? "text/plain; charset=utf-8",
-      "Cache-Control": "no-store",
-    },
-  });
+  return respondScript(script, call?.scriptType ?? "text/plain; charset=utf-8");
 }
+
+const respondScript = (script: string, type: string) =>
+  new Response(script, { headers: { "Content-Type": type, "Cache-Control": "no-store" } });

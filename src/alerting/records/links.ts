@@ -20,6 +20,33 @@ const tokenPattern = new RegExp(`^[\\w-]{${tokenLength}}$`);
 export const acknowledgePath = "/a/";
 /** Path below a link to which a gateway sends the key that was pressed in a call. */
 export const callPath = "/call";
+/** Path below `acknowledgePath` and a sealed script from which a gateway fetches what a call says. */
+export const scriptPath = "/script";
+
+/** Time in milliseconds within which a gateway fetches a script. It does when someone answers. */
+const scriptMs = 3_600_000;
+const scriptPlace = "script of a call";
+
+/** What a call says, with its content type. */
+export type CallScript = { type: string; script: string };
+
+/** Returns the URL with a sealed script: only this appliance can write and read it, and it stores nothing. */
+export function buildScriptUrl(vault: Vault, origin: string, call: CallScript, now: number) {
+  const sealed = vault.seal(JSON.stringify({ ...call, until: now + scriptMs }), scriptPlace);
+  return `${origin}${acknowledgePath}${sealed}${scriptPath}`;
+}
+
+/** Returns a sealed script; null if it was not sealed here, or is too old. */
+export function openScript(vault: Vault, sealed: string, now: number): CallScript | null {
+  try {
+    const { until, ...call } = JSON.parse(vault.open(sealed, scriptPlace)) as CallScript & {
+      until: number;
+    };
+    return now <= until ? call : null;
+  } catch {
+    return null;
+  }
+}
 
 /** A URL as long as each link in messages, for computing sizes. */
 export const buildSampleUrl = (origin: string): string =>

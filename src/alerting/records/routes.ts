@@ -12,7 +12,7 @@ import {
   snoozeAlert,
   unacknowledgeAlert,
 } from "./actions.ts";
-import { callRoute, serveKeyPress } from "./call-page.ts";
+import { callRoute, scriptRoute, serveKeyPress, serveScript } from "./call-page.ts";
 import {
   acknowledgeRoute,
   type AlertLinkLimits,
@@ -139,7 +139,8 @@ export function createPublicLinkRoutes({ services, limits, addressOf, log }: Pub
   return new Elysia()
     .get(acknowledgeRoute, serve)
     .post(acknowledgeRoute, serve, { parse: "none" })
-    .post(callRoute, serveWith(callRoute, serveKeyPress), { parse: "none" });
+    .post(callRoute, serveWith(callRoute, serveKeyPress), { parse: "none" })
+    .get(scriptRoute, serveWith(scriptRoute, serveScript));
 }
 
 /** Creates the page of the links in messages. Elysia serves HEAD with the handler of GET. */
@@ -159,5 +160,8 @@ export function createLinkRoutes(limits: AlertLinkLimits) {
       ({ request, params, requestContext: { address, services } }) =>
         serveKeyPress(request, params.token, address, services, limits),
       { parse: "none" },
+    )
+    .get(scriptRoute, ({ request, params, requestContext: { address, services } }) =>
+      serveScript(request, params.token, address, services, limits),
     );
 }

@@ -15,7 +15,7 @@ import { LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { findSettings, openSmtp } from "../../accounts/settings/service.ts";
 import type { Alert } from "../alert.ts";
-import { buildAcknowledgeUrl } from "../records/links.ts";
+import { buildAcknowledgeUrl, buildScriptUrl } from "../records/links.ts";
 import { type Message, buildMessage } from "./messages.ts";
 import {
   type DeliveryContext,
@@ -170,16 +170,21 @@ export function createDeliveryContext(
   cancelled: AbortSignal,
   smtp: SmtpSettings | null,
 ): DeliveryContext {
+  const now = clock();
+  const linkOrigin = context.linkOrigin?.() ?? null;
   return {
     targets,
     timeoutMs: attemptMs,
     cancelled,
-    now: clock(),
+    now,
     exchange: context.exchange ?? exchange,
     smtp,
     accessTokens: context.accessTokens,
     vapid: null,
-    receivesCalls: context.linkOrigin?.() != null,
+    receivesCalls: linkOrigin !== null,
+    ...(linkOrigin !== null && {
+      urlOfScript: (call) => buildScriptUrl(context.vault, linkOrigin, call, now),
+    }),
     progress: null,
     messageTo: null,
   };

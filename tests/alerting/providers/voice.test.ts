@@ -39,6 +39,7 @@ const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
 const account = { account: "AC1", secret: "s3cret" };
 const authorization = `Basic ${Buffer.from("AC1:s3cret").toString("base64")}`;
 const keyUrl = `${origin}/a/token/call`;
+const scriptUrl = `${origin}/a/sealed/script`;
 const plain = "Signalbox. Shop is down since 23 02 UTC.";
 const text = `${plain} Press 4 to acknowledge.`;
 
@@ -64,6 +65,15 @@ const vonage = (status: string) => ({
   status,
   direction: "outbound",
   conversation_uuid: "CON-f972836a-550f-45fa-956c-12a2ab5b7d22",
+});
+const plivo = (hangup_cause_code: number) => ({
+  answer_time: null,
+  call_direction: "outbound",
+  call_uuid: "9834029e-58b6-11e1-b8b7-a5bd0e4e126f",
+  end_time: "2026-11-20 23:05:15+00:00",
+  hangup_cause_code,
+  hangup_cause_name: "internal gossip",
+  hangup_source: "Carrier",
 });
 const elk = (state: string) => ({ id: "c595183c042b1e43d1c8e79b9fd5cbcab", state });
 
@@ -162,6 +172,44 @@ const cases: Record<VoicePreset, Case> = {
       [vonage("timeout"), unreached("Vonage reports that nobody answered the call.")],
       [vonage("busy"), unreached("Vonage reports that the line was busy.")],
       [vonage("rejected"), unreached("Vonage reports that the call was declined.")],
+    ],
+  },
+  plivo: {
+    fields: account,
+    url: "https://api.plivo.com/v1/Account/AC1/Call/",
+    headers: { authorization, "content-type": "application/json" },
+    body: () => ({
+      from: "4915112345678",
+      to: "491701234567",
+      answer_url: scriptUrl,
+      answer_method: "GET",
+      hangup_method: "GET",
+      hangup_on_ring: 40,
+    }),
+    accepted: [
+      201,
+      {
+        api_id: "97ceeb52-58b6-11e1-86da-77300b68f8bb",
+        message: "call fired",
+        request_uuid: "9834029e-58b6-11e1-b8b7-a5bd0e4e126f",
+      },
+    ],
+    rejected: [
+      [
+        401,
+        "internal gossip",
+        doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
+      ],
+    ],
+    receiptUrl: "https://api.plivo.com/v1/Account/AC1/Call/9834029e-58b6-11e1-b8b7-a5bd0e4e126f/",
+    receipts: [
+      [{ error: "not found", api_id: "1" }, "waiting"],
+      [plivo(0), "waiting"],
+      [plivo(4000), answered],
+      [plivo(4010), answered],
+      [plivo(3010), unreached("Plivo reports that the line was busy, with code 3010.")],
+      [plivo(6010), unreached("Plivo reports that nobody answered the call, with code 6010.")],
+      [plivo(2000), { lost: "Plivo reports that the call failed, with code 2000." }],
     ],
   },
   seven: {

@@ -174,3 +174,56 @@ test("an answered call says so, and without a public URL it takes no key", async
   });
   expect(backup.received()).toEqual([]);
 });
+
+test("Plivo fetches what a call says, for an hour, and its key acknowledges; without a public URL the call fails", async () => {
+  const calls: Json[] = [];
+  const exchange: Exchange = (request, context) => {
+    if (request.url.hostname !== "api.plivo.com") return real(request, context);
+    calls.push(JSON.parse(String(request.body)));
+    const body = JSON.stringify({ message: "call fired", request_uuid: "9834029e" });
+    return Promise.resolve({ status: 201, headers: new Map(), body });
+  };
+  for (const isPublic of [true, false]) {
+    const world = await createPager({ exchange, ...(isPublic && { publicUrl }) });
+    const { stranger, time, later } = world;
+    const phone = await world.channel({
+      type: "voice",
+      name: "Phone",
+      preset: "plivo",
+      account: "MA1",
+      secret,
+      from: "+4915112345678",
+      to: "+491701234567",
+    });
+    const job = await world.createWatchedJob([phone], { name: "Shop & Co" });
+    await job.changeState("down");
+    await later();
+    if (!isPublic) {
+      const { error } = (await world.readDeliveries(phone))[0];
+      expect(error).toContain("Plivo fetches the text of a call");
+      expect(calls).toHaveLength(1);
+      continue;
+    }
+    const path = String(calls[0].answer_url).replace(publicUrl, "");
+    const { status, text, headers } = await stranger("GET", path);
+    expect([status, headers.get("Content-Type")]).toEqual([200, "text/xml"]);
+    expect(text).toContain("Shop and Co is down");
+    const keyPath = (/action="([^"]+)"/.exec(text)?.[1] ?? "").replace(publicUrl, "");
+    const onPublicPort = createPublicLinks(world.appliance, publicUrl).handle(
+      new Request(`http://status.team.example${path}`),
+    );
+    expect(await (await onPublicPort).text()).toBe(text);
+    for (const forged of [
+      path.replace("v1.", "v2."),
+      path.replace(/.(?=.script)/, ""),
+      keyPath.replace(/call$/, "script"),
+    ])
+      expect((await stranger("GET", forged)).status).toBe(404);
+    const raw = "CallUUID=9834029e&Digits=4";
+    const press = { raw, headers: { "Content-Length": String(raw.length) } };
+    expect((await stranger("POST", keyPath, press)).text).toContain("Acknowledged.");
+    expect((await world.readAlerts())[0]).toMatchObject({ status: "acknowledged" });
+    time.now += 3_700_000;
+    expect((await stranger("GET", path)).status).toBe(404);
+  }
+});
