@@ -5,11 +5,10 @@ import { prefetchFirstScreen } from "./data/first-screen.ts";
 import { queryClient } from "./data/query.ts";
 import { sessionQuery } from "./data/session.ts";
 import { wasSignedIn } from "./data/stored-organization.ts";
-import { t } from "./language/text.ts";
 
 void queryClient.prefetchQuery(sessionQuery);
 if (wasSignedIn()) prefetchFirstScreen();
 
 const root = document.getElementById("root");
-if (root === null) throw new Error(t("The page has no root."));
+if (root === null) throw new Error("The page has no root.");
 createRoot(root).render(<App />);

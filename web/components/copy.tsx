@@ -22,11 +22,11 @@ function buildCurl({ method, route, query = {}, body }: Action): string {
   const lines = [
     // Quoted, because shells interpret `?` and `&`.
     `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,
-    t('-H "Authorization: Bearer $KEY"'),
+    `-H "Authorization: Bearer $KEY"`,
   ];
   if (body !== undefined)
     lines.push(
-      t('-H "Content-Type: application/json"'),
+      `-H "Content-Type: application/json"`,
       `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
     );
   return lines.join(" \\\n  ");
@@ -63,7 +63,7 @@ export function CurlButton({ action }: { action: () => Action }) {
       leftSection={<Icon name="terminal" />}
       onClick={() => copyCurl(action())}
     >
-      {t("curl")}
+      curl
     </Button>
   );
 }

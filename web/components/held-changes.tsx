@@ -22,7 +22,7 @@ import { dot } from "./display/format.ts";
 import { useNow } from "./display/time.tsx";
 import { openDialog } from "./open-dialog.ts";
 import { notifyError, notifyWaiting, useAction } from "./toasts.tsx";
-import { t, tCount, tNode } from "../language/text.ts";
+import { t, tCount } from "../language/text.ts";
 
 /** IDs of held creations of this tab. Their records open when they are sent. */
 const createdHere = new Set<string>();
@@ -71,7 +71,7 @@ async function takeBack(held: HeldChange) {
   reopen.get(held.id)?.();
   if (subjectId === null) return;
   if (operation === "updateIncident" && values["message"] !== undefined)
-    drafts.write(t("update {subjectId}", { subjectId }), values);
+    drafts.write(`update ${subjectId}`, values);
   const counts = undoneCounts.get();
   undoneCounts.set(new Map([...counts, [subjectId, (counts.get(subjectId) ?? 0) + 1]]));
 }
@@ -166,11 +166,37 @@ function describeHeld({ operation, title, change }: HeldChange, byMessage = fals
   return `${verb}: ${text.slice(0, shownCharacters)}${text.length > shownCharacters ? "…" : ""}`;
 }
 
-function wordsOf(held: HeldChange) {
-  if (isDeletion(held)) return { verb: "Delete", doing: t("Deleting"), done: "deleted" };
-  if (held.operation === "changeMonitors")
-    return { verb: t("Change"), doing: t("Changing"), done: "changed" };
-  return { verb: t("Send"), doing: t("Sending"), done: "sent" };
+/** Texts of a held change, by what happens to it. */
+const heldTexts = {
+  delete: {
+    now: t("Delete now"),
+    running: t("Deleting…"),
+    countDown: (seconds: number) => t("Deleting in {seconds} s", { seconds }),
+    soon: (description: string) =>
+      t("Deleting soon: {description}. You can undo it.", { description }),
+    failed: (error: string) => t("Not deleted: {error}", { error }),
+  },
+  change: {
+    now: t("Change now"),
+    running: t("Changing…"),
+    countDown: (seconds: number) => t("Changing in {seconds} s", { seconds }),
+    soon: (description: string) =>
+      t("Changing soon: {description}. You can undo it.", { description }),
+    failed: (error: string) => t("Not changed: {error}", { error }),
+  },
+  send: {
+    now: t("Send now"),
+    running: t("Sending…"),
+    countDown: (seconds: number) => t("Sending in {seconds} s", { seconds }),
+    soon: (description: string) =>
+      t("Sending soon: {description}. You can undo it.", { description }),
+    failed: (error: string) => t("Not sent: {error}", { error }),
+  },
+};
+
+function textsOf(held: HeldChange) {
+  if (isDeletion(held)) return heldTexts.delete;
+  return held.operation === "changeMonitors" ? heldTexts.change : heldTexts.send;
 }
 
 function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage?: boolean }) {
@@ -180,15 +206,15 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
   const send = useAction(() => sendHeld(held));
   const left = Math.ceil((deadlineOf(held) - now) / 1000);
   const isFailed = held.state === "failed";
-  const words = wordsOf(held);
+  const texts = textsOf(held);
   const state = isFailed
-    ? t("Not {done}: {error}", { done: words.done, error: held.error ?? "" })
+    ? texts.failed(held.error ?? "")
     : left > 0
-      ? t("{doing} in {min} s", { doing: words.doing, min: Math.min(left, held.secondsLeft) })
-      : `${words.doing}…`;
+      ? texts.countDown(Math.min(left, held.secondsLeft))
+      : texts.running;
   const description = describeHeld(held, isOnItsPage);
   const by =
-    held.author.id === person.id ? "" : t("{dot}by {name}", { dot, name: held.author.name });
+    held.author.id === person.id ? "" : `${dot}${t("by {name}", { name: held.author.name })}`;
   return (
     <div className={isFailed ? "held-line held-failed" : "held-line"}>
       <Icon name={isFailed ? "warning" : isDeletion(held) ? "trash" : "mail"} size={16} />
@@ -200,9 +226,7 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
         </span>
       </span>
       <span role="status" className="visually-hidden">
-        {isFailed
-          ? state
-          : t("{doing} soon: {description}. You can undo it.", { doing: words.doing, description })}
+        {isFailed ? state : texts.soon(description)}
       </span>
       {mayWrite && (isFailed || left > 0) && (
         <span className="held-buttons">
@@ -211,7 +235,7 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
           </Button>
           {!isFailed && (
             <Button size="compact-sm" variant="subtle" disabled={send.isPending} onClick={send.run}>
-              {tNode("{verb} now", { verb: words.verb })}
+              {texts.now}
             </Button>
           )}
         </span>

@@ -42,9 +42,7 @@ export function PageHeader({
   children?: ReactNode;
 }) {
   const problems = problemCount.use();
-  useDocumentTitle(
-    t("{value}{title} – Signalbox", { value: problems > 0 ? `(${problems}) ` : "", title }),
-  );
+  useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
   return (
     <header
       className={`page-header mb-14 ${state === undefined ? "" : "page-header-lines"} ${wide ? "page-wide" : ""}`}
@@ -189,6 +187,9 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
   );
 }
 
+/** The article of a subject such as `The API keys`. */
+const article = new RegExp(t("^The "));
+
 /**
  * Renders the data of a query, fresh or stale. Renders a placeholder during the first load, or an
  * error if it failed.
@@ -213,7 +214,7 @@ export function Loaded<T>({
   if (error === null) return <Waiting what={what} />;
   return (
     <>
-      {crumbs && <PageHeader title={capitalize(what.replace("The ", ""))} crumbs={crumbs} />}
+      {crumbs && <PageHeader title={capitalize(what.replace(article, ""))} crumbs={crumbs} />}
       <LoadFailed what={what} error={error} />
     </>
   );

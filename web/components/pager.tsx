@@ -19,8 +19,8 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
   return (
     <nav className="pager" aria-label={t("Pages")}>
       <span className="num">
-        {tNode("{value} of {total}", {
-          value: first <= last ? `${first}–${last}` : t("None"),
+        {tNode("{range} of {total}", {
+          range: first <= last ? `${first}–${last}` : t("None"),
           total: formatCount(total),
         })}
       </span>

@@ -100,7 +100,7 @@ export function Toasts() {
 
 /** Elements that toasts must not cover: all that act, or if there are too many, those of forms and toolbars. */
 const keptVisible = [
-  t("button, a.mantine-Button-root, input, textarea"),
+  "button, a.mantine-Button-root, input, textarea",
   ".form-buttons :is(button, a), [role=toolbar] button",
 ];
 const toastGap = 8;

@@ -28,7 +28,7 @@ export class ApiError extends Error {
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super(t("Signalbox can't be reached."), { cause });
-    this.name = t("Unreachable");
+    this.name = "Unreachable";
   }
 }
 

@@ -1,12 +1,11 @@
 /** Prefix of stored drafts. Another person who signs in in this tab must not see them. */
-import { t } from "../language/text.ts";
 let draftOwner = "";
 
 export function setDraftOwner(personId: string, organizationId: string) {
   draftOwner = `${personId} ${organizationId}`;
 }
 
-const storageKeyOf = (key: string) => t("signalbox.draft {draftOwner} {key}", { draftOwner, key });
+const storageKeyOf = (key: string) => `signalbox.draft ${draftOwner} ${key}`;
 
 export type DraftValues = Record<string, unknown>;
 

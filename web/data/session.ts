@@ -10,7 +10,6 @@ import { queryClient } from "./query.ts";
 import { readOrganization, rememberOrganization, rememberSignedIn } from "./stored-organization.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
-import { t } from "../language/text.ts";
 
 export type Session = Presence;
 type Organization = Presence["organizations"][number];
@@ -82,7 +81,7 @@ export function useSignedInPerson() {
   const { data } = useSession();
   const organization = data && findChosenOrganization(data);
   if (data?.person == null || organization === undefined)
-    throw new Error(t("No person is signed in."));
+    throw new Error("No person is signed in.");
   const { person, organizations, version } = data;
   const hasRole = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
   /** Whether the person has this role in the organization, is an administrator, or sees all monitors. */

@@ -9,7 +9,8 @@ import { renewSession, useSignedInPerson } from "../data/session.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
-import { t, tCount, tNode } from "../language/text.ts";
+import { formatCount } from "../components/display/format.ts";
+import { t, tNode } from "../language/text.ts";
 
 /** Shows a lost connection after 1.5 s, until it is restored. */
 export function ConnectionBanner() {
@@ -42,17 +43,17 @@ export function WrongCodes() {
       <Icon name="warning" />
       <span>
         {tNode(
-          "{pluralize} {value} entered after your correct password{value2}, the last {time}{value3}. If this was not you, someone knows your password: {link}.",
+          "{entries}, the last {time}{origin}. If this was not you, someone knows your password: {link}.",
           {
-            pluralize: tCount(
-              count,
-              "{count} wrong two-factor code",
-              "{count} wrong two-factor codes",
-            ),
-            value: count === 1 ? "was" : "were",
-            value2: count > 1 && <>{tNode(", the first {time}", { time: <Time at={since} /> })}</>,
+            entries:
+              count === 1
+                ? t("1 wrong two-factor code was entered after your correct password")
+                : tNode(
+                    "{count} wrong two-factor codes were entered after your correct password, the first {time}",
+                    { count: formatCount(count), time: <Time at={since} /> },
+                  ),
             time: <Time at={lastAt} />,
-            value3: lastFrom !== null && t(" from {lastFrom}", { lastFrom }),
+            origin: lastFrom !== null && t(" from {address}", { address: lastFrom }),
             link: (
               <Link to="/settings/$section" params={{ section: "profile" }}>
                 {t("change it")}

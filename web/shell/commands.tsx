@@ -120,7 +120,12 @@ const createActionCommands = (
 ): Command[] =>
   actions.flatMap((action) => {
     if (action === null) return [];
-    const { label, icon, run, phrase = (name: string) => `${label} ${name}` } = action;
+    const {
+      label,
+      icon,
+      run,
+      phrase = (name: string) => t("{label} {name}", { label, name }),
+    } = action;
     return createCommand(phrase(name), icon, run, { key: `${label} ${id}`, hint });
   });
 
@@ -168,7 +173,7 @@ const listCreatingCommands = (
 const listOnCallCommands = (goTo: (href: string) => void, mayEdit: boolean): Command[] => [
   createCommand(t("Readiness"), "people", () => goTo("/on-call/readiness")),
   createCommand(t("Alert sources"), "webhook", () => goTo("/on-call/alert-sources"), {
-    keywords: t("prometheus alertmanager grafana zabbix integrations"),
+    keywords: "prometheus alertmanager grafana zabbix integrations",
   }),
   ...(mayEdit
     ? [
@@ -341,8 +346,8 @@ function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
       createCommand(title, "check", visit(id), {
         key: id,
         // Monitors that fail repeatedly have many incidents with the same title.
-        hint: t("Resolved incident · {zone}", {
-          zone: formatDateTime(zone, Date.parse(createdAt), Date.now()),
+        hint: t("Resolved incident · {time}", {
+          time: formatDateTime(zone, Date.parse(createdAt), Date.now()),
         }),
       }),
     ),
@@ -448,7 +453,7 @@ function useOtherRecordCommands({ text, isSearching, goTo }: Search): Command[] 
           },
         ),
         createCommand(
-          `${enabled ? t("Disable") : t("Enable")} ${name}`,
+          enabled ? t("Disable {name}", { name }) : t("Enable {name}", { name }),
           enabled ? "pause" : "play",
           () => void setEnabled(channel),
           { key: `enable ${id}`, hint: t("Alert channel") },

@@ -9,7 +9,7 @@ import { palette } from "../components/open-dialog.ts";
 import { KeyHint } from "../components/page.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
-import { t, tNode } from "../language/text.ts";
+import { t } from "../language/text.ts";
 
 /** A counter next to a page's label. `word` says what it counts, if there is space. */
 type Badge = { count: number; tone: "plain" | "hot" | "warn"; word: string };
@@ -24,12 +24,12 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
   const count = (number: number): Badge => ({
     count: number,
     tone: "warn",
-    word: number === 1 ? "problem" : "problems",
+    word: number === 1 ? t("problem") : t("problems"),
   });
   const badges: Record<string, Badge> = {
     "/monitors": { count: monitors ?? 0, tone: "plain", word: "" },
-    "/incidents": { count: openIncidents ?? 0, tone: "hot", word: "open" },
-    "/alert-channels": { count: problems?.channels.length ?? 0, tone: "warn", word: "failing" },
+    "/incidents": { count: openIncidents ?? 0, tone: "hot", word: t("open") },
+    "/alert-channels": { count: problems?.channels.length ?? 0, tone: "warn", word: t("failing") },
     "/on-call": count(onCall),
     "/settings": count(appliance),
   };
@@ -37,9 +37,9 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
     <nav className="rail" aria-label={t("Main")}>
       <Link to="/" className="rail-brand">
         <Mark state={state} />
-        <b>{t("Signalbox")}</b>
+        <b>Signalbox</b>
         <span className="visually-hidden">
-          {tNode(", overall: {stateLabels}", { stateLabels: stateLabels[state] })}
+          {t(", overall: {state}", { state: stateLabels[state] })}
         </span>
       </Link>
       <SearchButton />

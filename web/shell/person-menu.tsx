@@ -13,6 +13,7 @@ import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
+import { roleNames } from "../components/display/role-names.ts";
 import { t, tCount } from "../language/text.ts";
 
 /** Color themes, also offered in the command palette. */
@@ -77,7 +78,7 @@ function Corner({ problems, ...button }: { problems: number } & ComponentProps<"
       </span>
       <span className="rail-person-words ellipsis min-w-0">
         {organization.name}
-        <small>{organization.role}</small>
+        <small>{roleNames[organization.role]}</small>
       </span>
       <Icon name="down" size={14} />
       <span className="rail-label only-phone" aria-hidden="true">
@@ -128,7 +129,7 @@ function PageItems({
   const hints: Record<string, string | false> = {
     "/on-call": onCall > 0 && tCount(onCall, "{count} problem", "{count} problems"),
     "/settings": appliance > 0 && tCount(appliance, "{count} problem", "{count} problems"),
-    "/alert-channels": failing > 0 && t("{failing} failing", { failing: formatCount(failing) }),
+    "/alert-channels": failing > 0 && t("{count} failing", { count: formatCount(failing) }),
   };
   return (
     <>

@@ -10,9 +10,10 @@ import { findPasskeyObstacle, offerPasskeys, signInWithPasskey } from "../data/p
 import { useSession } from "../data/session.ts";
 import { HeaderButton } from "./header-button.tsx";
 import { ProviderButtons } from "./provider-buttons.tsx";
+import { getLocale } from "../../src/core/text/locale.ts";
 import { t, tNode } from "../language/text.ts";
 
-const listing = new Intl.ListFormat("en-GB", { type: "disjunction" });
+const listing = new Intl.ListFormat(getLocale(), { type: "disjunction" });
 
 type Done = { onDone: () => Promise<void> };
 
@@ -53,8 +54,8 @@ export function PasskeyStep({ factors, onDone }: Done & { factors: SecondFactors
   const hosts = passkey === null ? elsewhere : [...elsewhere, passkey.rpId];
   return hosts.length === 0 ? null : (
     <p className="quiet text-s sign-in-elsewhere">
-      {tNode("Your passkeys work only if you open Signalbox under {listing}.", {
-        listing: listing.format(hosts),
+      {tNode("Your passkeys work only if you open Signalbox under {hosts}.", {
+        hosts: listing.format(hosts),
       })}
     </p>
   );

@@ -76,7 +76,7 @@ export const theme = createTheme({
     } satisfies DefaultsOf<typeof Menu>,
     // The list scrolls itself: a scroll area around it is not reachable by keyboard.
     ...Object.fromEntries(
-      [t("Autocomplete"), "MultiSelect", "TagsInput"].map((name) => [
+      ["Autocomplete", "MultiSelect", "TagsInput"].map((name) => [
         name,
         { defaultProps: { withScrollArea: false } },
       ]),

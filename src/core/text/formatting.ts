@@ -1,4 +1,6 @@
 /** Validates, shortens, formats and escapes texts. */
+import { getLocale } from "./locale.ts";
+import { t } from "./texts.ts";
 
 const controlsPattern = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
@@ -93,7 +95,7 @@ export function formatDuration(seconds: number, space = " "): string {
     [Math.floor(seconds) % 60, "s"],
   ] as const;
   const first = parts.findIndex(([count]) => count > 0);
-  if (first === -1) return "less than a second";
+  if (first === -1) return t("less than a second");
   return parts
     .slice(first, first + 2)
     .filter(([count]) => count > 0)
@@ -104,10 +106,14 @@ export function formatDuration(seconds: number, space = " "): string {
 const thinSpace = "\u202f";
 let integer: Intl.NumberFormat | undefined;
 
+/** Formats a number with this many decimals and without digit separators. */
+const formatDecimals = (value: number, decimals: number): string =>
+  value.toFixed(decimals).replace(".", t("."));
+
 /** Formats a count, such as `1,204`. */
 export function formatCount(count: number): string {
   // Created on first use, because the first formatter takes 3 ms.
-  integer ??= new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+  integer ??= new Intl.NumberFormat(getLocale(), { maximumFractionDigits: 0 });
   return integer.format(count);
 }
 
@@ -119,7 +125,7 @@ export function formatPercent(ratio: number | null | undefined): string {
   if (ratio === 1) return `100${thinSpace}%`;
   // The binary value of a hundredth of a percent can be slightly too small.
   const hundredths = Math.min(9_999, Math.floor(ratio * 10_000 + 1e-9));
-  return `${(hundredths / 100).toFixed(2)}${thinSpace}%`;
+  return `${formatDecimals(hundredths / 100, 2)}${thinSpace}%`;
 }
 
 /** Formats a count with its noun, such as `1 monitor` or `1,204 monitors`. */
@@ -130,7 +136,7 @@ export const pluralize = (count: number, one: string, many = `${one}s`): string 
 export function formatLatency(ms: number | null | undefined, space = thinSpace): string {
   if (ms == null) return "–";
   if (ms < 1) return `<1${space}ms`;
-  return ms < 10_000 ? `${formatCount(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
+  return ms < 10_000 ? `${formatCount(ms)}${space}ms` : `${formatDecimals(ms / 1000, 1)}${space}s`;
 }
 
 /** Formats the latencies in the message of a check. */
@@ -143,7 +149,8 @@ const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 export function formatBytes(bytes: number): string {
   const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(bytes || 1) / 3)));
   const value = bytes / 1000 ** power;
-  return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${byteUnits[power]}`;
+  const unit = power === 0 ? t("bytes") : byteUnits[power];
+  return `${formatDecimals(value, power === 0 || value >= 100 ? 0 : 1)} ${unit}`;
 }
 
 export function capitalize(text: string): string {

@@ -1,4 +1,6 @@
 /** Formats times and periods in a time zone. */
+import { getLocale } from "../text/locale.ts";
+import { t } from "../text/texts.ts";
 import { dayMs } from "./clock.ts";
 
 const minuteMs = 60_000;
@@ -16,7 +18,7 @@ export const setHourCycle = (chosen: HourCycle) => void (hourCycle = chosen);
 export function getFormatter(
   timeZone: string,
   options: Intl.DateTimeFormatOptions,
-  locale = "en-GB",
+  locale = getLocale(),
 ): Intl.DateTimeFormat {
   const key = timeZone + hourCycle + locale + JSON.stringify(options);
   const clock = hourCycle === "h12" && options.hour ? ({ hour: "numeric" } as const) : {};
@@ -33,7 +35,7 @@ const dayFormat = { day: "numeric", month: "short" } as const;
 const wholeDayFormat = { ...dayFormat, year: "numeric" } as const;
 
 /** Formats a day such as `12 Sept`, with the year if it is not the current one. */
-export function formatDay(timeZone: string, at: number, now: number, locale = "en-GB"): string {
+export function formatDay(timeZone: string, at: number, now: number, locale = getLocale()): string {
   const year = getFormatter(timeZone, { year: "numeric" });
   const isThisYear = year.format(at) === year.format(now);
   return getFormatter(timeZone, isThisYear ? dayFormat : wholeDayFormat, locale).format(at);
@@ -58,22 +60,24 @@ export function formatPeriod(timeZone: string, from: number, to: number, now: nu
   }
   const isInMinutes = from % minuteMs === 0 && to % minuteMs === 0;
   const clock = getFormatter(timeZone, isInMinutes ? minuteFormat : secondFormat);
-  const day = isSameDay(timeZone, from, now) ? "Today" : formatDay(timeZone, from, now);
+  const day = isSameDay(timeZone, from, now) ? t("Today") : formatDay(timeZone, from, now);
   return `${day} ${clock.format(from)}–${clock.format(to)}`;
 }
 
 /** Formats a start as `since 05:09` today, or `since 12 Sept` on another day. */
 export function formatSince(timeZone: string, at: number, now: number): string {
   const isToday = isSameDay(timeZone, at, now);
-  return `since ${isToday ? formatDateTime(timeZone, at, now) : formatDay(timeZone, at, now)}`;
+  const time = isToday ? formatDateTime(timeZone, at, now) : formatDay(timeZone, at, now);
+  return t("since {time}", { time });
 }
 
 /** Formats end times as ` until 16:00`, or as `, the first until 16:00` if they differ; empty for none. */
 export function formatUntil(timeZone: string, endTimes: readonly number[], now: number): string {
   if (endTimes.length === 0) return "";
   const first = Math.min(...endTimes);
-  const until = ` until ${formatDateTime(timeZone, first, now)}`;
-  return endTimes.every((end) => end === first) ? until : `, the first${until}`;
+  const time = formatDateTime(timeZone, first, now);
+  const isOne = endTimes.every((end) => end === first);
+  return isOne ? ` ${t("until {time}", { time })}` : t(", the first until {time}", { time });
 }
 
 /** Formats a period such as `Sun 29 Nov 02:00–04:00 CET`. Names both days if they differ. */
@@ -82,7 +86,7 @@ export function formatTimeSpan(
   from: number,
   to: number,
   now: number,
-  locale = "en-GB",
+  locale = getLocale(),
 ): string {
   const clock = getFormatter(timeZone, minuteFormat, locale);
   const formatWeekday = (at: number) => formatDayOfWeek(timeZone, at, now, locale);

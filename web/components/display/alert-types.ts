@@ -2,7 +2,7 @@
 import { t } from "../../language/text.ts";
 export const alertTypeLabels: Record<string, string> = {
   "monitor.down": t("Down"),
-  "monitor.up": "Up",
+  "monitor.up": t("Up"),
   "monitor.degraded": t("Degraded"),
   "monitor.reminder": t("Reminder"),
   "monitor.flapping": t("Flapping"),

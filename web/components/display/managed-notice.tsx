@@ -11,9 +11,9 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
   const { source, key, drift } = managed;
   return (
     <p className="page-below quiet text-s mt-6">
-      {tNode("Managed by the configuration {b} as {code}", {
-        b: <b>{source}</b>,
-        code: (
+      {tNode("Managed by the configuration {configuration} as {key}", {
+        configuration: <b>{source}</b>,
+        key: (
           <code>
             {what.section}.{key}
           </code>
@@ -21,7 +21,7 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
       })}
       {drift.length > 0 && (
         <span className="fact-trouble degraded">
-          {tNode("Changed here since: {drift}", { drift: drift.join(", ") })}
+          {tNode("Changed here since: {fields}", { fields: drift.join(", ") })}
         </span>
       )}
     </p>

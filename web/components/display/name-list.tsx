@@ -1,6 +1,8 @@
+import { getLocale } from "../../../src/core/text/locale.ts";
+import { t } from "../../language/text.ts";
 import { formatCount } from "./format.ts";
 
-const listing = new Intl.ListFormat("en-GB");
+const listing = new Intl.ListFormat(getLocale());
 
 /**
  * Joins names to a phrase such as `Shop, Search and Blog`. Each name has its own text direction.
@@ -15,5 +17,5 @@ export function Names({ names }: { names: readonly string[] }) {
 export function shortenNames(names: readonly string[]): string[] {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const more = names.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${formatCount(more)} more`] : [])];
+  return [...shown, ...(more > 0 ? [t("{count} more", { count: formatCount(more) })] : [])];
 }

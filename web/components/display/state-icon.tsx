@@ -6,7 +6,7 @@ export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pen
 
 /** Label of each state, the same on all pages. */
 export const stateLabels: Record<State, string> = {
-  up: "Up",
+  up: t("Up"),
   degraded: t("Degraded"),
   down: t("Down"),
   maintenance: t("Maintenance"),

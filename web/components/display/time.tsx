@@ -60,23 +60,26 @@ export const formatAbsolute = (at: number | string, zone: string) =>
     timeZoneName: "short",
   }).format(new Date(at));
 
-/** Time since an instant, such as `8 min 30 s ago`, or `just now` below one second. */
-function formatAgo(at: number | string, now: number): string {
+/** Duration since an instant, such as `8 min 30 s`, without seconds from one hour on; null below one second. */
+function formatAge(at: string, now: number, isLeast: boolean): string | null {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
-  if (seconds < 1) return t("just now");
-  return t("{durationInWords} ago", {
-    durationInWords: durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds),
-  });
+  if (seconds < 1) return null;
+  const duration = durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds);
+  return isLeast ? t("at least {duration}", { duration }) : duration;
+}
+
+/** Time since an instant, such as `8 min 30 s ago`, or `just now` below one second. */
+function formatAgo(at: string, now: number, isLeast: boolean): string {
+  const duration = formatAge(at, now, isLeast);
+  return duration === null ? t("just now") : t("{duration} ago", { duration });
 }
 
 /** Time until an instant, such as `in 29 d`, or `ended` once it has passed. */
 function formatUntil(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
-  if (seconds <= 0) return "ended";
+  if (seconds <= 0) return t("ended");
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
-  return t("in {durationInWords}", {
-    durationInWords: durationInWords(Math.round(seconds / unit) * unit),
-  });
+  return t("in {duration}", { duration: durationInWords(Math.round(seconds / unit) * unit) });
 }
 
 /** Formats a duration with no-break spaces between numbers and units. */
@@ -96,11 +99,11 @@ export function Time({
   const lost = staleSince.use();
   const stale = past === null ? lost : null;
   const now = past ?? stale ?? present;
-  const atLeast = stale === null ? "" : t("at least ");
+  const isLeast = stale !== null;
   const zone = useZone();
   const words = {
-    ago: () => atLeast + formatAgo(at, now),
-    for: () => atLeast + formatAgo(at, now).replace(/ ago$/, ""),
+    ago: () => formatAgo(at, now, isLeast),
+    for: () => formatAge(at, now, isLeast) ?? t("just now"),
     until: () => formatUntil(at, now),
     short: () => formatDateTime(zone, Date.parse(at), now),
     clock: () => getFormatter(zone, minuteFormat).format(new Date(at)),

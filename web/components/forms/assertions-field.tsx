@@ -24,17 +24,17 @@ const sourceWords: Record<AssertionSource, string> = {
 };
 
 const opWords: Record<AssertionOp, string> = {
-  equals: "is",
+  equals: t("is"),
   notEquals: t("is not"),
   lessThan: t("is less than"),
   lessThanOrEqual: t("is at most"),
   greaterThan: t("is greater than"),
   greaterThanOrEqual: t("is at least"),
-  contains: "contains",
+  contains: t("contains"),
   notContains: t("does not contain"),
-  matches: "matches",
+  matches: t("matches"),
   notMatches: t("does not match"),
-  exists: "exists",
+  exists: t("exists"),
   notExists: t("does not exist"),
 };
 
@@ -110,7 +110,7 @@ export function AssertionsField({
       label={label}
       hint={hint}
       error={isPlaced ? undefined : error}
-      item="assertion"
+      item={t("assertion")}
       lines={value}
       onAdd={
         value.length < maxAssertions ? () => onChange([...value, createAssertion(sources)]) : null

@@ -16,7 +16,7 @@ import {
 import { t } from "../../language/text.ts";
 
 /** Choices for the start of something, for its end, and for days of the past and of the future. */
-const starts = ["now", t("in 1 h"), t("tomorrow 09:00"), t("Monday 09:00")];
+const starts = [t("now"), t("in 1 h"), t("tomorrow 09:00"), t("Monday 09:00")];
 const ends = [
   t("for 30 min"),
   t("for 1 h"),
@@ -25,7 +25,7 @@ const ends = [
   t("for 1 d"),
   t("until tomorrow 09:00"),
 ];
-const pastDays = ["today", "yesterday", t("7 days ago"), t("30 days ago")];
+const pastDays = [t("today"), t("yesterday"), t("7 days ago"), t("30 days ago")];
 const pastTimes = [t("15 min ago"), t("1 h ago"), t("6 h ago"), t("1 d ago"), t("yesterday 09:00")];
 const futureDays = [t("in 4 weeks"), t("in 90 days"), t("in 365 days")];
 
@@ -126,7 +126,7 @@ export function DayField({ label, value, onChange, error }: FieldProps) {
       label={label}
       description={t("Such as 26 Nov, Monday, or in 4 weeks.")}
       inputWrapperOrder={["label", "input", "description", "error"]}
-      placeholder="26 Nov 2026"
+      placeholder={t("26 Nov 2026")}
       error={error}
     />
   );
@@ -219,9 +219,7 @@ function Meaning({
   const start = parseLocal(from);
   const seconds = Number.isNaN(start) ? 0 : (at - toInstant(start, zone)) / 1_000;
   if (seconds > 0)
-    return t("{durationInWords} after the start", {
-      durationInWords: durationInWords(Math.round(seconds)),
-    });
+    return t("{duration} after the start", { duration: durationInWords(Math.round(seconds)) });
   const isPast = at < now;
   return <Time at={formatTimestamp(at)} as={isPast ? "ago" : "until"} />;
 }

@@ -2,6 +2,7 @@
 import { dayMs } from "../../../src/core/time/clock.ts";
 import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { t } from "../../language/text.ts";
 
 /** Where relative words count from. */
 export type DateTimeContext = {
@@ -20,10 +21,39 @@ const unitMs: Record<string, number> = {
   d: dayMs,
   w: 7 * dayMs,
 };
-const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-const monthName = `(${months.join("|")})[a-z]*\\.?`;
-const weekdayName = `(?:${weekdays.join("|")})[a-z]*\\.?`;
+/** Patterns of how months and weekdays start. */
+const months = t("jan feb mar apr may jun jul aug sep oct nov dec").split(" ");
+const weekdays = t("sun mon tue wed thu fri sat").split(" ");
+const monthName = `((?:${months.join("|")})\\p{L}*)\\.?`;
+const weekdayName = `(?:${weekdays.join("|")})\\p{L}*\\.?`;
+
+const findName = (patterns: readonly string[], name: string) =>
+  patterns.findIndex((pattern) => new RegExp(`^${pattern}`).test(name));
+
+/** Patterns of words in the language of the page, and the words that the rules below know. */
+const typedWords = [
+  [t("now"), "now"],
+  [t("today"), "today"],
+  [t("tomorrow"), "tomorrow"],
+  [t("yesterday"), "yesterday"],
+  [t("(\\d+) (\\S+) ago"), "$1 $2 ago"],
+  [t("for"), "for"],
+  [t("until"), "until"],
+  [t("at"), "at"],
+  [t("on"), "on"],
+  [t("next"), "next"],
+  [t("hours?"), "h"],
+  [t("days?"), "d"],
+].map(([pattern, word]) => ({
+  pattern: new RegExp(`(?<![\\p{L}\\d])(?:${pattern})(?!\\p{L})`, "gu"),
+  word: word ?? "",
+}));
+
+/** Reduces a typed text to the words that the rules know. */
+function normalizeWords(typed: string): string {
+  const text = typed.trim().toLowerCase().replace(/,/g, " ").replace(/\s+/g, " ");
+  return typedWords.reduce((words, { pattern, word }) => words.replace(pattern, word), text);
+}
 
 /** Writes milliseconds that look like UTC as `2026-11-22T02:00`. */
 const toText = (local: number) => new Date(local).toISOString().slice(0, 16);
@@ -64,7 +94,7 @@ export const parseDay = (typed: string, context: DateTimeContext): string | null
 
 /** Reads a typed date and time as local text, such as `2026-11-22T02:00`; null if it is not understood. */
 export function parseDateTime(typed: string, context: DateTimeContext): string | null {
-  const words = typed.trim().toLowerCase().replace(/,/g, " ").replace(/\s+/g, " ");
+  const words = normalizeWords(typed);
   const duration = /^(in|for|\+) ?(.+)$/.exec(words);
   if (words === "") return null;
   const ago = /^(\d+) ?(d|w)[a-z]* ago$/.exec(words);
@@ -81,13 +111,13 @@ export function parseDateTime(typed: string, context: DateTimeContext): string |
 /** Reads a typed time of the past: `15:05` is the last time that the clock showed this. Null if it is not understood, or not past. */
 export function parsePastTime(typed: string, context: DateTimeContext): string | null {
   const { now, zone } = context;
-  const words = typed.trim().toLowerCase().replace(/\s+/g, " ");
+  const words = normalizeWords(typed);
   const ago = /^(\d+) ?(m(?!o)|h|d|w)[a-z]* ago$/.exec(words);
   if (ago !== null) return toClock(now - Number(ago[1]) * (unitMs[ago[2] ?? ""] ?? 0), zone);
   const text = isNaN(parseLocal(typed)) ? parseDateTime(typed, context) : typed;
   if (text === null) return null;
-  const step = /^\d{1,2}([:.]\d\d| ?[ap]m)/.test(words) ? dayMs : 7 * dayMs;
-  const isRelative = step === dayMs || new RegExp(`^${weekdayName} `).test(words);
+  const step = /^\d{1,2}([:.]\d\d(?!\.)| ?[ap]m)/.test(words) ? dayMs : 7 * dayMs;
+  const isRelative = step === dayMs || new RegExp(`^${weekdayName} `, "u").test(words);
   const isLater = parseLocal(text) > toLocal(now, zone);
   if (isLater && isRelative) return toText(parseLocal(text) - step);
   return isLater ? null : text;
@@ -140,19 +170,21 @@ function parseDate(words: string, { now, zone }: DateTimeContext): number | null
   if (words === "today") return today;
   if (words === "tomorrow") return today + dayMs;
   if (words === "yesterday") return today - dayMs;
-  if (new RegExp(`^(?:next )?${weekdayName}$`).test(words)) {
-    const wanted = weekdays.indexOf(words.replace("next ", "").slice(0, 3));
+  if (new RegExp(`^(?:next )?${weekdayName}$`, "u").test(words)) {
+    const wanted = findName(weekdays, words.replace("next ", ""));
     return today + (((wanted - new Date(today).getUTCDay() + 6) % 7) + 1) * dayMs;
   }
-  const date = words.replace(new RegExp(`^${weekdayName} `), "");
+  const date = words.replace(new RegExp(`^${weekdayName} `, "u"), "");
   const iso = /^(\d{4})-(\d\d?)-(\d\d?)$/.exec(date);
   if (iso !== null) return toDay(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
-  const before = new RegExp(`^(\\d\\d?)\\.? ${monthName}(?: (\\d{4}))?$`).exec(date);
-  const after = new RegExp(`^${monthName} (\\d\\d?)(?: (\\d{4}))?$`).exec(date);
-  if (before === null && after === null) return null;
-  const [day, month, year] =
-    before === null ? [after?.[2], after?.[1], after?.[3]] : before.slice(1);
-  const toYear = (number: number) => toDay(number, months.indexOf(month ?? ""), Number(day));
+  const before = new RegExp(`^(\\d\\d?)\\.? ${monthName}(?: (\\d{4}))?$`, "u").exec(date);
+  const after = new RegExp(`^${monthName} (\\d\\d?)(?: (\\d{4}))?$`, "u").exec(date);
+  const dotted = /^(\d\d?)\.(\d\d?)\.(?: ?(\d{4}))?$/.exec(date);
+  const [, day, name, year] =
+    before ?? dotted ?? (after === null ? [] : [after[0], after[2], after[1], after[3]]);
+  if (day === undefined || name === undefined) return null;
+  const month = dotted === null ? findName(months, name) : Number(name) - 1;
+  const toYear = (number: number) => toDay(number, month, Number(day));
   if (year !== undefined) return toYear(Number(year));
   const thisYear = new Date(today).getUTCFullYear();
   const near = [thisYear - 1, thisYear, thisYear + 1].flatMap((number) => toYear(number) ?? []);

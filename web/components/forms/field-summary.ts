@@ -2,7 +2,6 @@
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
 import { formatCount, formatDuration, formatLatency } from "../../../src/core/text/formatting.ts";
-import { pluralize } from "../display/format.ts";
 import { labelFromName, type describeField, formatOption } from "./field-kinds.ts";
 import { t, tCount } from "../../language/text.ts";
 
@@ -48,9 +47,9 @@ function describeValue({ name, kind, labels, value }: Field): string | null {
     case "assertions":
       return tCount((value as object[]).length, "{count} assertion", "{count} assertions");
     case "headers":
-      return pluralize(Object.keys(value as object).length, labels?.item ?? "header");
+      return countItems(Object.keys(value as object).length, labels?.item ?? t("header"));
     case "records":
-      return pluralize((value as object[]).length, labels?.item ?? label);
+      return countItems((value as object[]).length, labels?.item ?? label);
     case "object":
       return label;
     default:
@@ -60,6 +59,9 @@ function describeValue({ name, kind, labels, value }: Field): string | null {
       return `${label}: ${String(value as string)}`;
   }
 }
+
+const countItems = (count: number, item: string) =>
+  tCount(count, "{count} {item}", "{count} {item}s", { item });
 
 function formatAmount(value: number, unit: string | undefined): string {
   if (unit === "s") return formatDuration(value);

@@ -154,7 +154,7 @@ export function useInSight<T extends HTMLElement>(said: unknown) {
   return element;
 }
 
-const fields = t("input:not([type=radio], [type=checkbox], [type=hidden]), textarea");
+const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
 
 /** In a dialog, focuses the marked field, or the first one. */
 function focusFirstField(form: HTMLFormElement | null) {

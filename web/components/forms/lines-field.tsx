@@ -43,7 +43,7 @@ export function LinesField<T>({
           >
             {children(line, index)}
             <ActionIcon
-              aria-label={t("Remove {of}", { of: nameOf(line, index) })}
+              aria-label={t("Remove {name}", { name: nameOf(line, index) })}
               onClick={() => onRemove(index)}
             >
               <Icon name="close" />

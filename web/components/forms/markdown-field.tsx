@@ -126,18 +126,22 @@ const tools: readonly Tool[] = [
     label: t("Bold"),
     icon: "bold",
     key: "b",
-    change: (selected) => ({ before: "**", words: selected || "bold", after: "**" }),
+    change: (selected) => ({ before: "**", words: selected || t("bold"), after: "**" }),
   },
   {
     label: t("Italic"),
     icon: "italic",
     key: "i",
-    change: (selected) => ({ before: "*", words: selected || "italic", after: "*" }),
+    change: (selected) => ({ before: "*", words: selected || t("italic"), after: "*" }),
   },
   {
     label: t("Link"),
     icon: "link",
-    change: (selected) => ({ before: `[${selected || "words"}](`, words: "https://", after: ")" }),
+    change: (selected) => ({
+      before: `[${selected || t("words")}](`,
+      words: "https://",
+      after: ")",
+    }),
   },
   {
     label: t("List"),

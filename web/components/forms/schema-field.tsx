@@ -178,7 +178,7 @@ const HeadersControl = ({ name, label, labels, value, onChange, error, secrets }
     error={error}
     name={name}
     hint={labels?.hint}
-    item={labels?.item ?? "header"}
+    item={labels?.item ?? t("header")}
     isOpen={labels?.open === true}
     value={(value ?? {}) as Record<string, string | null>}
     onChange={onChange}

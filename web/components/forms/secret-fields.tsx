@@ -150,7 +150,7 @@ export function HeadersField({
       {([name, text], index) => (
         <>
           <TextInput
-            aria-label={`${capitalize(item)} name`}
+            aria-label={t("{item} name", { item: capitalize(item) })}
             placeholder={item === "header" ? "X-Team" : "token"}
             value={name}
             onChange={({ currentTarget }) => change(lines.with(index, [currentTarget.value, text]))}

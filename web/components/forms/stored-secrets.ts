@@ -55,8 +55,10 @@ function explainReentry(kind: Kind | undefined, path: string): string {
   const field = path.split(".")[0] ?? "";
   const isHeader = kind?.secrets[`${field}.*`] !== undefined;
   const mayBeNone = path !== field || kind?.fields[field]?.safeParse(null).success === true;
-  const without = isHeader ? t(", or remove it") : mayBeNone ? t(", or clear it") : "";
-  return t("The address changed: enter this again for the new one{without}.", { without });
+  if (isHeader) return t("The address changed: enter this again for the new one, or remove it.");
+  return mayBeNone
+    ? t("The address changed: enter this again for the new one, or clear it.")
+    : t("The address changed: enter this again for the new one.");
 }
 
 /** Placeholder of an empty secret field. */
