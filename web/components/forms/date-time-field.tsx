@@ -172,7 +172,7 @@ export function PastTimeChip({
   return (
     <ChipField
       label={label}
-      placeholder="26 Nov 15:05"
+      placeholder={t("26 Nov 15:05")}
       value={toClock(at, zone)}
       choices={pastTimes}
       format={formatLocal}

@@ -37,13 +37,11 @@ function Details({ alert }: { alert: AlertDetails }) {
         crumbs={crumbs}
         below={
           <>
-            {tNode("since {time}{dot}{owner}{subjectlink}{reportlink}", {
-              time: <Time at={alert.since} as="short" />,
-              dot,
-              owner: <Owner alert={alert} />,
-              subjectlink: <SubjectLink alert={alert} />,
-              reportlink: <ReportLink alert={alert} />,
-            })}
+            {tNode("since {time}", { time: <Time at={alert.since} as="short" /> })}
+            {dot}
+            <Owner alert={alert} />
+            <SubjectLink alert={alert} />
+            <ReportLink alert={alert} />
           </>
         }
       >
@@ -115,11 +113,11 @@ function ReportLink({ alert: { subject, data } }: { alert: AlertDetails }) {
 
 function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
   const paths = {
-    monitor: ["/monitors/$id", t("the monitor")],
-    incident: ["/incidents/$id", t("the incident")],
-    channel: ["/alert-channels/$id", t("the alert channel")],
-    schedule: ["/on-call/$id", t("the schedule")],
-    source: ["/on-call/alert-sources/$id", t("the alert source")],
+    monitor: ["/monitors/$id", t("Open the monitor")],
+    incident: ["/incidents/$id", t("Open the incident")],
+    channel: ["/alert-channels/$id", t("Open the alert channel")],
+    schedule: ["/on-call/$id", t("Open the schedule")],
+    source: ["/on-call/alert-sources/$id", t("Open the alert source")],
     problem: null,
     policy: null,
     person: null,
@@ -131,7 +129,7 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
     <>
       {dot}
       <Link to={to} params={{ id: subject.id }} className="link">
-        {tNode("Open {label}", { label })}
+        {label}
       </Link>
     </>
   );

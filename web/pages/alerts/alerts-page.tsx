@@ -1,8 +1,7 @@
 /** The list of alerts: problems first, then ended ones in pages. */
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { priorities } from "../../../src/core/statuses.ts";
-import { capitalize } from "../../../src/core/text/formatting.ts";
+import { type Priority, priorities } from "../../../src/core/statuses.ts";
 import { alertTypeLabels, problemTypes } from "../../components/display/alert-types.ts";
 import { dot, formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
@@ -17,7 +16,13 @@ import { v1 } from "../../data/client.ts";
 import { type Alert, openStatuses, useAlerts } from "./data.ts";
 import { type AlertFilters, parseAlertFilters, queryOf } from "./filters.ts";
 import { AlertButtons, AlertIcon, Owner } from "./ownership.tsx";
-import { t, tNode } from "../../language/text.ts";
+import { t } from "../../language/text.ts";
+
+const priorityLabels: Record<Priority, string> = {
+  low: t("Low"),
+  normal: t("Normal"),
+  critical: t("Critical"),
+};
 
 const chips = [
   ["open", t("Not acknowledged")],
@@ -99,7 +104,7 @@ function FilterBar({
       <Choice
         label={t("Priority")}
         value={filters.priority}
-        options={priorities.map((priority) => [priority, capitalize(priority)])}
+        options={priorities.map((priority) => [priority, priorityLabels[priority]])}
         onChange={(priority) => put("priority", priority)}
       />
       <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />
@@ -153,7 +158,7 @@ function List({
       {onPage && <Pager meta={meta} onPage={onPage} />}
       {!onPage && meta.total > data.length && (
         <p className="quiet text-s mt-6">
-          {tNode("The newest {length} are listed.", { length: formatCount(data.length) })}
+          {t("The newest {count} are listed.", { count: formatCount(data.length) })}
         </p>
       )}
     </section>

@@ -1,6 +1,7 @@
 /** Who takes care of an alert, and the buttons to acknowledge, snooze and open it again. */
 import { Button, Menu } from "@mantine/core";
 import { formatDuration } from "../../../src/core/text/formatting.ts";
+import type { Ending } from "../../../src/alerting/records/rules.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../components/display/time.tsx";
@@ -14,6 +15,19 @@ const endStates: Record<string, State> = {
   acknowledged: "up",
   unacknowledged: "down",
   unreached: "down",
+};
+
+/** Why an alert ended, within a sentence. */
+const endingNames: Record<Ending, string> = {
+  recovered: t("recovered"),
+  muted: t("muted"),
+  paused: t("paused"),
+  maintenance: t("maintenance"),
+  disabled: t("disabled"),
+  deleted: t("deleted"),
+  acknowledged: t("acknowledged"),
+  unacknowledged: t("nobody acknowledged it"),
+  unreached: t("no message arrived"),
 };
 
 /** Returns the icon of an alert: its problem while it lasts. */
@@ -34,23 +48,17 @@ export const AlertIcon = ({ alert, size = 16 }: { alert: Alert; size?: number })
 /** The status of an alert in words, with the people who acknowledged it. */
 export function Owner({ alert }: { alert: Alert }) {
   const { status, acknowledgments, snoozedUntil, resolvedBecause, secondsToAcknowledge } = alert;
-  if (resolvedBecause === "unacknowledged")
-    return <span className="down">{t("nobody acknowledged it")}</span>;
-  if (resolvedBecause === "unreached")
-    return <span className="down">{t("no message arrived")}</span>;
+  if (resolvedBecause === "unacknowledged" || resolvedBecause === "unreached")
+    return <span className="down">{endingNames[resolvedBecause]}</span>;
   if (status === "resolved" && resolvedBecause !== "acknowledged")
-    return <>{resolvedBecause ?? "over"}</>;
+    return <>{resolvedBecause === null ? t("over") : endingNames[resolvedBecause]}</>;
   if (status === "snoozed" && snoozedUntil !== null)
     return <>{tNode("snoozed until {time}", { time: <Time at={snoozedUntil} as="short" /> })}</>;
   if (acknowledgments.length > 0) {
     const names = acknowledgments.map(({ name }) => name).join(", ");
-    const after =
-      secondsToAcknowledge === null
-        ? ""
-        : t(" after {secondsToAcknowledge}", {
-            secondsToAcknowledge: formatDuration(secondsToAcknowledge),
-          });
-    return <>{t("acknowledged by {names}{after}", { names, after })}</>;
+    if (secondsToAcknowledge === null) return t("acknowledged by {names}", { names });
+    const duration = formatDuration(secondsToAcknowledge);
+    return t("acknowledged by {names} after {duration}", { names, duration });
   }
   if (alert.coveredBy !== undefined) return <>{t("covered by an alert with the same cause")}</>;
   return <span className="down">{t("nobody has acknowledged it")}</span>;

@@ -11,6 +11,7 @@ import { Mark } from "../../components/display/mark.tsx";
 import { PasswordField } from "../../components/forms/password-field.tsx";
 import { ProviderButtons } from "../../shell/provider-buttons.tsx";
 import { SignInForm } from "../../shell/sign-in.tsx";
+import { roleNames } from "../../components/display/role-names.ts";
 import { t, tNode } from "../../language/text.ts";
 
 /** The centered card of pages for people who are not signed in. */
@@ -27,7 +28,7 @@ function EntranceFrame({
     <main className="entrance">
       <div className="entrance-brand">
         <Mark state="up" size={30} />
-        <b>{t("Signalbox")}</b>
+        <b>Signalbox</b>
       </div>
       <section className="panel entrance-card">
         <h1>{title}</h1>
@@ -46,8 +47,8 @@ export function SignInPage() {
       <SignInForm />
       <p className="quiet entrance-help text-s">
         {tNode(
-          "Forgot your password? The person who runs this Signalbox can reset it on its machine with {code}.",
-          { code: <code>signalbox users reset-password EMAIL</code> },
+          "Forgot your password? The person who runs this Signalbox can reset it on its machine with {command}.",
+          { command: <code>signalbox users reset-password EMAIL</code> },
         )}
       </p>
     </EntranceFrame>
@@ -117,7 +118,7 @@ function SetUpForm({ linked }: { linked: string }) {
         )}
         <TextInput
           label={t("Organization")}
-          placeholder={t("Acme GmbH")}
+          placeholder={"Acme GmbH"}
           autoComplete="organization"
           autoFocus={linked !== ""}
           {...form.input("organization")}
@@ -181,7 +182,7 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
       title={t("Join {name}", { name: look.organization.name })}
       words={t("You are invited as {email}, with the role {role}.", {
         email: look.email,
-        role: look.role,
+        role: roleNames[look.role],
       })}
     >
       {!isSignedIn && look.providers.length > 0 && (

@@ -95,8 +95,8 @@ export function Trouble({
               <span title={name}>{name}</span>
             </h2>
             <p className="wall-since">
-              {tNode("{stateLabels} for {time}", {
-                stateLabels: stateLabels[status],
+              {tNode("{state} for {time}", {
+                state: stateLabels[status],
                 time: <Time at={statusSince} as="for" />,
               })}
             </p>
@@ -113,7 +113,7 @@ export function Trouble({
       {more > 0 && (
         <article className="wall-card">
           <div>
-            <h2>{tNode("and {more} more", { more: formatCount(more) })}</h2>
+            <h2>{t("and {count} more", { count: formatCount(more) })}</h2>
           </div>
         </article>
       )}
@@ -173,7 +173,7 @@ export function Tiles({
       {more > 0 && (
         <article className="wall-tile">
           <div>
-            <h2>{tNode("and {more} more", { more: formatCount(more) })}</h2>
+            <h2>{t("and {count} more", { count: formatCount(more) })}</h2>
           </div>
         </article>
       )}
@@ -234,9 +234,9 @@ function Segment({ monitor, isPast }: { monitor: OverviewMonitor | undefined; is
     <BarDetails
       title={name}
       keys={[
-        [["←", "→"], "move"],
+        [["←", "→"], t("move")],
         [["↵"], incident === null ? t("open monitor") : t("open incident")],
-        [[t("Esc")], "close"],
+        [["Esc"], t("close")],
       ]}
       lines={[
         [t("State"), stateLabels[status]],

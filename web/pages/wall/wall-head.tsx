@@ -8,7 +8,8 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Mark } from "../../components/display/mark.tsx";
-import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { stateWords } from "../../components/display/state-words.ts";
 import { getFormatter } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
@@ -40,7 +41,7 @@ export function WallHead({ overview, at }: { overview: Overview; at: string | un
               .map(({ state, count }) => (
                 <span key={state} className="wall-count">
                   <StateIcon state={state} size={20} />
-                  <b className="num">{formatCount(count)}</b> {stateLabels[state].toLowerCase()}
+                  <b className="num">{formatCount(count)}</b> {stateWords[state]}
                 </span>
               ))
           ) : (
@@ -87,6 +88,14 @@ function Clock({ at }: { at: string | undefined }) {
   );
 }
 
+/** Names of incident statuses within a sentence. */
+const statusNames: Record<IncidentSummary["status"], string> = {
+  investigating: t("investigating"),
+  identified: t("identified"),
+  monitoring: t("monitoring"),
+  resolved: t("resolved"),
+};
+
 export function OpenIncidents({
   incidents,
   total,
@@ -101,12 +110,12 @@ export function OpenIncidents({
       <p>
         <b title={title}>{title}</b>
         <span>
-          {status}, <Time at={createdAt} as="for" />
+          {statusNames[status]}, <Time at={createdAt} as="for" />
         </span>
       </p>
       <span>
         {total > 1
-          ? `+ ${tCount(total - 1, "{count} more incident", "{count} more incidents")}`
+          ? tCount(total - 1, "+ {count} more incident", "+ {count} more incidents")
           : t("1 incident open")}
       </span>
     </section>

@@ -54,7 +54,7 @@ function Wall() {
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
-  useDocumentTitle(t("{name} – Signalbox", { name: organization.name }));
+  useDocumentTitle(`${organization.name} – Signalbox`);
   const isReady = overview !== undefined && !isLoading;
   const incidents = at === undefined ? open?.data : overview?.openIncidents;
   const total = at === undefined ? open?.meta.total : incidents?.length;

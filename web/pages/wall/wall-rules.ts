@@ -11,6 +11,7 @@ import {
   worstFirst,
   findWorst,
 } from "../../components/display/state-icon.tsx";
+import { stateWords } from "../../components/display/state-words.ts";
 import { t, tCount } from "../../language/text.ts";
 
 /**
@@ -86,7 +87,7 @@ function buildTile(id: string, name: string, monitors: readonly OverviewMonitor[
     id,
     name,
     state: monitors.length === 0 ? "paused" : findWorst(states),
-    words: monitors.length === 0 ? "empty" : countWords(states),
+    words: monitors.length === 0 ? t("empty") : countWords(states),
     monitors: monitors.toSorted(
       (one, other) => worstFirst.indexOf(one.status) - worstFirst.indexOf(other.status),
     ),
@@ -98,13 +99,11 @@ function countWords(states: readonly State[]): string {
   const counts = countStates(states);
   const [only] = counts;
   if (counts.length === 1 && only !== undefined && only.count > 1)
-    return t("all {count} {toLowerCase}", {
+    return t("all {count} {state}", {
       count: formatCount(only.count),
-      toLowerCase: stateLabels[only.state].toLowerCase(),
+      state: stateWords[only.state],
     });
-  return counts
-    .map(({ state, count }) => `${formatCount(count)} ${stateLabels[state].toLowerCase()}`)
-    .join(", ");
+  return counts.map(({ state, count }) => `${formatCount(count)} ${stateWords[state]}`).join(", ");
 }
 
 /** Number of monitors per occurring state, the worst state first. */
@@ -127,12 +126,12 @@ export function buildHeadline({ monitors }: Overview): Headline {
   const buildSinglePart = (state: State, words: string) => ({ state, parts: [{ state, words }] });
   const troubled = (["down", "degraded"] as const)
     .filter((state) => countOf(state) > 0)
-    .map((state) => ({ state, words: `${formatCount(countOf(state))} ${state}` }));
+    .map((state) => ({ state, words: `${formatCount(countOf(state))} ${stateWords[state]}` }));
   if (troubled[0] !== undefined) return { state: troubled[0].state, parts: troubled };
   if (countOf("unknown") > 0)
     return buildSinglePart(
       "unknown",
-      t("{of} not judged", { of: formatCount(countOf("unknown")) }),
+      t("{count} not judged", { count: formatCount(countOf("unknown")) }),
     );
   if (countOf("up") > 0) return buildSinglePart("up", t("Everything is up"));
   if (countOf("maintenance") > 0) return buildSinglePart("maintenance", t("In maintenance"));
