@@ -55,7 +55,7 @@ const undoneCounts = createStore<ReadonlyMap<string, number>>(new Map());
 export const useUndoneCount = (subjectId: string) => undoneCounts.use().get(subjectId) ?? 0;
 
 /** Undoes a change, and puts what the person wrote back into its form. */
-export async function takeBack(held: HeldChange) {
+async function takeBack(held: HeldChange) {
   await retryUntilConnected(() => undoHeld(held), notifyWaiting);
   const { operation, subjectId, change } = held;
   const values = change as DraftValues;
@@ -96,7 +96,7 @@ export function HeldOfRecord({ subjectId }: { subjectId: string }) {
   return (
     <Suspense>
       {pending.map((held) => (
-        <HeldLine key={held.id} held={held} isOnItsPage />
+        <HeldLine key={held.id} held={held} onUndo={() => takeBack(held)} isOnItsPage />
       ))}
     </Suspense>
   );
@@ -111,7 +111,7 @@ export function HeldEverywhere() {
     <section className="held-everywhere" aria-label={t("Held changes")}>
       <Suspense>
         {pending.map((held) => (
-          <HeldLine key={held.id} held={held} />
+          <HeldLine key={held.id} held={held} onUndo={() => takeBack(held)} />
         ))}
       </Suspense>
     </section>

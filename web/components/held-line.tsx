@@ -6,7 +6,6 @@ import { t, tCount } from "../language/text.ts";
 import { dot } from "./display/format.ts";
 import { Icon } from "./display/icons.tsx";
 import { useNow } from "./display/time.tsx";
-import { takeBack } from "./held-changes.tsx";
 import { useAction } from "./toasts.tsx";
 
 const verbs: Record<string, string> = {
@@ -83,14 +82,16 @@ function textsOf(held: HeldChange) {
 /** Shows a held change, and buttons to undo it and to send it now. */
 export default function HeldLine({
   held,
+  onUndo,
   isOnItsPage = false,
 }: {
   held: HeldChange;
+  onUndo: () => Promise<void>;
   isOnItsPage?: boolean;
 }) {
   const { mayWrite, person } = useSignedInPerson();
   const now = useNow();
-  const undo = useAction(() => takeBack(held));
+  const undo = useAction(onUndo);
   const send = useAction(() => sendHeld(held));
   const left = Math.ceil((deadlineOf(held) - now) / 1000);
   const isFailed = held.state === "failed";

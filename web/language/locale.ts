@@ -1,4 +1,4 @@
-import { t } from "../language/text.ts";
+import { getLocale } from "../../src/core/text/locale.ts";
 
-/** Locale of dates, lists and names in the language of the page. */
-export const locale = t("en-GB");
+/** The locale of the page's numbers, dates and lists. */
+export const locale = getLocale();

@@ -1,6 +1,8 @@
 /** Validates, shortens, formats and escapes texts. */
-import { getLocale } from "./locale.ts";
+import { formatCount } from "./locale.ts";
 import { t } from "./texts.ts";
+
+export { formatCount } from "./locale.ts";
 
 const controlsPattern = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
@@ -104,18 +106,9 @@ export function formatDuration(seconds: number, space = " "): string {
 }
 
 const thinSpace = "\u202f";
-let integer: Intl.NumberFormat | undefined;
-
 /** Formats a number with this many decimals and without digit separators. */
 const formatDecimals = (value: number, decimals: number): string =>
   value.toFixed(decimals).replace(".", t("."));
-
-/** Formats a count, such as `1,204`. */
-export function formatCount(count: number): string {
-  // Created on first use, because the first formatter takes 3 ms.
-  integer ??= new Intl.NumberFormat(getLocale(), { maximumFractionDigits: 0 });
-  return integer.format(count);
-}
 
 /**
  * Formats a ratio, such as `99.98 %`; `–` for no value. Rounds down to two decimals, so that 100 % means no failure.

@@ -2,7 +2,6 @@
  * Texts of the admin page. The build of the page replaces each call with the text in the language
  * of the page, so that no dictionary is loaded. Everywhere else the text is English.
  */
-import { formatCount } from "./formatting.ts";
 
 /** Names of the placeholders in a text, such as `"name"` of `Delete {name}?`, but not of `{{name}}`. */
 type Placeholder<Text extends string> = Text extends `${infer Start}{{${string}}}${infer Rest}`
@@ -17,24 +16,14 @@ export type Values<Text extends string, Value, Given extends string = never> = [
   ? []
   : [values: Record<Exclude<Placeholder<Text>, Given>, Value>];
 
-type Printed = string | number;
+export type Printed = string | number;
 
 export const placeholders = /(?<!\{)\{(\w+)\}(?!\})/g;
 
-const fill = (text: string, values: Record<string, Printed> = {}) =>
+/** Replaces the placeholders of a text. */
+export const fill = (text: string, values: Record<string, Printed> = {}) =>
   text.replace(placeholders, (_, name: string) => String(values[name]));
 
 /** Returns a text with its values. Keys of dictionaries are the English texts. */
 export const t = <const Text extends string>(text: Text, ...[values]: Values<Text, Printed>) =>
   fill(text, values);
-
-/**
- * Returns the form of a text for a number. `{count}` is the number with digit separators. Both
- * English forms are the key, because other languages can have more forms.
- */
-export const tCount = <const One extends string, const Other extends string>(
-  count: number,
-  one: One,
-  other: Other,
-  ...[values]: Values<One | Other, Printed, "count">
-) => fill(count === 1 ? one : other, { ...values, count: formatCount(count) });

@@ -1,8 +1,8 @@
-import { getLocale } from "../../../src/core/text/locale.ts";
+import { locale } from "../../language/locale.ts";
 import { t } from "../../language/text.ts";
 import { formatCount } from "./format.ts";
 
-const listing = new Intl.ListFormat(getLocale());
+const listing = new Intl.ListFormat(locale);
 
 /**
  * Joins names to a phrase such as `Shop, Search and Blog`. Each name has its own text direction.

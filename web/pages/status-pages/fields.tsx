@@ -31,6 +31,7 @@ import { describeCorrection } from "./color-corrections.ts";
 import { isForSignedIn, visibilities } from "./labels.tsx";
 import { VisitorProviders } from "./visitor-providers.tsx";
 import { t } from "../../language/text.ts";
+import { locale } from "../../language/locale.ts";
 
 export type PageValues = Omit<
   StatusPage,
@@ -171,7 +172,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
   );
 }
 
-const languageNames = new Intl.DisplayNames("en", { type: "language" });
+const languageNames = new Intl.DisplayNames(locale, { type: "language" });
 const languageChoices = pageLanguages.map((value) => ({
   value,
   label: languageNames.of(value) ?? value,

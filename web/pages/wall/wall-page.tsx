@@ -25,7 +25,6 @@ import { followUpgrades } from "./upgrades.ts";
 import { WallControls, WallPast } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { buildTiles, listTroubled } from "./wall-rules.ts";
-import { t } from "../../language/text.ts";
 
 /** The overview for an unattended screen. */
 export default function WallPage() {

@@ -30,7 +30,7 @@ import {
   useAlertRecipients,
   useHeartbeats,
 } from "../data.ts";
-import { stateWords } from "../state-words.ts";
+import { stateWords } from "../../../components/display/state-words.ts";
 import { nameOfType } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";

@@ -12,7 +12,7 @@ import {
 import { Icon } from "../../../components/display/icons.tsx";
 import { type State, StateIcon } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { stateWords } from "../state-words.ts";
+import { stateWords } from "../../../components/display/state-words.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
 import { nameOfType } from "../type-names.ts";
 import { t } from "../../../language/text.ts";

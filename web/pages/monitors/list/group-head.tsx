@@ -9,7 +9,7 @@ import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/
 import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
 import { deleteGroup } from "../actions.ts";
 import { getGroupActions } from "../record-actions.ts";
-import { stateWords } from "../state-words.ts";
+import { stateWords } from "../../../components/display/state-words.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
