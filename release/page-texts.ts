@@ -31,7 +31,7 @@ export async function loadDictionary(language: string): Promise<FindText> {
   return (text, path) => parts[selectPart(path)]?.[text] ?? parts["common"]?.[text];
 }
 
-const importsTexts = /\/(texts|counted-texts|language\/text)\.ts"/;
+const importsTexts = /\/(texts|plain-texts|language\/text)\.ts"/;
 const functions = new Set(["t", "tNode", "tCount"]);
 
 /** A call that the build replaces, with its English text. */

@@ -2,8 +2,7 @@
 import { createElement, Fragment, type ReactNode } from "react";
 import { placeholders, type Values } from "../../src/core/text/texts.ts";
 
-export { tCount } from "../../src/core/text/counted-texts.ts";
-export { t } from "../../src/core/text/texts.ts";
+export { t, tCount } from "../../src/core/text/texts.ts";
 
 /** Like `t`, with elements as values. */
 export const tNode = <const Text extends string>(

@@ -211,8 +211,7 @@ const describeInterval: Record<RotationUnit, (every: number) => string> = {
 };
 
 /** Formats a local time, such as `30 Nov 2026, 09:00`. */
-const formatLocal = (text: string) =>
-  getFormatter("UTC", localFormat, t("en-GB")).format(parseLocal(text));
+const formatLocal = (text: string) => getFormatter("UTC", localFormat).format(parseLocal(text));
 
 const localFormat = { day: "numeric", month: "short", year: "numeric", ...minuteFormat } as const;
 

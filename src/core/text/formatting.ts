@@ -1,6 +1,6 @@
 /** Validates, shortens, formats and escapes texts. */
 import { formatCount } from "./locale.ts";
-import { t } from "./texts.ts";
+import { t } from "./plain-texts.ts";
 
 export { formatCount } from "./locale.ts";
 

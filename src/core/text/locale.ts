@@ -1,4 +1,4 @@
-import { t } from "./texts.ts";
+import { t } from "./plain-texts.ts";
 
 /** Returns the locale of formats. The build of the admin page replaces it by that of its language. */
 export const getLocale = (): string => t("en-GB");
