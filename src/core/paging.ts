@@ -2,11 +2,14 @@ import { z } from "zod";
 
 const maxPerPage = 100;
 
-/** Accepts only digits, because coercion would turn `1e3`, `0x10` or an empty text into a number. */
+/**
+ * Accepts only digits, because coercion would turn `1e3`, `0x10` or an empty text into a number. A number that can't be
+ * represented is lowered: there is no page beyond it.
+ */
 const PositiveInteger: z.ZodType<number, string | number> = z
   .string()
-  .regex(/^[1-9][0-9]{0,14}$/, "must be a whole number from 1")
-  .transform(Number);
+  .regex(/^[1-9][0-9]{0,99}$/, "must be a whole number from 1")
+  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER));
 
 /** A whole number from 0, without coercion. */
 export const WholeNumber: z.ZodType<number, string | number> = z
