@@ -144,20 +144,30 @@ function parseEntry(
   };
 }
 
-/** Finds the ID of a record by its key, or of a person by e-mail address. */
-export type FindId = (of: SectionName | "people", key: string) => string | undefined;
+export type References = {
+  /** Finds the ID of a record by its key, or of a person by e-mail address. */
+  findId: (of: SectionName | "people", key: string) => string | undefined;
+  /** Returns “; did you mean …?” for a key that is similar to a record's; otherwise an empty text. */
+  suggestKey: (of: SectionName, key: string) => string;
+};
+
+const describeMissingRecord = (to: SectionName, key: unknown, { suggestKey }: References) =>
+  `must be the key of a record in ${to} of this configuration${typeof key === "string" ? suggestKey(to, key) : ""}`;
 
 /** Converts references to record IDs, as the REST API expects. Unknown keys become validation issues. */
-export function resolveReferences({ section, fields }: Entry, idOf: FindId, issue: Issue): Fields {
+export function resolveReferences(
+  { section, fields }: Entry,
+  its: References,
+  issue: Issue,
+): Fields {
   const result: Fields = {};
   const resolveId = (to: SectionName, key: unknown, path: string) => {
-    const found = typeof key === "string" ? idOf(to, key) : undefined;
-    if (found === undefined)
-      issue(path, `must be the key of a record in ${to} of this configuration`);
+    const found = typeof key === "string" ? its.findId(to, key) : undefined;
+    if (found === undefined) issue(path, describeMissingRecord(to, key, its));
     return found;
   };
   const resolvePerson = (email: unknown, path: string) => {
-    const found = typeof email === "string" ? idOf("people", email) : undefined;
+    const found = typeof email === "string" ? its.findId("people", email) : undefined;
     if (found === undefined)
       issue(path, "must be the e-mail address of a person of the organization");
     return found;

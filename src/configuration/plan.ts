@@ -1,4 +1,5 @@
 /** Compares a configuration with the organization and plans the changes. */
+import { suggestName } from "../core/text/suggestion.ts";
 import { emailKeyOf } from "../accounts/people/rules.ts";
 import { listMembers } from "../accounts/people/store.ts";
 import { AppError, type ErrorDetail } from "../core/errors.ts";
@@ -13,7 +14,7 @@ import { chooseChannels } from "../monitoring/monitors/rules.ts";
 import {
   type Configuration,
   type Entry,
-  type FindId,
+  type References,
   isOwnPage,
   toConfigurationName,
   toConfigurationPath,
@@ -60,6 +61,33 @@ export type ConfigPlan = {
   removedShare: number;
 };
 
+/** Limits the work of comparing names. */
+const maxSuggestions = 3;
+const maxSuggestedLength = 40;
+const maxComparedKeys = 1_000;
+
+function createReferences(
+  entries: readonly Entry[],
+  ids: ReadonlyMap<string, string>,
+  people: ReadonlyMap<string, string>,
+): References {
+  let left = maxSuggestions;
+  return {
+    findId: (of, key) =>
+      of === "people" ? people.get(emailKeyOf(key)) : ids.get(idOfEntry({ section: of, key })),
+    suggestKey(of, key) {
+      if (key.length > maxSuggestedLength || left-- <= 0) return "";
+      const similar = entries.filter(
+        (entry) => entry.section === of && Math.abs(entry.key.length - key.length) <= 2,
+      );
+      return suggestName(
+        key,
+        similar.slice(0, maxComparedKeys).map((entry) => entry.key),
+      );
+    },
+  };
+}
+
 const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
 
 /** Plans the changes of an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
@@ -88,15 +116,14 @@ export async function planApply(
     }),
   );
   const people = await findPeople(scope, entries);
-  const idOf: FindId = (of, key) =>
-    of === "people" ? people.get(emailKeyOf(key)) : ids.get(idOfEntry({ section: of, key }));
+  const references = createReferences(entries, ids, people);
   const issues: ErrorDetail[] = [];
   const steps: Step[] = [];
   await forEachYielding(entries, async (entry) => {
     if (issues.length >= 20) return;
     const record = records.get(idOfEntry(entry)) ?? null;
-    const id = idOf(entry.section, entry.key) ?? "";
-    const step = await planStep(scope, entry, id, record, idOf, issues);
+    const id = references.findId(entry.section, entry.key) ?? "";
+    const step = await planStep(scope, entry, id, record, references, issues);
     if (step !== null) steps.push(step);
   });
   if (issues.length > 0) throw validationError(issues);
@@ -229,14 +256,14 @@ async function planStep(
   entry: Entry,
   id: string,
   record: Current | null,
-  idOf: FindId,
+  references: References,
   issues: ErrorDetail[],
 ): Promise<Step | null> {
   const { section } = entry;
   const before = issues.length;
   const issue = (path: string, message: string) =>
     void issues.push({ path: toConfigurationPath(entry, path), message });
-  const sent = resolveReferences(entry, idOf, issue);
+  const sent = resolveReferences(entry, references, issue);
   if (issues.length > before) return null;
   let input: Fields;
   try {

@@ -20,7 +20,7 @@ function describeRequirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "is required";
-      return `must be ${typeNames[issue.expected] ?? issue.expected}`;
+      return `must be ${typeNames[issue.expected] ?? issue.expected}${describeUnit(issue)}`;
     case "too_small":
       return `must ${describeBound(issue.origin, "at least", Number(issue.minimum))}`;
     case "too_big":
@@ -35,6 +35,14 @@ function describeRequirement(issue: z.core.$ZodRawIssue): string {
       return "is not valid";
   }
 }
+
+/** Explains why a text such as `60s` is no number. */
+const describeUnit = ({ expected, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>) =>
+  (expected === "number" || expected === "int") &&
+  typeof input === "string" &&
+  /^\d{1,9}(\.\d{1,9})? ?[a-z]{1,12}$/i.test(input)
+    ? " without a unit"
+    : "";
 
 function describeBound(origin: string, limit: string, count: number): string {
   if (origin === "string" && limit === "at least" && count === 1) return "not be empty";

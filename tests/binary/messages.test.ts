@@ -24,6 +24,11 @@ test("every message of a failing command has the cause and the next step, in one
     [["backup", at("no/x.db")], 1, `The folder ${at("no")} does not exist`, "choose another file"],
     [["backup", at("file")], 1, "exists already"],
     [["keys", "create", "--org", "acme", "--name", "x", "--expires", "30x"], 2, "12h, 30d or 8w"],
+    ...["gatus", "uptime-kuma", "healthchecks"].map((from): (typeof cases)[number] => [
+      ["import", from, config, "--org", "acme"],
+      2,
+      `here: ${config}`,
+    ]),
   ];
   for (const [args, exitCode, ...parts] of cases) {
     const run = await box.run(args);
@@ -37,6 +42,9 @@ test("every message of a failing command has the cause and the next step, in one
     [["serve", "--host", "192.0.2.77"], 1, "this machine does not have that address"],
     [["serve", "--database", "rqlite://127.0.0.1:1"], 1, "The connection was refused", "rqlited"],
     [["serve", "--url", "https://a.example/x?y"], 2, "--url must have no query"],
+    [["serve", "--config", config], 2, `${config} does not exist`],
+    [["login", "--server", client[1]!, "--key-file", config], 2, `${config} does not exist`],
+    [["apply", "-f", config, ...client], 2, `${config} does not exist`],
     [
       ["maintenance", "start", "x", "--for", "30x", "--monitor", "m", ...client],
       2,

@@ -402,6 +402,27 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     "groups.g.alertChannels[0]",
     /must be the key/,
   ],
+  [
+    "a group with a typing error in its key",
+    { groups: { payments: {} }, monitors: { a: { ...http, group: "payment" } } },
+    "monitors.a.group",
+    /must be the key of a record in groups of this configuration; did you mean payments\?$/,
+  ],
+  [
+    "a channel with a typing error in its key",
+    {
+      alertChannels: { ops: { type: "slack", webhookUrl: "https://hooks.example/x" } },
+      monitors: { a: { ...http, alertChannels: ["opps"] } },
+    },
+    "monitors.a.alertChannels[0]",
+    /did you mean ops\?$/,
+  ],
+  [
+    "an interval with a unit",
+    { monitors: { a: { ...http, interval: "60s" } } },
+    "monitors.a.interval",
+    /^must be a number without a unit$/,
+  ],
   ["a number as a key", { monitors: { 7: http } }, "monitors.7", /must be a key/],
   [
     "a wrong default",

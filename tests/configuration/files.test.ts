@@ -71,11 +71,18 @@ const wrong: [what: string, text: string, said: RegExp][] = [
   [
     "a missing file",
     "x-a: ${file:none.txt}",
-    /^a\.yaml:1:6: the file none\.txt can't be read \(ENOENT\)$/,
+    /^a\.yaml:1:6: the file none\.txt can't be read: \S*none\.txt does not exist$/,
   ],
   ["a list", "- a\n", /^a\.yaml:1:1: must be a map/],
   ["a tag of another program", "x-a: !!js/function x\n", /^a\.yaml:1:6: /],
-  ["two documents", "x-a: 1\n---\nx-b: 2\n", /^a\.yaml:2:1: /],
+  ["two documents", "x-a: 1\n---\nx-b: 2\n", /^a\.yaml:2:1: has several documents/],
+  ["a tab", "monitors:\n\ta: 1\n", /^a\.yaml:2:1: is indented by a tab: YAML allows spaces only$/],
+  [
+    "a configuration of Gatus",
+    "endpoints: []\n",
+    /^a\.yaml:1:1: is a configuration of Gatus: `signalbox import gatus FILE --org SLUG` imports it$/,
+  ],
+  ["a compose file", "services: {web: {image: x}}\n", /^a\.yaml:1:1: is a compose file/],
 ];
 
 describe("an invalid file is reported with position and reason:", () => {
@@ -90,6 +97,23 @@ describe("an invalid file is reported with position and reason:", () => {
       "b.yml:4:3: monitors.shop is in another file, too",
     );
   });
+});
+
+test.each([
+  ['{"monitors": {},}', "1:16"],
+  ['{"monitors":\n {"a": {"type": "push", "tags": ["a,]", "b" ,\n]}}}', "2:45"],
+])("JSON with a comma before a closing bracket is rejected at its position", async (text, at) => {
+  const file = join(folderOf({ "a.json": text }), "a.json");
+  const error = await readConfigurations(file, {}).catch((reason: Error) => reason);
+  expect((error as Error).message).toBe(
+    `${file}:${at}: is a comma before a closing bracket: JSON allows none`,
+  );
+});
+
+test("JSON with commas and brackets in its texts is read", async () => {
+  const document = { "x-a": ["a,]", '\\",}', "b"] };
+  const file = join(folderOf({ "a.json": JSON.stringify(document) }), "a.json");
+  expect((await readConfigurations(file, {}))[0]?.document).toEqual(document);
 });
 
 test("field errors of REST are reported at their position in the files", async () => {

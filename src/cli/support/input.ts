@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { readFileSync } from "node:fs";
+import { explainUnreadable } from "../../core/system/system-errors.ts";
 import { formatDuration } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 
@@ -8,7 +9,7 @@ export function readText(option: string, file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
-    throw invalidFieldError(option, `can't be read (${(error as Error).message})`);
+    throw invalidFieldError(option, `can't be read: ${explainUnreadable(error, file)}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
+import { explainUnreadable } from "../../core/system/system-errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { configSections } from "../schema.ts";
 import { expandVariables, isOneVariable, type Variables } from "./variables.ts";
@@ -95,7 +96,7 @@ function readText(file: string): string {
     return utf8.decode(readFileSync(file));
   } catch (error) {
     throw new InvalidFiles([
-      { place: start, message: `can't be read: ${(error as Error).message}` },
+      { place: start, message: `can't be read: ${explainUnreadable(error, file)}` },
     ]);
   }
 }
@@ -109,7 +110,9 @@ async function readOne(file: string, variables: Variables): Promise<MergedFiles 
     if (isOneVariable(text)) single.push(path);
     return expandVariables(text, { variables, readFile }, fail);
   });
-  const { value, places } = await parseYaml(file, readText(file), scalar);
+  const text = readText(file);
+  if (/\.json$/i.test(file)) assertJson(file, text);
+  const { value, places } = await parseYaml(file, text, scalar);
   if (value === null) return null;
   if (!isObject(value))
     throw new InvalidFiles([
@@ -123,6 +126,18 @@ async function readOne(file: string, variables: Variables): Promise<MergedFiles 
     for (const path of single) convert(value, path);
   }
   return { value, places };
+}
+
+/** Rejects a comma before a closing bracket, which YAML allows and JSON does not. */
+function assertJson(file: string, text: string) {
+  const tokens = text.matchAll(/"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])/g);
+  const comma = tokens.find(([token]) => token === ",");
+  if (comma === undefined) return;
+  const before = text.slice(0, comma.index).split("\n");
+  const place = { file, line: before.length, column: (before.at(-1) ?? "").length + 1 };
+  throw new InvalidFiles([
+    { place, message: "is a comma before a closing bracket: JSON allows none" },
+  ]);
 }
 
 /** Identifies files of other programs by their top-level keys. Returns the end of an error sentence, or null. */

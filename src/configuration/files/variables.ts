@@ -1,3 +1,5 @@
+import { explainUnreadable } from "../../core/system/system-errors.ts";
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 type Sources = {
@@ -40,9 +42,7 @@ function readContent(
   try {
     return readFile(path).replace(/\r?\n$/, "");
   } catch (error) {
-    return fail(
-      `the file ${path} can't be read (${(error as NodeJS.ErrnoException).code ?? "no text"})`,
-    );
+    return fail(`the file ${path} can't be read: ${explainUnreadable(error, path)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { explainUnreadable } from "./system-errors.ts";
 import { suggestName } from "../text/suggestion.ts";
 import { invalidFieldError } from "../validation.ts";
 
@@ -36,7 +37,7 @@ function readText(file: string): string {
   } catch (error) {
     throw invalidFieldError(
       "--config",
-      `names ${file}, which can't be read (${(error as Error).message})`,
+      `names ${file}, which can't be read: ${explainUnreadable(error, file)}`,
     );
   }
 }

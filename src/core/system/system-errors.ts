@@ -30,3 +30,7 @@ export function explainFileError(error: unknown, path?: string): string | null {
   if (file === undefined) return null;
   return sentences[String(code)]?.(file, String(syscall)) ?? null;
 }
+
+/** Explains why a file can't be read, as the end of a sentence without a period. */
+export const explainUnreadable = (error: unknown, file: string): string =>
+  (explainFileError(error, file) ?? (error as Error).message).replace(/\.$/, "");

@@ -1,9 +1,11 @@
 /** Converts the checks of a Healthchecks project, as its management API lists them, to push monitors. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import { formatBytes, formatDuration, toLine } from "../../core/text/formatting.ts";
+import { explainFileError } from "../../core/system/system-errors.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { importBounds } from "../../core/limits.ts";
 import { parseJsonText } from "../../http/body.ts";
 import { findScheduleIssue } from "../../monitoring/jobs/schedule-rules.ts";
@@ -51,8 +53,10 @@ export async function buildHealthchecksPlan(from: string, name = basename(from))
 const withoutToken = ({ pushToken: _token, ...fields }: Fields): Fields => fields;
 
 async function readChecks(from: string, name: string): Promise<Fields[]> {
-  const text = await readFile(from, "utf8").catch(() => {
-    throw createUnreadableError(name, "it can't be read.");
+  if ((await stat(from).catch(() => null)) === null)
+    throw invalidFieldError("source", `is not a file here: ${from}`);
+  const text = await readFile(from, "utf8").catch((error: unknown) => {
+    throw createUnreadableError(name, explainFileError(error, from) ?? "it can't be read.");
   });
   const most = importBounds.recordBytes.value;
   if (text.length > most)
