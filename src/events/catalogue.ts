@@ -75,7 +75,7 @@ export const auditVerbs = {
   "identity-provider": edits,
   invitation: ["created", "accepted", "revoked"],
   "api-key": ["created", "groups-changed", "revoked"],
-  settings: ["updated"],
+  settings: ["updated", "report-sent"],
   organization: edits,
   backup: ["downloaded", "restored", "scheduled"],
 } as const;

@@ -42,7 +42,7 @@ export function composeReportMail(id: string, report: Report, frame: Frame): Mes
 }
 
 export function composeReportTitle(
-  report: Report,
+  report: Pick<Report, "subject" | "from" | "to" | "timeZone">,
   { interval, organization, language }: Omit<Frame, "url">,
 ): string {
   const { type, name } = report.subject;

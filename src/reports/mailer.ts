@@ -1,6 +1,7 @@
 /** Sends reports by mail when their week or month is over, each once to each address. */
 import { failFinally } from "../alerting/provider.ts";
 import { sendAsMail } from "../alerting/providers/email.ts";
+import type { MailStyle } from "../alerting/providers/mail-texts.ts";
 import {
   createDeliveryContext,
   findMailServer,
@@ -22,15 +23,17 @@ import { AppError } from "../core/errors.ts";
 import { deriveId } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
-import { buildScope, type ScopeServices, system } from "../events/scope.ts";
+import { buildScope, type Scope, type ScopeServices, system } from "../events/scope.ts";
 import type { Tenant } from "../database/rows.ts";
 import { getLanguage } from "../status-pages/languages/catalogue.ts";
+import type { Language } from "../status-pages/languages/language.ts";
 import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";
 import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
 import type { composePdfDocument } from "./pdf-document.ts";
 import type { ReportPrinter } from "./printer.ts";
-import type { Report, ReportQuery } from "./schema.ts";
+import type { MailSubject, Report } from "./schema.ts";
+import { findSentReport } from "./store.ts";
 import { getReportOfPeriod, nameReportFile } from "./service.ts";
 
 const tickMs = 60_000;
@@ -54,7 +57,7 @@ const deliveryIdOf = (
     `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${keyOfRecipient(recipient)}`,
   );
 
-const receiverIdOf = (organizationId: string, recipient: ReportRecipient) =>
+export const receiverIdOf = (organizationId: string, recipient: ReportRecipient) =>
   deriveId(organizationId, `report mailbox ${keyOfRecipient(recipient)}`);
 
 export class ReportMailer {
@@ -138,10 +141,10 @@ async function listReportMails(store: Store) {
 }
 
 /** Returns time zone and language of the page, or of the organization; null if the page was deleted. */
-async function findFrame(
-  services: Services,
+export async function findFrame(
+  services: ScopeServices,
   organizationId: string,
-  { statusPageId }: ReportMail,
+  { statusPageId }: MailSubject,
 ): Promise<{ timeZone: string; language: PageLanguage } | null> {
   if (statusPageId !== null)
     return findPlainPage({ store: services.store, organizationId }, statusPageId);
@@ -152,7 +155,7 @@ async function findFrame(
 type Mailbox = ReportRecipient & { email: string };
 
 /** Returns the address of each recipient once. People who left the organization have none. */
-async function listMailboxes(
+export async function listMailboxes(
   tenant: Tenant,
   recipients: readonly ReportRecipient[],
 ): Promise<Mailbox[]> {
@@ -222,22 +225,32 @@ async function prepareReport(
   };
 }
 
-/** Finds the report and the period of a delivery, which are only in its ID. */
+export const isSameReport = (one: MailSubject, other: MailSubject) =>
+  (["interval", "groupId", "statusPageId"] as const).every((name) => one[name] === other[name]);
+
+/**
+ * Finds the report and the period of a delivery. The delivery names a report that a person sent; for all others, they
+ * are only in its ID.
+ */
 async function findReportOfDelivery(
   services: MailServices,
   { organizationId, mailbox, deliveryId }: ReportDelivery,
 ): Promise<FoundReport | null> {
-  const { reportMails } = await findSettings(services.store, organizationId);
+  const { store, clock } = services;
+  const { reportMails } = await findSettings(store, organizationId);
+  const sent = await findSentReport({ store, organizationId }, deliveryId);
   for (const mail of reportMails) {
+    if (sent !== null && !isSameReport(mail, sent)) continue;
     const recipient = mail.to.find((one) => keyOfRecipient(one) === keyOfRecipient(mailbox));
     if (recipient === undefined) continue;
     const frame = await findFrame(services, organizationId, mail);
     if (frame === null) continue;
     const { timeZone } = frame;
-    const last = findLastPeriod(mail.interval, services.clock(), timeZone);
+    const language = recipient.language ?? frame.language;
+    const last = findLastPeriod(mail.interval, sent?.at ?? clock(), timeZone);
+    if (sent !== null) return { mail, period: { ...last, timeZone }, language };
     // The next period can end while a mail is retried.
     const before = findLastPeriod(mail.interval, last.span.from, timeZone);
-    const language = recipient.language ?? frame.language;
     for (const period of [last, before])
       if (deliveryIdOf(organizationId, mail, period, recipient) === deliveryId)
         return { mail, period: { ...period, timeZone }, language };
@@ -251,42 +264,63 @@ async function sendReport(
   { mail, period, language: tag }: FoundReport,
   cancelled: AbortSignal,
 ) {
-  const { interval, groupId, statusPageId, slaTarget, maintenance } = mail;
   const scope = buildScope(services, organizationId, system);
-  const query: ReportQuery = {
-    ...(groupId !== null && { groupId }),
-    ...(statusPageId !== null && { statusPageId }),
-    ...(slaTarget !== null && { slaTarget }),
-    maintenance,
-  };
-  const report = await getReportOfPeriod(scope, query, period).catch((error: unknown) => {
+  const report = await getReportOfMail(scope, mail, period).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "NOT_FOUND") return null;
     throw error;
   });
   const smtp = await findMailServer(services, { organizationId });
   const context = createDeliveryContext(services, cancelled, smtp);
   if (report === null) return failFinally("The group or the page of the report was deleted.");
+  const { message, mailStyle, frame } = await composeMail(scope, deliveryId, mail, report, {
+    origin: services.origin(),
+    language: getLanguage(tag),
+  });
+  const attachments = await printAttachments(services, organizationId, report, frame);
+  return sendAsMail(message, [mailbox.email], context, { ...mailStyle, attachments });
+}
+
+/** Returns the report that a mail is about. Throws NOT_FOUND. */
+export const getReportOfMail = (
+  scope: Scope,
+  { groupId, statusPageId, slaTarget, maintenance }: Omit<ReportMail, "to">,
+  period: Period,
+) =>
+  getReportOfPeriod(
+    scope,
+    {
+      ...(groupId !== null && { groupId }),
+      ...(statusPageId !== null && { statusPageId }),
+      ...(slaTarget !== null && { slaTarget }),
+      maintenance,
+    },
+    period,
+  );
+
+/** Composes a mail without its attachment. */
+export async function composeMail(
+  scope: Scope,
+  deliveryId: string,
+  { interval, groupId, statusPageId }: MailSubject,
+  report: Report,
+  { origin, language }: { origin: string; language: Language },
+) {
   const { name: organization } = await getOwnOrganization(scope);
   const search = new URLSearchParams({
     ...(interval === "monthly" && { month: report.month }),
     ...(groupId !== null && { groupId }),
     ...(statusPageId !== null && { statusPageId }),
-    organization: organizationId,
+    organization: scope.organizationId,
   });
-  const url = `${services.origin()}/reports?${search}`;
-  const language = getLanguage(tag);
-  const message = composeReportMail(deliveryId, report, { interval, organization, url, language });
-  return sendAsMail(message, [mailbox.email], context, {
+  const frame = { interval, organization, language };
+  const mailStyle: MailStyle = {
     language,
     link: language.say("openReport"),
     headers: {},
     footer: { text: language.say("whyReported", { organization }), links: [] },
-    attachments: await printAttachments(services, organizationId, report, {
-      interval,
-      organization,
-      language,
-    }),
-  });
+  };
+  const url = `${origin}/reports?${search}`;
+  return { message: composeReportMail(deliveryId, report, { ...frame, url }), mailStyle, frame };
 }
 
 /** Waits at most this long for the PDF of a mail: other reports can be printed before it. */

@@ -2,7 +2,17 @@ import { z } from "zod";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import type { ReportPrinter } from "./printer.ts";
-import { Report, ReportPdfQuery, ReportQuery } from "./schema.ts";
+import { HoldQuery } from "../http/held-changes/schema.ts";
+import { downloadMailPdf, previewReportMail, sendReportMail } from "./mail-service.ts";
+import {
+  Report,
+  ReportMailPreview,
+  ReportMailQuery,
+  ReportPdfQuery,
+  ReportQuery,
+  ReportToSend,
+  SentReportMail,
+} from "./schema.ts";
 import { downloadReport, downloadReportAsPdf, getReport } from "./service.ts";
 
 export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
@@ -50,5 +60,50 @@ export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
         query: ReportPdfQuery,
         response: z.instanceof(File),
         handle: ({ scope, query }) => downloadReportAsPdf(scope, query, printer),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/mail", {
+        name: "previewReportMail",
+        access: "read",
+        limited: "denied",
+        summary: "Preview the mail of a report",
+        description:
+          "The mail of the last week or month that is over, as it would be sent now. Nothing is sent, and the report need not be set up. Without `slaTarget` and `maintenance`, those of the report in the settings count.",
+        query: ReportMailQuery,
+        data: ReportMailPreview,
+        handle: ({ scope, query }) => previewReportMail(scope, query, printer),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/mail/pdf", {
+        name: "getReportMailPdf",
+        access: "read",
+        limited: "denied",
+        bytes: "application/pdf",
+        timeoutSeconds: 120,
+        errors: ["CONFLICT"],
+        summary: "Get the PDF of the mail of a report",
+        description:
+          "The PDF that would be attached. Without Chromium on this machine, the response is 409.",
+        query: ReportMailQuery,
+        response: z.instanceof(File),
+        handle: ({ scope, query }) => downloadMailPdf(scope, query, printer),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/mail/send", {
+        name: "sendReportMail",
+        access: "write",
+        limited: "denied",
+        role: "admin",
+        summary: "Send a report by mail now",
+        description:
+          "Sends the report of the last week or month that is over to all its recipients, also to those who already have it. It must be one of `reportMails` in the settings.",
+        query: HoldQuery,
+        body: ReportToSend,
+        data: SentReportMail,
+        errors: ["NOT_FOUND", "CONFLICT"],
+        handle: ({ scope, body }) => sendReportMail(scope, body),
       }),
     );

@@ -1,8 +1,8 @@
 /** Wire format of monthly reports. */
 import { z } from "zod";
-import { Id, Timestamp, TimeZone } from "../core/fields.ts";
+import { Id, nullable, Timestamp, TimeZone } from "../core/fields.ts";
 import { pageLanguages } from "../core/languages.ts";
-import { MaintenanceTime } from "../accounts/settings/schema.ts";
+import { MaintenanceTime, type ReportMail } from "../accounts/settings/schema.ts";
 import { monthPattern } from "../core/time/clock.ts";
 
 const Month = z.string().regex(monthPattern, "must be a month such as 2026-11");
@@ -53,6 +53,101 @@ export const ReportPdfQuery = z
   })
   .refine(hasOneSubject, severalSubjects);
 export type ReportPdfQuery = z.output<typeof ReportPdfQuery>;
+
+/** Identifies a report by mail: an organization has one per interval and subject. */
+export type MailSubject = Pick<ReportMail, "interval" | "groupId" | "statusPageId">;
+/** A report that a person sent, with the time in Unix milliseconds. */
+export type SentReport = MailSubject & { at: number };
+
+const Interval = z.enum(["weekly", "monthly"]);
+
+const hasOneMailSubject = ({
+  groupId,
+  statusPageId,
+}: {
+  groupId?: string | null | undefined;
+  statusPageId?: string | null | undefined;
+}) => groupId == null || statusPageId == null;
+const severalMailSubjects = {
+  path: ["groupId"],
+  message: "cannot be combined with statusPageId",
+};
+
+/** Query of the mail of a report. The report need not be set up yet. */
+export const ReportMailQuery = z
+  .strictObject({
+    interval: Interval.default("monthly"),
+    groupId: Id.optional(),
+    statusPageId: Id.optional(),
+    slaTarget: ReportQuery.shape.slaTarget,
+    maintenance: MaintenanceTime.optional().meta({
+      description: "Default: as the report is set up, or `excluded`.",
+    }),
+    language: z.enum(pageLanguages).optional().meta({
+      description: "Default: the language of the status page, or English.",
+    }),
+  })
+  .refine(hasOneMailSubject, severalMailSubjects);
+export type ReportMailQuery = z.output<typeof ReportMailQuery>;
+
+export const ReportMailPreview = z
+  .object({
+    from: Timestamp,
+    to: Timestamp.meta({ description: "End of the last week or month that is over." }),
+    timeZone: z.string(),
+    language: z.enum(pageLanguages),
+    subject: z.string(),
+    text: z.string(),
+    html: z.string().meta({ description: "The HTML document of the mail. It has no scripts." }),
+    attachment: z
+      .string()
+      .nullable()
+      .meta({ description: "Name of the attached PDF; null without Chromium." }),
+  })
+  .meta({
+    id: "ReportMailPreview",
+    description: "A mail as each recipient would get it.",
+    example: {
+      from: "2026-09-30T22:00:00.000Z",
+      to: "2026-10-31T23:00:00.000Z",
+      timeZone: "Europe/Berlin",
+      language: "en",
+      subject: "Report of October 2026: Payments, Acme",
+      text: "Report of October 2026: Payments, Acme\n\nUptime: 99.95 % (target 99.90 %: met)\n",
+      html: "<!doctype html>…",
+      attachment: "report-group-2026-10.pdf",
+    },
+  });
+export type ReportMailPreview = z.infer<typeof ReportMailPreview>;
+
+export const ReportToSend = z
+  .strictObject({
+    interval: Interval,
+    groupId: nullable(Id),
+    statusPageId: nullable(Id),
+  })
+  .refine(hasOneMailSubject, severalMailSubjects)
+  .meta({ id: "ReportToSend", example: { interval: "monthly" } });
+export type ReportToSend = z.output<typeof ReportToSend>;
+
+export const SentReportMail = z
+  .object({
+    title: z.string().meta({ description: "Subject of the mail, in English." }),
+    recipients: z.int().min(1),
+    from: Timestamp,
+    to: Timestamp,
+  })
+  .meta({
+    id: "SentReportMail",
+    description: "A report that was added to the outbox.",
+    example: {
+      title: "Report of October 2026: Payments, Acme",
+      recipients: 2,
+      from: "2026-09-30T22:00:00.000Z",
+      to: "2026-10-31T23:00:00.000Z",
+    },
+  });
+export type SentReportMail = z.infer<typeof SentReportMail>;
 
 const seconds = z.int().min(0);
 const mean = z.number().min(0).nullable();

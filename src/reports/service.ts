@@ -9,6 +9,7 @@ import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { getLanguage } from "../status-pages/languages/catalogue.ts";
+import type { Language } from "../status-pages/languages/language.ts";
 import { getStatusPage } from "../status-pages/service.ts";
 import {
   formatCsv,
@@ -326,14 +327,24 @@ export async function downloadReportAsPdf(
   printer: ReportPrinter,
 ): Promise<File> {
   const report = await getWholeReport(scope, query);
+  const { name: organization } = await getOwnOrganization(scope);
+  const frame = { interval: "monthly", organization, language: getLanguage(tag) } as const;
+  return printReport(scope, report, frame, printer);
+}
+
+/** Prints a report as PDF. Throws CONFLICT without Chromium, and UNAVAILABLE. */
+export async function printReport(
+  scope: Scope,
+  report: Report,
+  frame: { interval: "weekly" | "monthly"; organization: string; language: Language },
+  printer: ReportPrinter,
+): Promise<File> {
   const program = await printer.findProgram();
   if (program === null)
     throw new AppError(
       "CONFLICT",
       "There is no Chromium on this machine to write a PDF. Install it, or name it with serve --browser.",
     );
-  const { name: organization } = await getOwnOrganization(scope);
-  const frame = { interval: "monthly", organization, language: getLanguage(tag) } as const;
   const { composePdfDocument } = await import("./pdf-document.ts");
   const html = composePdfDocument(report, frame);
   const pdf = await printer.print(scope.organizationId, program, html).catch((error: unknown) => {

@@ -1,13 +1,16 @@
 /** Reads the monitors, uptime sums, states and incidents of monthly reports. */
+import { sql } from "drizzle-orm";
+import { AppError } from "../core/errors.ts";
+import { createId } from "../core/ids.ts";
 import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
-import type { Store } from "../database/store.ts";
+import { guard, type Prepared, type Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";
 import type { Periods, Seconds, Span, StateStart } from "./rules.ts";
-import type { ReportedIncident } from "./schema.ts";
+import type { MailSubject, ReportedIncident, SentReport } from "./schema.ts";
 
 export type ReportedMonitor = {
   key: number;
@@ -41,6 +44,51 @@ export function findReportedMonitors({ store, organizationId }: Tenant, wanted: 
         JSON.stringify(wanted.monitorIds),
       ]);
 }
+
+/** Returns the report that a person sent with this delivery; null for a report that was due. */
+export async function findSentReport(
+  { store, organizationId }: Tenant,
+  deliveryId: string,
+): Promise<SentReport | null> {
+  const [row] = await store.query<{ report: string | null }>(
+    "select report from deliveries where organization_id = ? and id = ?",
+    [organizationId, deliveryId],
+  );
+  return row?.report == null ? null : (JSON.parse(row.report) as SentReport);
+}
+
+/** Adds a report to the outbox, once per mailbox. */
+export const insertSentReport = (
+  { organizationId }: Tenant,
+  report: SentReport,
+  receiverIds: readonly string[],
+): Prepared => ({
+  text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, status,
+      attempts, scheduled_attempts, due_at, created_at, report)
+    select ?, value ->> 0, 'mailbox', value ->> 1, 'sending', 0, 0, ?, ?, ? from json_each(?)`,
+  parameters: [
+    organizationId,
+    report.at,
+    formatTimestamp(report.at),
+    JSON.stringify(report),
+    JSON.stringify(receiverIds.map((id) => [createId(report.at), id])),
+  ],
+});
+
+/** Guards that the report is not being sent to one of these mailboxes. */
+export const guardNotSending = (
+  { organizationId }: Tenant,
+  { interval, groupId, statusPageId }: MailSubject,
+  receiverIds: readonly string[],
+) =>
+  guard(
+    sql`not exists (select 1 from deliveries where receiver_type = 'mailbox'
+      and organization_id = ${organizationId}
+      and receiver_id in (select value from json_each(${JSON.stringify(receiverIds)}))
+      and due_at is not null and report ->> 'interval' = ${interval}
+      and report ->> 'groupId' is ${groupId} and report ->> 'statusPageId' is ${statusPageId})`,
+    () => new AppError("CONFLICT", "This report is being sent. Wait until it is delivered."),
+  );
 
 export function listReportedGroups({ store, organizationId }: Tenant) {
   return store.query<{ id: string; name: string; slaTarget: number | null }>(

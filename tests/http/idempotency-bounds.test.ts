@@ -123,7 +123,7 @@ test("every POST and PATCH that returns a record with lists has an address to re
     })
     .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")
     .toSorted((one, other) => one.localeCompare(other));
-  // A note, an alert, a result, overrides, a token, counts, the name of a restored record, a delivery: short by their schemas.
+  // A note, an alert, a result, overrides, a token, counts, the name of a restored record or report, a delivery: short by their schemas.
   // The undo of a bulk change is at most as long as a request.
   expect(unreadable).toEqual([
     "acknowledgeAlert",
@@ -146,6 +146,7 @@ test("every POST and PATCH that returns a record with lists has an address to re
     "restoreMonitorGroup",
     "restoreStatusPage",
     "revokeAlertLinks",
+    "sendReportMail",
     "sendVerificationCode",
     "snoozeAlert",
     "swapShifts",

@@ -244,3 +244,130 @@ test("weeks start on Monday, and periods follow the clock changes of the zone", 
   expect(spanOf("weekly", "2026-10-25T23:00:00.000Z")).toEqual(week);
   expect(spanOf("weekly", "2026-11-01T22:59:59.000Z")).toEqual(week);
 });
+
+const mailPath = "/api/v1/reports/mail";
+
+test("a preview is the mail that is sent, and sends nothing", async () => {
+  await using made = await createWorld();
+  const { api, update, server, group, runAt, time } = made;
+  const to = [{ email: "boss@team.example", language: "de" }];
+  const mail = { interval: "monthly", groupId: group.id, slaTarget: 0.4, maintenance: "down", to };
+  expect((await update({ reportMails: [mail] })).status).toBe(200);
+  time.now = at("2026-11-01T00:10:00.000Z");
+  const query = `?interval=monthly&groupId=${group.id}`;
+  const { status, json } = await api("GET", `${mailPath}${query}&language=de`);
+  const { subject, html, text, ...about } = json.data;
+  expect([status, about]).toEqual([
+    200,
+    {
+      from: "2026-10-01T00:00:00.000Z",
+      to: "2026-11-01T00:00:00.000Z",
+      timeZone: "UTC",
+      language: "de",
+      attachment: null,
+    },
+  ]);
+  expect(server.mails).toEqual([]);
+  time.now = at("2026-11-01T00:20:00.000Z");
+  await new ReportMailer(made.appliance).runOnce();
+  await made.alerts.runOnce();
+  const sent = server.getOnlyMail();
+  const withoutOrigin = (document: string) => document.replaceAll(/https?:\/\/[^/]*/g, "");
+  expect(
+    [sent.headers["subject"]?.join(), sent.text.trim(), sent.html].map((one) =>
+      withoutOrigin(one ?? ""),
+    ),
+  ).toEqual([subject, text.trim(), html].map(withoutOrigin));
+  server.mails.splice(0);
+  const missed = await api("GET", `${mailPath}${query}&slaTarget=0.9&maintenance=excluded`);
+  expect(missed.json.data.text).toContain("target 90.00");
+  const weekly = await api("GET", `${mailPath}?interval=weekly`);
+  expect(weekly.json.data.subject).toStartWith("Report of 19");
+  const statusOf = async (search: string) => (await api("GET", `${mailPath}${search}`)).status;
+  expect(await statusOf("?interval=daily")).toBe(422);
+  expect(await statusOf(`?interval=weekly&groupId=${unknownId}`)).toBe(404);
+  expect(await statusOf(`?interval=weekly&statusPageId=${unknownId}`)).toBe(404);
+  expect(await statusOf(`${query}&statusPageId=${unknownId}`)).toBe(422);
+  expect((await made.theirs.api("GET", `${mailPath}${query}`)).status).toBe(404);
+  expect(await statusOf(`/pdf${query}`)).toBe(409);
+  expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
+});
+
+test("a report that is sent now is held, and then reaches each recipient once, also after a kill", async () => {
+  await using made = await createWorld();
+  const { api, update, server, group, runAt, time, held, database } = made;
+  const to = ["boss", "cfo"].map((name) => ({ email: `${name}@team.example` }));
+  const mail = { interval: "monthly", groupId: group.id, to };
+  const others = { interval: "monthly", to: [{ email: "boss@team.example" }] };
+  expect((await update({ reportMails: [mail, others] })).status).toBe(200);
+  const october = ["boss", "cfo"].map(
+    (name) => `${name}@team.example: Report of October 2026: Payments, Ours`,
+  );
+  expect(await runAt("2026-11-01T00:20:00.000Z")).toHaveLength(3);
+  const body = { interval: "monthly", groupId: group.id };
+  const send = (search = "") => api("POST", `${mailPath}/send${search}`, { body });
+
+  const undone = await send("?hold=10");
+  expect([undone.status, undone.json.data.title]).toEqual([
+    202,
+    "Report of October 2026: Payments, Ours",
+  ]);
+  expect((await api("DELETE", `/api/v1/held-changes/${undone.json.data.id}`)).status).toBe(200);
+  time.now += 20_000;
+  await held.runOnce();
+  await made.alerts.runOnce();
+  expect(server.mails).toEqual([]);
+
+  expect((await send("?hold=10")).status).toBe(202);
+  time.now += 9_000;
+  await held.runOnce();
+  await made.alerts.runOnce();
+  expect(server.mails).toEqual([]);
+  time.now += 1_000;
+  await held.runOnce();
+  await held.runOnce();
+  expect((await send()).json.error).toMatchObject({
+    code: "CONFLICT",
+    message: "This report is being sent. Wait until it is delivered.",
+  });
+  // A process claims the deliveries and is killed.
+  database.run("UPDATE deliveries SET leased_until = ? WHERE due_at IS NOT NULL", [
+    time.now + 60_000,
+  ]);
+  expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
+  expect(await runAt("2026-11-01T00:25:00.000Z")).toEqual(october);
+  expect(await runAt("2026-11-01T00:26:00.000Z")).toEqual([]);
+
+  const again = await send();
+  expect([again.status, again.json.data]).toEqual([
+    200,
+    {
+      title: "Report of October 2026: Payments, Ours",
+      recipients: 2,
+      from: "2026-10-01T00:00:00.000Z",
+      to: "2026-11-01T00:00:00.000Z",
+    },
+  ]);
+  // Removed recipients get nothing more.
+  await update({ reportMails: [{ ...mail, to: to.slice(0, 1) }] });
+  expect(await runAt("2026-11-01T00:27:00.000Z")).toEqual(october.slice(0, 1));
+  const entries = database.query(
+    "SELECT 1 FROM audit_entries WHERE action = 'settings.report-sent'",
+  );
+  expect(entries.all()).toHaveLength(2);
+});
+
+test("only a report that is set up is sent, by an admin, and only with a mail server", async () => {
+  await using made = await createWorld();
+  const { api, update, theirs, group } = made;
+  const send = async (client: typeof api, body: object) =>
+    (await client("POST", `${mailPath}/send`, { body })).status;
+  expect(await send(api, { interval: "monthly" })).toBe(404);
+  await update({ reportMails: [{ interval: "monthly", to: [{ email: "boss@team.example" }] }] });
+  expect(await send(api, { interval: "weekly" })).toBe(404);
+  expect(await send(api, { interval: "monthly", groupId: group.id })).toBe(404);
+  expect(await send(theirs.api, { interval: "monthly" })).toBe(404);
+  expect(await send(api, { interval: "monthly", to: [] })).toBe(422);
+  await update({ smtp: null });
+  expect(await send(api, { interval: "monthly" })).toBe(409);
+});

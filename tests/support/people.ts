@@ -55,7 +55,7 @@ export async function createPerson(
   return { id, name, email };
 }
 
-/** Creates the people and the monitor of the sample bodies in `records.ts`. */
+/** Creates the people, the monitor and the report by mail of the sample bodies in `records.ts`. */
 export async function createSampleMembers(appliance: TestAppliance) {
   const { database, ours } = appliance;
   for (const id of samplePeople) await createPerson(appliance, ours.id, "member", { id });
@@ -68,7 +68,24 @@ export async function createSampleMembers(appliance: TestAppliance) {
       id,
     ]);
   })();
+  database.run(
+    "UPDATE organization_settings SET smtp = coalesce(smtp, ?), report_mails = ? WHERE id = ?",
+    [
+      JSON.stringify({ host: "192.0.2.1", port: 25, user: null, from: "a@b.example", tls: "none" }),
+      JSON.stringify([{ ...sampleReport, since: 0 }]),
+      ours.id,
+    ],
+  );
 }
+
+const sampleReport = {
+  interval: "monthly",
+  groupId: null,
+  statusPageId: null,
+  slaTarget: null,
+  maintenance: "excluded",
+  to: [{ email: "boss@b.example", personId: null, language: null }],
+};
 
 /** A client with this cookie that sends the headers of a browser on the admin page. */
 export function createBrowserClient(

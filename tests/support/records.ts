@@ -160,6 +160,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (path.endsWith("/alerting/replay")) return { days: 14, retries: 2 };
   if (path.endsWith("/alert-sources/preview"))
     return { type: "alertmanager", body: '{"alerts":[]}' };
+  if (path.endsWith("/mail/send")) return { interval: "monthly" };
   if (path.endsWith("/drill")) return { priority: "normal" };
   if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };

@@ -127,6 +127,7 @@ function useOpenWhenSent() {
     if (sent === undefined) return;
     createdHere.delete(sent.id);
     const list = sent.operation === "openIncident" ? "/incidents" : "/maintenance";
-    if (pathname === list) void navigate({ href: `${list}/${sent.subjectId}` });
+    if (sent.subjectId !== null && pathname === list)
+      void navigate({ href: `${list}/${sent.subjectId}` });
   }, [sent?.id]);
 }

@@ -23,6 +23,7 @@ const verbs: Record<string, string> = {
   deleteMonitor: t("Monitor"),
   deleteSubscriber: t("Subscriber"),
   revokeInvitation: t("Invitation"),
+  sendReportMail: t("Report"),
 };
 
 /** Maximum characters of a message in a line. */

@@ -10,6 +10,7 @@ const fixedPhrases = {
   "invitation.revoked": "revoked the invitation of #",
   "group.reordered": "reordered the groups",
   "settings.updated": "changed the settings",
+  "settings.report-sent": "sent a report by mail",
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
   "incident.corrected": "edited the incident #",

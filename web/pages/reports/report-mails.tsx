@@ -5,6 +5,7 @@ import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { type PageLanguage, pageLanguages } from "../../../src/core/languages.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { LinesField } from "../../components/forms/lines-field.tsx";
+import { MailActions } from "./mail-actions.tsx";
 import { parsePercent, toPercent } from "../../components/forms/percent.ts";
 import { notify } from "../../components/toasts.tsx";
 import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
@@ -18,7 +19,8 @@ type Props = { organizationId: string; subject: Subject; onClose: () => void };
 type Person = { id: string; name: string; email: string };
 type ReportMail = Settings["reportMails"][number];
 
-export default function ReportMails({ organizationId, ...props }: Props) {
+export default function ReportMails(props: Props) {
+  const { organizationId } = props;
   const { data: settings, refetch } = useQuery(createSettingsQuery(organizationId));
   const { data: people } = useQuery(peopleQuery);
   return settings === undefined || people === undefined ? null : (
@@ -35,7 +37,7 @@ export default function ReportMails({ organizationId, ...props }: Props) {
   );
 }
 
-type FieldsProps = Omit<Props, "organizationId"> & {
+type FieldsProps = Props & {
   settings: Settings;
   people: readonly Person[];
   onTheirs: () => void;
@@ -82,13 +84,18 @@ function toReportRecipient(
   };
 }
 
+function listOwnMails({ reportMails }: Settings, subject: Subject): ReportMail[] {
+  const { groupId = null, statusPageId = null } = subject;
+  return reportMails.filter(
+    (mail) => mail.groupId === groupId && mail.statusPageId === statusPageId,
+  );
+}
+
 const nobody: Recipient = { who: "", language: "", frequency: "monthly" };
 
 function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
-  const isOwn = (mail: ReportMail) =>
-    mail.groupId === groupId && mail.statusPageId === statusPageId;
-  const own = settings.reportMails.filter(isOwn);
+  const own = listOwnMails(settings, subject);
   const target = own[0]?.slaTarget ?? null;
   const recipients = listRecipients(own, people);
   return useForm(
@@ -111,7 +118,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
           ? []
           : [{ interval, groupId, statusPageId, slaTarget, maintenance, to }];
       });
-      const others = settings.reportMails.filter((mail) => !isOwn(mail));
+      const others = settings.reportMails.filter((mail) => !own.includes(mail));
       const body = { reportMails: [...others, ...mails] };
       onSaved(
         await unwrapData(v1.settings.patch(body, withIfMatch(force ? undefined : settings, once))),
@@ -169,6 +176,13 @@ function Fields(props: FieldsProps) {
         )}
       </LinesField>
       <TermFields form={form} />
+      {settings.smtp !== null && !form.dirty && (
+        <MailActions
+          organizationId={props.organizationId}
+          mails={listOwnMails(settings, subject)}
+          onSent={onClose}
+        />
+      )}
     </FormDialog>
   );
 }
