@@ -24,10 +24,8 @@ export function describeOutcome({ status, error, attempts }: Delivery): string {
   const last = attempts.at(-1);
   // Without a note about some recipients, the message repeats the outcome.
   const note = last?.message === "Delivered." ? "" : (last?.message ?? "");
-  return t("Delivered in {durationMs}. {note}", {
-    durationMs: formatLatency(last?.durationMs),
-    note,
-  }).trim();
+  const outcome = t("Delivered in {duration}.", { duration: formatLatency(last?.durationMs) });
+  return `${outcome} ${note}`.trim();
 }
 
 export async function testFromList({ id, name }: AlertChannel) {
@@ -41,11 +39,9 @@ export async function testFromList({ id, name }: AlertChannel) {
   }
 }
 
-/** Returns `all 12 monitors`, or `the monitor` if there is only one. */
-export const describeAllMonitors = (count: number) =>
-  count === 1
-    ? t("the monitor")
-    : t("all {pluralize}", { pluralize: tCount(count, "{count} monitor", "{count} monitors") });
+/** Label of what attaches a channel to all monitors. */
+export const labelAttaching = (count: number) =>
+  tCount(count, "Attach to the monitor", "Attach to all {count} monitors");
 
 /** Maximum number of monitors per request. */
 const maxMonitorsPerRequest = 5_000;
@@ -75,7 +71,7 @@ async function changeInParts(
 export async function setEnabled(channel: AlertChannel) {
   const { name, enabled } = channel;
   if (await enableChannel(channel, !enabled))
-    notifyDone(`${enabled ? t("Disabled") : t("Enabled")} ${name}`, () =>
+    notifyDone(enabled ? t("Disabled {name}", { name }) : t("Enabled {name}", { name }), () =>
       enableChannel(channel, enabled),
     );
 }

@@ -24,7 +24,7 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { notify, notifyDone, useAction } from "../../components/toasts.tsx";
 import {
-  describeAllMonitors,
+  labelAttaching,
   attachToMonitors,
   deleteChannel,
   detachFromMonitors,
@@ -135,20 +135,21 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const to = [channel["to"]].flat().filter((text) => typeof text === "string");
   return (
     <p>
-      {describeChannelType(type).name} {to.length > 0 && t("to {to} ", { to: to.join(", ") })}
+      {describeChannelType(type).name}{" "}
+      {to.length > 0 && `${t("to {recipients}", { recipients: to.join(", ") })} `}
       {target.length > 0 && <code>{target.join(" ")}</code>}
       {dot}
-      {describeChannelState(channel).words.toLowerCase()}
+      {describeChannelState(channel).phrase}
       {lastDeliveryAt !== null && (
         <>
           {dot}
           {tNode("last delivery {time}", { time: <Time at={lastDeliveryAt} /> })}
         </>
       )}
-      {channel.default && t("{dot}added to new monitors", { dot })}
-      {!channel.incidents && t("{dot}no incident alerts", { dot })}
-      {kinds !== null && t("{dot}only {kinds}", { dot, kinds })}
-      {quietHours !== null && `${dot}quiet ${describeQuietHours(quietHours)}`}
+      {channel.default && dot + t("added to new monitors")}
+      {!channel.incidents && dot + t("no incident alerts")}
+      {kinds !== null && dot + t("only {kinds}", { kinds })}
+      {quietHours !== null && dot + t("quiet {hours}", { hours: describeQuietHours(quietHours) })}
       {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
     </p>
   );
@@ -198,23 +199,11 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const shownMonitors = all ? monitors : monitors.slice(0, maxShownUsers);
   const others = overview?.monitors.filter(({ id }) => !ids.has(id)).map(({ id }) => id) ?? [];
   const { mayWriteAll: mayWrite } = useSignedInPerson();
-  const attaching = useAction(async () => {
-    await attachToMonitors(channel, others);
-    notifyDone(
-      t("Attached {name} to {pluralize}", {
-        name: channel.name,
-        pluralize: tCount(others.length, "{count} monitor", "{count} monitors"),
-      }),
-      () => detachFromMonitors(channel, others),
-    );
-  });
   return (
     <Panel
       title={
         monitors.length > 0
-          ? t("Used by {pluralize}", {
-              pluralize: tCount(monitors.length, "{count} monitor", "{count} monitors"),
-            })
+          ? tCount(monitors.length, "Used by {count} monitor", "Used by {count} monitors")
           : t("Used by")
       }
       actions={
@@ -241,25 +230,43 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
           <li key={id}>
             <i className={`dot dot-${color}`} />
             <span className="line-words">
-              {tNode("{b} new monitors of this group", { b: <b>{name}</b> })}
+              {tNode("{group} new monitors of this group", { group: <b>{name}</b> })}
             </span>
           </li>
         ))}
       </ul>
       {mayWrite && users !== undefined && others.length > 0 && (
-        <div className="panel-action">
-          <BusyButton loading={attaching.isPending} onClick={attaching.run}>
-            {monitors.length === 0
-              ? t("Attach to {length}", { length: describeAllMonitors(others.length) })
-              : t("Attach to the other {value}", {
-                  value:
-                    others.length === 1
-                      ? "monitor"
-                      : tCount(others.length, "{count} monitor", "{count} monitors"),
-                })}
-          </BusyButton>
-        </div>
+        <AttachButton channel={channel} others={others} isFirst={monitors.length === 0} />
       )}
     </Panel>
+  );
+}
+
+type AttachProps = { channel: AlertChannel; others: readonly string[]; isFirst: boolean };
+
+/** Attaches the channel to the monitors that don't use it. */
+function AttachButton({ channel, others, isFirst }: AttachProps) {
+  const attaching = useAction(async () => {
+    await attachToMonitors(channel, others);
+    const text = tCount(
+      others.length,
+      "Attached {name} to {count} monitor",
+      "Attached {name} to {count} monitors",
+      { name: channel.name },
+    );
+    notifyDone(text, () => detachFromMonitors(channel, others));
+  });
+  return (
+    <div className="panel-action">
+      <BusyButton loading={attaching.isPending} onClick={attaching.run}>
+        {isFirst
+          ? labelAttaching(others.length)
+          : tCount(
+              others.length,
+              "Attach to the other monitor",
+              "Attach to the other {count} monitors",
+            )}
+      </BusyButton>
+    </div>
   );
 }

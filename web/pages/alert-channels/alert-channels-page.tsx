@@ -149,9 +149,9 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
         <b>{name}</b>
         <span>
           {describeChannelType(type).name}
-          {channel.default && `${dot}default`}
-          {!enabled && `${dot}disabled`}
-          {!channel.incidents && t("{dot}no incident alerts", { dot })}
+          {channel.default && dot + t("default")}
+          {!enabled && dot + t("disabled")}
+          {!channel.incidents && dot + t("no incident alerts")}
           {lastError !== null && (
             <>
               {dot}

@@ -12,11 +12,28 @@ import { Time, useNow } from "../../components/display/time.tsx";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
-  pending: { state: "pending", word: t("Waiting") },
-  delivered: { state: "up", word: t("Delivered") },
-  failed: { state: "down", word: t("Failed") },
-  skipped: { state: "paused", word: t("Skipped") },
+  pending: { state: "pending", word: t("waiting") },
+  delivered: { state: "up", word: t("delivered") },
+  failed: { state: "down", word: t("failed") },
+  skipped: { state: "paused", word: t("skipped") },
 };
+
+/** Describes the outcome of a delivery, such as `delivered in 84 ms after 2 attempts`. */
+function describeOutcome({ status, attempts }: Delivery): string {
+  const last = attempts.at(-1);
+  const outcome =
+    status === "delivered" && last
+      ? t("delivered in {duration}", { duration: formatLatency(last.durationMs) })
+      : states[status].word;
+  return attempts.length > 1
+    ? tCount(
+        attempts.length,
+        "{outcome} after {count} attempt",
+        "{outcome} after {count} attempts",
+        { outcome },
+      )
+    : outcome;
+}
 
 /** Lists all deliveries, newest first, with their attempts. */
 export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown) | null }) {
@@ -50,11 +67,9 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
   const { type, caseChange, status, attempts, error, receipt, nextAttemptAt, createdAt, alertIds } =
     delivery;
   const [open, setOpen] = useState(false);
-  const { state, word } = states[status];
-  const last = attempts.at(-1);
   return (
     <li>
-      <StateIcon state={state} size={15} />
+      <StateIcon state={states[status].state} size={15} />
       <div className="line-words">
         <button
           type="button"
@@ -66,17 +81,8 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           <span className="num">
             <b>{alertTypeLabels[caseChange ?? type] ?? type}</b>{" "}
             {alertIds.length > 1 &&
-              t("of {pluralize}, ", {
-                pluralize: tCount(alertIds.length, "{count} alert", "{count} alerts"),
-              })}
-            <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
-            {status === "delivered" &&
-              last &&
-              t(" in {durationMs}", { durationMs: formatLatency(last.durationMs) })}
-            {attempts.length > 1 &&
-              t(" after {pluralize}", {
-                pluralize: tCount(attempts.length, "{count} attempt", "{count} attempts"),
-              })}
+              `${tCount(alertIds.length, "of {count} alert", "of {count} alerts")}, `}
+            <span className={status === "failed" ? "down" : ""}>{describeOutcome(delivery)}</span>
           </span>
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
@@ -107,13 +113,9 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
 /** Shows when the next attempt is due. Overdue ones are already running. */
 function Due({ at, again }: { at: string; again: boolean }) {
   const now = useNow();
-  if (Date.parse(at) <= now) return <>{again ? "Retrying now." : t("Sending now.")}</>;
-  return (
-    <>
-      {tNode("{again} at {time}.", {
-        again: again ? t("Next attempt") : t("Will be sent"),
-        time: <Time at={at} as="seconds" />,
-      })}
-    </>
-  );
+  if (Date.parse(at) <= now) return <>{again ? t("Retrying now.") : t("Sending now.")}</>;
+  const time = <Time at={at} as="seconds" />;
+  return again
+    ? tNode("Next attempt at {time}.", { time })
+    : tNode("Will be sent at {time}.", { time });
 }

@@ -25,13 +25,26 @@ const kindLabels: Record<MessageKind, string> = {
   appliance: t("Problems of Signalbox"),
 };
 
+/** The kinds as parts of a sentence. */
+const kindWords: Record<MessageKind, string> = {
+  down: t("down"),
+  degraded: t("degraded"),
+  flapping: t("flapping"),
+  recovery: t("recovery"),
+  reminder: t("reminders"),
+  certificate: t("certificates"),
+  incident: t("incidents"),
+  channel: t("failing channels"),
+  appliance: t("problems of Signalbox"),
+};
+
 const kinds = messageKinds.map((id) => ({ id, name: kindLabels[id] }));
 
 /** Names the kinds of messages that a channel gets; null for all. */
 export const describeKinds = (notifyOn: readonly MessageKind[]): string | null =>
   notifyOn.length === messageKinds.length
     ? null
-    : notifyOn.map((kind) => kindLabels[kind].toLowerCase()).join(", ");
+    : notifyOn.map((kind) => kindWords[kind]).join(", ");
 
 type Fields = { form: Form<Record<string, unknown>> };
 

@@ -26,7 +26,9 @@ export async function setEnabled({ id, name, enabled }: AlertSource) {
   };
   try {
     await put(!enabled);
-    notifyDone(`${enabled ? t("Disabled") : t("Enabled")} ${name}`, () => put(enabled));
+    notifyDone(enabled ? t("Disabled {name}", { name }) : t("Enabled {name}", { name }), () =>
+      put(enabled),
+    );
   } catch (error) {
     notifyError(error);
   }

@@ -15,6 +15,8 @@ import { type AlertSource, getSourceRoutes, useAlertSource } from "../../data/al
 import { useEscalationPolicies } from "../../data/escalation-policies.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useSignedInPerson } from "../../data/session.ts";
+import { nameSeverity } from "../../components/display/severity.ts";
+import { priorityWords } from "./words.ts";
 import { aboutQuery } from "../settings/data.ts";
 import { deleteSource, rotateAddress, setEnabled } from "./actions.ts";
 import { SourceFacts, SourceStateIcon } from "./alert-sources-page.tsx";
@@ -179,12 +181,16 @@ function Recipients({ source }: { source: AlertSource }) {
         <p className="field-note degraded mb-12">{t("They notify no one.")}</p>
       )}
       <ul className="lines">
-        <Line label={t("Alert channels")}>{names.length === 0 ? "none" : names.join(", ")}</Line>
-        <Line label={t("Escalation policy")}>{policy ?? "none"}</Line>
-        <Line label={t("Priority")}>{priority ?? t("as the tool names it")}</Line>
-        {incidentSeverity !== null && <Line label={t("Incidents")}>{incidentSeverity}</Line>}
+        <Line label={t("Alert channels")}>{names.length === 0 ? t("none") : names.join(", ")}</Line>
+        <Line label={t("Escalation policy")}>{policy ?? t("none")}</Line>
+        <Line label={t("Priority")}>
+          {priority === null ? t("as the tool names it") : priorityWords[priority]}
+        </Line>
+        {incidentSeverity !== null && (
+          <Line label={t("Incidents")}>{nameSeverity(incidentSeverity)}</Line>
+        )}
         {minutes !== null && (
-          <Line label={t("End")}>{tNode("after {minutes} min without a report", { minutes })}</Line>
+          <Line label={t("End")}>{t("after {minutes} min without a report", { minutes })}</Line>
         )}
       </ul>
     </Panel>

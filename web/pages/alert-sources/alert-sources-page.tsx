@@ -52,16 +52,16 @@ export default function AlertSourcesPage() {
 
 const NoSources = ({ mayEdit }: { mayEdit: boolean }) => (
   <EmptyState icon={<Icon name="webhook" size={28} />} title={t("No alert sources")}>
-    {tNode(
-      "Prometheus, Grafana, Zabbix and other tools can send their alerts to an address of a source. They then notify channels or an escalation policy, like alerts of monitors.{value}",
-      { value: !mayEdit && t(" Admins can create one.") },
+    {t(
+      "Prometheus, Grafana, Zabbix and other tools can send their alerts to an address of a source. They then notify channels or an escalation policy, like alerts of monitors.",
     )}
+    {!mayEdit && ` ${t("Admins can create one.")}`}
   </EmptyState>
 );
 
 /** Describes the state of a source: disabled, with open alerts, or quiet. */
 function describeState({ enabled, openAlerts }: AlertSource) {
-  if (!enabled) return { state: "paused", words: "disabled" } as const;
+  if (!enabled) return { state: "paused", words: t("disabled") } as const;
   return openAlerts > 0
     ? ({
         state: "down",
@@ -84,11 +84,9 @@ export function SourceFacts({ source }: { source: AlertSource }) {
       {dot}
       {words}
       {dot}
-      {lastRequestAt === null ? (
-        t("no requests yet")
-      ) : (
-        <>{tNode("last request {time}", { time: <Time at={lastRequestAt} /> })}</>
-      )}
+      {lastRequestAt === null
+        ? t("no requests yet")
+        : tNode("last request {time}", { time: <Time at={lastRequestAt} /> })}
     </span>
   );
 }

@@ -59,19 +59,17 @@ function RequestLine({ sourceId, request }: LineProps) {
           onClick={() => setOpen(!open)}
         >
           <span className={isGood ? "" : "down"}>{outcome}</span>
-          {count > 1 && <span className="quiet num">{tNode("{count} times", { count })}</span>}
+          {count > 1 && <span className="quiet num">{t("{count} times", { count })}</span>}
           <Icon name={open ? "down" : "right"} size={12} />
         </button>
         {open && (
           <div className="request-details">
             <p className="delivery-why num">
-              {tNode("HTTP {status}{dot}{bytes}{value}{value2}", {
-                status,
-                dot,
-                bytes: formatBytes(bytes),
-                value: path !== "" && `${dot}${path}`,
-                value2: replayOf !== null && t("{dot}handled again", { dot }),
-              })}
+              HTTP {status}
+              {dot}
+              {formatBytes(bytes)}
+              {path !== "" && dot + path}
+              {replayOf !== null && dot + t("handled again")}
               {lastAt !== null && (
                 <>
                   {dot}

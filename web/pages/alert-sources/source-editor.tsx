@@ -14,7 +14,6 @@ import {
 } from "../../../src/alerting/sources/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { priorities, severities } from "../../../src/core/statuses.ts";
-import { capitalize } from "../../../src/core/text/formatting.ts";
 import { dot } from "../../components/display/format.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
@@ -34,7 +33,9 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { PolicyField } from "../monitors/editor/on-call-fields.tsx";
 import { sourceTypeInfos } from "./source-types.ts";
-import { t, tNode } from "../../language/text.ts";
+import { severityLabels } from "../incidents/words.ts";
+import { priorityLabels, priorityWords, statusWords } from "./words.ts";
+import { t } from "../../language/text.ts";
 
 type EditedSource = Extract<Dialog, { kind: "create-source" | "edit-source" }>;
 type Values = NewAlertSource & Record<string, unknown>;
@@ -139,7 +140,7 @@ function Fields(props: FieldsProps) {
       />
       <TextInput
         label={t("Name")}
-        placeholder={t("Prometheus")}
+        placeholder="Prometheus"
         autoComplete="off"
         {...form.input("name")}
       />
@@ -214,9 +215,13 @@ function RecipientFields({ form }: { form: Form<Values> }) {
   );
 }
 
-const toOptions = (values: readonly string[], none: string) => [
+const toOptions = <T extends string>(
+  values: readonly T[],
+  labels: Record<T, string>,
+  none: string,
+) => [
   { value: "", label: none },
-  ...values.map((value) => ({ value, label: capitalize(value) })),
+  ...values.map((value) => ({ value: value as string, label: labels[value] })),
 ];
 
 /** Priority, incidents and the end of its alerts. */
@@ -228,7 +233,7 @@ function AlertFields({ form }: { form: Form<Values> }) {
       <Select
         label={t("Priority")}
         allowDeselect={false}
-        data={toOptions(priorities, t("As the tool names it"))}
+        data={toOptions(priorities, priorityLabels, t("As the tool names it"))}
         value={values.priority ?? ""}
         onChange={(next) => set("priority", (next || null) as Values["priority"])}
         error={form.errorOf("priority")}
@@ -237,7 +242,7 @@ function AlertFields({ form }: { form: Form<Values> }) {
         label={t("Incidents")}
         description={t("Each alert opens an internal incident, and resolves it at its end.")}
         allowDeselect={false}
-        data={toOptions(severities, t("None"))}
+        data={toOptions(severities, severityLabels, t("None"))}
         value={values.incidentSeverity ?? ""}
         onChange={(next) => set("incidentSeverity", (next || null) as Values["incidentSeverity"])}
         error={form.errorOf("incidentSeverity")}
@@ -253,7 +258,7 @@ function AlertFields({ form }: { form: Form<Values> }) {
       {minutes !== null && (
         <NumberField
           label={t("After the last report")}
-          suffix={t(" min")}
+          suffix=" min"
           min={1}
           allowDecimal={false}
           value={minutes}
@@ -272,7 +277,7 @@ const mappingLabels: Readonly<Record<keyof SourceMapping, FieldLabels>> = {
     hint: t("Path of the list, if a request has several."),
     ...mono,
   },
-  key: { label: "Key", hint: "Path of what identifies the problem.", ...mono },
+  key: { label: t("Key"), hint: t("Path of what identifies the problem."), ...mono },
   title: { label: t("Title"), hint: t("Path of the message."), ...mono },
   status: { label: t("Status"), hint: t("Path. Without it, every request is a problem."), ...mono },
   resolvedValues: { label: t("Statuses of an end"), hint: t("Any other one is a problem.") },
@@ -310,8 +315,10 @@ const mailLabels: Readonly<Record<keyof MailRules, FieldLabels>> = {
   resolvedWhen: { label: t("End of a problem with"), hint: t("Searched next.") },
   openWhen: { label: t("Problem with"), hint: t("Any other mail, if you list none.") },
   key: {
-    label: "Key",
-    hint: "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
+    label: t("Key"),
+    hint: t(
+      "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
+    ),
     ...mono,
   },
 };
@@ -369,9 +376,11 @@ function Sample({
     <div className="flex flex-col gap-10">
       <Textarea
         label={t("Try a sample")}
-        description={t("Paste {value}. Nothing is sent.", {
-          value: type === "email" ? t("a mail with its headers") : t("the body of a request"),
-        })}
+        description={
+          type === "email"
+            ? t("Paste a mail with its headers. Nothing is sent.")
+            : t("Paste the body of a request. Nothing is sent.")
+        }
         autosize
         minRows={2}
         maxRows={10}
@@ -398,10 +407,10 @@ function Sample({
             <li key={key}>
               <StateIcon state={status === "resolved" ? "up" : "down"} size={15} />
               <span>
-                <b>{title === "" ? key : title}</b> {status}
-                {priority !== null && `${dot}${priority}`}
+                <b>{title === "" ? key : title}</b> {statusWords[status]}
+                {priority !== null && dot + priorityWords[priority]}
                 {dot}
-                <span className="faint">{tNode("key {key}", { key })}</span>
+                <span className="faint">{t("key {key}", { key })}</span>
               </span>
             </li>
           ))}

@@ -18,14 +18,14 @@ const url = ({ address }: Address) => [{ label: "URL", text: address }];
 
 export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
   alertmanager: {
-    name: t("Prometheus Alertmanager"),
+    name: "Prometheus Alertmanager",
     setUp: ({ address }) => ({
       where: t("Add a receiver to alertmanager.yml, and name it in a route."),
       lines: [{ label: t("Receiver"), text: `webhook_configs: [{ url: "${address}" }]` }],
     }),
   },
   grafana: {
-    name: t("Grafana"),
+    name: "Grafana",
     setUp: (address) => ({
       where: t(
         "Alerting → Contact points → Add → Webhook. Then choose it in a notification policy.",
@@ -41,7 +41,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       ),
       lines: [
         { label: "URL", text: `${origin}/v2/enqueue` },
-        { label: t("Routing key"), text: token },
+        { label: "Routing key", text: token },
       ],
     }),
   },
@@ -56,14 +56,14 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
     }),
   },
   "uptime-kuma": {
-    name: t("Uptime Kuma"),
+    name: "Uptime Kuma",
     setUp: (address) => ({
       where: t("Settings → Notifications → Set up notification → Webhook."),
-      lines: url(address).map(({ text }) => ({ label: t("Post URL"), text })),
+      lines: url(address).map(({ text }) => ({ label: "Post URL", text })),
     }),
   },
   zabbix: {
-    name: t("Zabbix"),
+    name: "Zabbix",
     setUp: (address) => ({
       where: t(
         "Create a media type of the type Webhook with the script and the parameters of the documentation.",
@@ -72,7 +72,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
     }),
   },
   checkmk: {
-    name: t("Checkmk"),
+    name: "Checkmk",
     setUp: (address) => ({
       where: t(
         "Save the script of the documentation, and choose it in a notification rule, with this as its first parameter.",
@@ -81,12 +81,12 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
     }),
   },
   sentry: {
-    name: t("Sentry"),
+    name: "Sentry",
     setUp: (address) => ({
       where: t(
         "Settings → Custom integrations → Internal integration. Enable alert rule actions, and the webhook “issue”.",
       ),
-      lines: url(address).map(({ text }) => ({ label: t("Webhook URL"), text })),
+      lines: url(address).map(({ text }) => ({ label: "Webhook URL", text })),
     }),
   },
   "aws-sns": {
