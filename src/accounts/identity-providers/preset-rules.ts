@@ -1,4 +1,5 @@
 /** Sign-in providers with known settings: what to enter here, and what to enter there. */
+import { t } from "../../core/text/texts.ts";
 
 export const presetNames = [
   "keycloak",
@@ -45,11 +46,15 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Clients → Create client: type OpenID Connect, client ID signalbox.",
-      "Turn Client authentication and Standard flow on.",
-      "Enter the redirect address as Valid redirect URI, and + as Valid post logout redirect URI.",
-      "Copy the secret from the tab Credentials.",
-      "For roles by group: Client scopes → signalbox-dedicated → Add mapper → Group Membership, token claim name groups, Full group path off.",
+      t("Clients → Create client: type OpenID Connect, client ID signalbox."),
+      t("Turn Client authentication and Standard flow on."),
+      t(
+        "Enter the redirect address as Valid redirect URI, and + as Valid post logout redirect URI.",
+      ),
+      t("Copy the secret from the tab Credentials."),
+      t(
+        "For roles by group: Client scopes → signalbox-dedicated → Add mapper → Group Membership, token claim name groups, Full group path off.",
+      ),
     ],
   },
   authentik: {
@@ -57,11 +62,13 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     issuer: "https://AUTHENTIK/application/o/SLUG/",
     scopes: usualScopes,
     groupsClaim: "groups",
-    unverified: "Authentik reports every address as not verified.",
+    unverified: t("Authentik reports every address as not verified."),
     steps: [
-      "Applications → Create with provider: OAuth2/OpenID Provider, client type Confidential.",
-      "Enter the redirect address, matching Strict, and choose a signing key.",
-      "Copy the client ID, the client secret and the OpenID Configuration Issuer. The issuer ends with a slash.",
+      t("Applications → Create with provider: OAuth2/OpenID Provider, client type Confidential."),
+      t("Enter the redirect address, matching Strict, and choose a signing key."),
+      t(
+        "Copy the client ID, the client secret and the OpenID Configuration Issuer. The issuer ends with a slash.",
+      ),
     ],
   },
   authelia: {
@@ -71,10 +78,18 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Add a client to identity_providers.oidc.clients of Authelia’s configuration, with the client ID signalbox.",
-      "Enter the redirect address in redirect_uris, and the scopes openid, email, profile and groups.",
-      "Create the secret with authelia crypto hash generate pbkdf2 --variant sha512 --random, and enter its digest as client_secret.",
-      "Set require_pkce: true, pkce_challenge_method: S256 and token_endpoint_auth_method: client_secret_basic.",
+      t(
+        "Add a client to identity_providers.oidc.clients of Authelia’s configuration, with the client ID signalbox.",
+      ),
+      t(
+        "Enter the redirect address in redirect_uris, and the scopes openid, email, profile and groups.",
+      ),
+      t(
+        "Create the secret with authelia crypto hash generate pbkdf2 --variant sha512 --random, and enter its digest as client_secret.",
+      ),
+      t(
+        "Set require_pkce: true, pkce_challenge_method: S256 and token_endpoint_auth_method: client_secret_basic.",
+      ),
     ],
   },
   "pocket-id": {
@@ -84,9 +99,9 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "OIDC Clients → Add OIDC Client.",
-      "Enter the redirect address as Callback URL and as Logout Callback URL, and turn PKCE on.",
-      "Copy the client ID and the client secret, and allow user groups.",
+      t("OIDC Clients → Add OIDC Client."),
+      t("Enter the redirect address as Callback URL and as Logout Callback URL, and turn PKCE on."),
+      t("Copy the client ID and the client secret, and allow user groups."),
     ],
   },
   zitadel: {
@@ -96,10 +111,12 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "urn:zitadel:iam:org:project:roles",
     unverified: null,
     steps: [
-      "Create a project, and in it an application: type Web, method Code.",
-      "Enter the redirect address as Redirect URI and as Post Logout URI.",
-      "Copy the client ID and the client secret.",
-      "For roles: add roles to the project, authorize people for them, and turn Assert Roles on Authentication on.",
+      t("Create a project, and in it an application: type Web, method Code."),
+      t("Enter the redirect address as Redirect URI and as Post Logout URI."),
+      t("Copy the client ID and the client secret."),
+      t(
+        "For roles: add roles to the project, authorize people for them, and turn Assert Roles on Authentication on.",
+      ),
     ],
   },
   entra: {
@@ -107,14 +124,18 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     issuer: "https://login.microsoftonline.com/TENANT-ID/v2.0",
     scopes: usualScopes,
     groupsClaim: "groups",
-    unverified: "Entra sends no statement about addresses.",
+    unverified: t("Entra sends no statement about addresses."),
     steps: [
-      "App registrations → New registration, accounts in this organizational directory only.",
-      "Enter the redirect address, platform Web.",
-      "Copy the Application (client) ID and the Directory (tenant) ID, which is part of the issuer.",
-      "Certificates & secrets → New client secret, and copy its Value.",
-      "Token configuration → Add optional claim → ID → email.",
-      "For roles by group: Add groups claim → Groups assigned to the application. Entra sends the object IDs of groups.",
+      t("App registrations → New registration, accounts in this organizational directory only."),
+      t("Enter the redirect address, platform Web."),
+      t(
+        "Copy the Application (client) ID and the Directory (tenant) ID, which is part of the issuer.",
+      ),
+      t("Certificates & secrets → New client secret, and copy its Value."),
+      t("Token configuration → Add optional claim → ID → email."),
+      t(
+        "For roles by group: Add groups claim → Groups assigned to the application. Entra sends the object IDs of groups.",
+      ),
     ],
   },
   google: {
@@ -125,10 +146,16 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Google Cloud console → Google Auth Platform → Clients → Create client, type Web application.",
-      "Enter the redirect address as Authorized redirect URI. Google accepts only https and localhost.",
-      "Copy the client ID and the client secret.",
-      "Enter your domains under Allowed domains: every Google account can sign in otherwise. Google sends no groups.",
+      t(
+        "Google Cloud console → Google Auth Platform → Clients → Create client, type Web application.",
+      ),
+      t(
+        "Enter the redirect address as Authorized redirect URI. Google accepts only https and localhost.",
+      ),
+      t("Copy the client ID and the client secret."),
+      t(
+        "Enter your domains under Allowed domains: every Google account can sign in otherwise. Google sends no groups.",
+      ),
     ],
   },
   gitlab: {
@@ -138,9 +165,13 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups_direct",
     unverified: null,
     steps: [
-      "User settings, a group or the Admin area → Applications → Add new application.",
-      "Enter the redirect address, turn Confidential on, and choose the scopes openid, email and profile.",
-      "Copy the application ID as client ID, and the secret. For your own GitLab, enter its address as issuer.",
+      t("User settings, a group or the Admin area → Applications → Add new application."),
+      t(
+        "Enter the redirect address, turn Confidential on, and choose the scopes openid, email and profile.",
+      ),
+      t(
+        "Copy the application ID as client ID, and the secret. For your own GitLab, enter its address as issuer.",
+      ),
     ],
   },
   okta: {
@@ -150,35 +181,43 @@ export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Applications → Create App Integration: OIDC, Web Application.",
-      "Enter the redirect address as Sign-in redirect URI and as Sign-out redirect URI.",
-      "Copy the client ID and the client secret, and assign people.",
-      "For roles by group: Sign On → OpenID Connect ID Token → Groups claim filter: groups, matches regex .*",
+      t("Applications → Create App Integration: OIDC, Web Application."),
+      t("Enter the redirect address as Sign-in redirect URI and as Sign-out redirect URI."),
+      t("Copy the client ID and the client secret, and assign people."),
+      t(
+        "For roles by group: Sign On → OpenID Connect ID Token → Groups claim filter: groups, matches regex .*",
+      ),
     ],
   },
   other: {
-    label: "Another provider",
+    label: t("Another provider"),
     issuer: "https://SSO.EXAMPLE",
     scopes: usualScopes,
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Create a client or application of the type Web with the authorization code flow, and PKCE if it can be chosen.",
-      "Enter the redirect address, also for signing out if the provider has a field for it.",
-      "Copy the client ID, the client secret and the issuer.",
+      t(
+        "Create a client or application of the type Web with the authorization code flow, and PKCE if it can be chosen.",
+      ),
+      t("Enter the redirect address, also for signing out if the provider has a field for it."),
+      t("Copy the client ID, the client secret and the issuer."),
     ],
   },
   proxy: {
-    label: "Trusted header of a proxy",
+    label: t("Trusted header of a proxy"),
     issuer: "https://trusted-header.invalid",
     isFixed: true,
     scopes: usualScopes,
     groupsClaim: "groups",
     unverified: null,
     steps: [
-      "Start Signalbox with --trust-proxy and the address of the proxy, and with --trusted-header-user and the name of the header, such as Remote-User.",
-      "Add --trusted-header-email and --trusted-header-groups if the proxy sends them.",
-      "Let the proxy replace these headers in every request, so that no client can send its own.",
+      t(
+        "Start Signalbox with --trust-proxy and the address of the proxy, and with --trusted-header-user and the name of the header, such as Remote-User.",
+      ),
+      t("Add --trusted-header-email and --trusted-header-groups if the proxy sends them."),
+      t(
+        "Let the proxy replace these headers in every request, so that no client can send its own.",
+      ),
     ],
   },
 };

@@ -1,131 +1,128 @@
 /** Renders audit entries as sentences. */
 import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
 import { formatCount } from "../../core/text/formatting.ts";
+import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";
 
 /** Phrases of actions that need their own wording. `#` stands for the subject. */
 const fixedPhrases = {
-  "invitation.created": "invited #",
-  "invitation.accepted": "joined",
-  "invitation.revoked": "revoked the invitation of #",
-  "group.reordered": "reordered the groups",
-  "settings.updated": "changed the settings",
-  "settings.report-sent": "sent a report by mail",
-  "incident.opened": "opened the incident #",
-  "incident.updated": "posted an update on #",
-  "incident.corrected": "edited the incident #",
-  "incident.edited": "edited an update of #",
-  "incident.reopened": "reopened the incident #",
-  "incident.postmortem-updated": "wrote the postmortem of #",
-  "incident.postmortem-published": "published the postmortem of #",
-  "incident.postmortem-deleted": "deleted the postmortem of #",
-  "incident.noted": "added an internal note to #",
-  "incident.note-deleted": "deleted an internal note of #",
-  "person.signed-in": "signed in",
-  "person.signed-out": "signed out",
-  "person.session-ended": "signed out another browser",
-  "person.other-sessions-ended": "signed out everywhere else",
-  "person.updated": "changed their profile",
-  "person.password-changed": "changed their password",
-  "person.password-reset": "reset the password of #",
-  "person.two-factor-begun": "started to set up two-factor sign-in",
-  "person.two-factor-on": "turned two-factor sign-in on",
-  "person.two-factor-off": "turned two-factor sign-in off",
-  "person.recovery-codes-renewed": "created new recovery codes",
-  "person.sign-in-link-created": "created a sign-in link for #",
-  "person.passkey-added": "added a passkey",
-  "person.passkey-renamed": "renamed a passkey",
-  "person.passkey-removed": "removed a passkey",
-  "person.passkey-refused": "used a passkey of # with a sign counter that went back",
-  "person.added": "added #",
-  "person.removed": "removed #",
-  "person.role-changed": "changed the role of #",
-  "api-key.groups-changed": "changed the monitor groups of #",
-  "person.groups-changed": "changed the monitor groups of #",
-  "person.code-refused": "entered a wrong two-factor code for #",
-  "person.administrator-granted": "made # an administrator of the appliance",
-  "person.administrator-revoked": "removed # as administrator of the appliance",
-  "person.identity-linked": "linked an account at a sign-in provider",
-  "person.identity-unlinked": "unlinked an account at a sign-in provider",
-  "person.drilled": "started a drill of #",
-  "escalation-policy.drilled": "started a drill of the escalation policy #",
-  "organization.deleted": "deleted an organization",
-  "status-page.token-created": "created an access token of #",
-  "status-page.token-revoked": "revoked an access token of #",
-  "status-page.publishing-changed": "changed the publication of #",
-  "subscriber.added": "added a subscriber",
-  "subscriber.invited": "sent someone a link to confirm",
-  "subscriber.asked": "requested a subscription",
-  "subscriber.confirmed": "confirmed a subscription",
-  "subscriber.released": "released the address of a subscriber",
-  "subscriber.updated": "changed what a subscriber gets",
-  "subscriber.unsubscribed": "unsubscribed",
-  "alert.acknowledged": "acknowledged the alert about #",
-  "alert.unacknowledged": "opened the alert about # again",
-  "alert.snoozed": "snoozed the alert about #",
-  "alert.noted": "added a note to the alert about #",
-  "alert.links-revoked": "revoked the links in messages about #",
-  "alert-source.address-renewed": "renewed the address of the alert source #",
-  "alert-source.replayed": "replayed a request to the alert source #",
-  "schedule.overridden": "overrode the schedule #",
-  "schedule.swapped": "swapped two shifts of the schedule #",
-  "schedule.override-removed": "removed an override of the schedule #",
-  "schedule.calendar-renewed": "renewed the calendar address of the schedule #",
-  "backup.downloaded": "downloaded a backup of the whole appliance",
-  "backup.scheduled": "changed the scheduled backups of the appliance",
-  "backup.restored": "restored the whole appliance from a backup",
+  "invitation.created": t("invited #"),
+  "invitation.accepted": t("joined"),
+  "invitation.revoked": t("revoked the invitation of #"),
+  "group.reordered": t("reordered the groups"),
+  "settings.updated": t("changed the settings"),
+  "settings.report-sent": t("sent a report by mail"),
+  "incident.opened": t("opened the incident #"),
+  "incident.updated": t("posted an update on #"),
+  "incident.corrected": t("edited the incident #"),
+  "incident.edited": t("edited an update of #"),
+  "incident.reopened": t("reopened the incident #"),
+  "incident.postmortem-updated": t("wrote the postmortem of #"),
+  "incident.postmortem-published": t("published the postmortem of #"),
+  "incident.postmortem-deleted": t("deleted the postmortem of #"),
+  "incident.noted": t("added an internal note to #"),
+  "incident.note-deleted": t("deleted an internal note of #"),
+  "person.signed-in": t("signed in"),
+  "person.signed-out": t("signed out"),
+  "person.session-ended": t("signed out another browser"),
+  "person.other-sessions-ended": t("signed out everywhere else"),
+  "person.updated": t("changed their profile"),
+  "person.password-changed": t("changed their password"),
+  "person.password-reset": t("reset the password of #"),
+  "person.two-factor-begun": t("started to set up two-factor sign-in"),
+  "person.two-factor-on": t("turned two-factor sign-in on"),
+  "person.two-factor-off": t("turned two-factor sign-in off"),
+  "person.recovery-codes-renewed": t("created new recovery codes"),
+  "person.sign-in-link-created": t("created a sign-in link for #"),
+  "person.passkey-added": t("added a passkey"),
+  "person.passkey-renamed": t("renamed a passkey"),
+  "person.passkey-removed": t("removed a passkey"),
+  "person.passkey-refused": t("used a passkey of # with a sign counter that went back"),
+  "person.added": t("added #"),
+  "person.removed": t("removed #"),
+  "person.role-changed": t("changed the role of #"),
+  "api-key.groups-changed": t("changed the monitor groups of #"),
+  "person.groups-changed": t("changed the monitor groups of #"),
+  "person.code-refused": t("entered a wrong two-factor code for #"),
+  "person.administrator-granted": t("made # an administrator of the appliance"),
+  "person.administrator-revoked": t("removed # as administrator of the appliance"),
+  "person.identity-linked": t("linked an account at a sign-in provider"),
+  "person.identity-unlinked": t("unlinked an account at a sign-in provider"),
+  "person.drilled": t("started a drill of #"),
+  "escalation-policy.drilled": t("started a drill of the escalation policy #"),
+  "organization.deleted": t("deleted an organization"),
+  "status-page.token-created": t("created an access token of #"),
+  "status-page.token-revoked": t("revoked an access token of #"),
+  "status-page.publishing-changed": t("changed the publication of #"),
+  "subscriber.added": t("added a subscriber"),
+  "subscriber.invited": t("sent someone a link to confirm"),
+  "subscriber.asked": t("requested a subscription"),
+  "subscriber.confirmed": t("confirmed a subscription"),
+  "subscriber.released": t("released the address of a subscriber"),
+  "subscriber.updated": t("changed what a subscriber gets"),
+  "subscriber.unsubscribed": t("unsubscribed"),
+  "alert.acknowledged": t("acknowledged the alert about #"),
+  "alert.unacknowledged": t("opened the alert about # again"),
+  "alert.snoozed": t("snoozed the alert about #"),
+  "alert.noted": t("added a note to the alert about #"),
+  "alert.links-revoked": t("revoked the links in messages about #"),
+  "alert-source.address-renewed": t("renewed the address of the alert source #"),
+  "alert-source.replayed": t("replayed a request to the alert source #"),
+  "schedule.overridden": t("overrode the schedule #"),
+  "schedule.swapped": t("swapped two shifts of the schedule #"),
+  "schedule.override-removed": t("removed an override of the schedule #"),
+  "schedule.calendar-renewed": t("renewed the calendar address of the schedule #"),
+  "backup.downloaded": t("downloaded a backup of the whole appliance"),
+  "backup.scheduled": t("changed the scheduled backups of the appliance"),
+  "backup.restored": t("restored the whole appliance from a backup"),
 } satisfies Partial<Record<AuditAction | "incident.corrected" | "incident.edited", string>>;
 
 /** Actions whose phrases consist of a verb and a noun. */
 type ComposedAction = Exclude<AuditAction, keyof typeof fixedPhrases>;
 
 const nouns: Record<NounOf<ComposedAction>, [named: string, nameless: string]> = {
-  monitor: ["the monitor", "a monitor"],
-  group: ["the group", "a group"],
-  incident: ["the incident", "an incident"],
-  "incident-template": ["the incident template", "an incident template"],
-  maintenance: ["the maintenance", "maintenance"],
-  "alert-channel": ["the alert channel", "an alert channel"],
-  "alert-source": ["the alert source", "an alert source"],
-  schedule: ["the schedule", "a schedule"],
-  "escalation-policy": ["the escalation policy", "an escalation policy"],
-  "contact-method": ["the contact method", "a contact method"],
-  "status-page": ["the status page", "a status page"],
-  subscriber: ["the subscriber", "a subscriber"],
-  "api-key": ["the API key", "an API key"],
-  organization: ["the organization", "the organization"],
-  "identity-provider": ["the sign-in provider", "a sign-in provider"],
+  monitor: [t("the monitor"), t("a monitor")],
+  group: [t("the group"), t("a group")],
+  incident: [t("the incident"), t("an incident")],
+  "incident-template": [t("the incident template"), t("an incident template")],
+  maintenance: [t("the maintenance"), t("a maintenance window")],
+  "alert-channel": [t("the alert channel"), t("an alert channel")],
+  "alert-source": [t("the alert source"), t("an alert source")],
+  schedule: [t("the schedule"), t("a schedule")],
+  "escalation-policy": [t("the escalation policy"), t("an escalation policy")],
+  "contact-method": [t("the contact method"), t("a contact method")],
+  "status-page": [t("the status page"), t("a status page")],
+  subscriber: [t("the subscriber"), t("a subscriber")],
+  "api-key": [t("the API key"), t("an API key")],
+  organization: [t("the organization"), t("the organization")],
+  "identity-provider": [t("the sign-in provider"), t("a sign-in provider")],
 };
 
 /** Nouns whose subjects have no name, even if they still exist. */
 const neverNamed = new Set(["subscriber", "api-key", "organization"]);
 
 const verbs: Record<VerbOf<ComposedAction>, string> = {
-  created: "created",
-  updated: "changed",
-  deleted: "deleted",
-  restored: "restored",
-  purged: "removed for good",
-  revoked: "revoked",
-  verified: "verified",
-  resolved: "resolved",
-  paused: "paused",
-  resumed: "resumed",
-  muted: "muted",
-  unmuted: "unmuted",
-};
-
-const actors: Record<string, string> = {
-  "api-key": "The API key",
-  monitor: "The monitor",
+  created: t("created"),
+  updated: t("changed"),
+  deleted: t("deleted"),
+  restored: t("restored"),
+  purged: t("removed for good"),
+  revoked: t("revoked"),
+  verified: t("verified"),
+  resolved: t("resolved"),
+  paused: t("paused"),
+  resumed: t("resumed"),
+  muted: t("muted"),
+  unmuted: t("unmuted"),
 };
 
 /** Renders the actor: people by name, other actors with their type. */
 export function describeActor({ type, name }: AuditEntry["actor"]): string {
-  if (type === "command-line") return "The command line";
-  if (type === "visitor") return "A visitor";
-  if (type === "link") return `${name} (link in a message)`;
-  return actors[type] === undefined ? name : `${actors[type]} ${name}`;
+  if (type === "command-line") return t("The command line");
+  if (type === "visitor") return t("A visitor");
+  if (type === "link") return t("{name} (link in a message)", { name });
+  if (type === "api-key") return t("The API key {name}", { name });
+  return type === "monitor" ? t("The monitor {name}", { name }) : name;
 }
 
 type ActionFacts = Pick<AuditEntry, "action" | "actor" | "fields">;
@@ -145,9 +142,9 @@ function actualActionOf({ action, actor, fields }: ActionFacts): string {
 
 /** Phrases for several subscribers. */
 const severalSubscribers: Record<string, (count: string) => string> = {
-  "subscriber.added": (count) => `added ${count} subscribers`,
-  "subscriber.invited": (count) => `sent ${count} people a link to confirm`,
-  "subscriber.deleted": (count) => `deleted ${count} subscribers`,
+  "subscriber.added": (count) => t("added {count} subscribers", { count }),
+  "subscriber.invited": (count) => t("sent {count} people a link to confirm", { count }),
+  "subscriber.deleted": (count) => t("deleted {count} subscribers", { count }),
 };
 
 /** Returns the sentence in three parts: text before the subject's name, the name, and text after it. */
@@ -163,8 +160,8 @@ export function describeAction(
     return [several(formatCount(repeated.subjects)), "", ""];
   const repetition =
     repeated.subjects > 1 && name !== ""
-      ? ` and ${formatCount(repeated.subjects - 1)} more`
-      : `, ${formatCount(repeated.count)} times`;
+      ? t(" and {count} more", { count: formatCount(repeated.subjects - 1) })
+      : t(", {count} times", { count: formatCount(repeated.count) });
   return name === "" ? [`${before}${repetition}`, "", ""] : [before, name, `${after}${repetition}`];
 }
 
@@ -181,8 +178,12 @@ function describeSingleAction({
     const [before = "", after] = known.split("#");
     if (after === undefined) return [before, "", ""];
     if (name === null)
-      return [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""];
-    return [before, name, isGone && noun === "incident" ? `${after}, since deleted` : after];
+      return [`${before}${noun === "incident" ? t("(deleted)") : t("someone")}${after}`, "", ""];
+    return [
+      before,
+      name,
+      isGone && noun === "incident" ? `${after}${t(", since deleted")}` : after,
+    ];
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
@@ -190,9 +191,13 @@ function describeSingleAction({
     plain,
     plain,
   ];
-  const since = isGone && !neverNamed.has(noun) ? ", since deleted" : "";
-  if (name !== null) return [`${deed} ${namedPhrase} `, name, since];
-  return [`${deed} ${nameless}${since}`, "", ""];
+  const since = isGone && !neverNamed.has(noun) ? t(", since deleted") : "";
+  if (name === null)
+    return [`${t("{verb} {noun}", { verb: deed, noun: nameless })}${since}`, "", ""];
+  const [before = "", after = ""] = t("{verb} {noun} #", { verb: deed, noun: namedPhrase }).split(
+    "#",
+  );
+  return [before, name, `${after}${since}`];
 }
 
 /** Lists the changed fields in words, without fields that an incident's verb implies. */
@@ -211,7 +216,7 @@ export function describeFields({ action, fields }: Pick<AuditEntry, "action" | "
  */
 export const describeField = (field: string) =>
   field === "smtp"
-    ? "mail server"
+    ? t("mail server")
     : field
         .replace(/(?<=Channel|group|monitor)Id(?=s?$)|Ms$/, "")
         .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -2,6 +2,7 @@
 import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.ts";
 import { isObject } from "../../core/collections/objects.ts";
 import type { FieldChange } from "../../core/field-changes.ts";
+import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";
 
 type Names = AuditEntry["names"];
@@ -13,7 +14,7 @@ const units: Record<string, string> = {
   retryInterval: "s",
   reminderInterval: "s",
   grace: "s",
-  certificateExpiryDays: "days",
+  certificateExpiryDays: t("days"),
 };
 
 const longestText = 160;
@@ -22,22 +23,23 @@ const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Renders a value, such as `60 s`, `none`, or names for IDs. */
 export function describeValue(field: string, value: unknown, names: Names): string {
-  if (value === null || value === undefined || value === "") return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (value === null || value === undefined || value === "") return t("none");
+  if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "number") {
     const unit = field.endsWith("Ms") ? "ms" : units[field];
     return unit === undefined ? String(value) : `${value} ${unit}`;
   }
   if (typeof value === "string") {
-    if (id.test(value)) return names[value] ?? "a deleted record";
+    if (id.test(value)) return names[value] ?? t("a deleted record");
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   }
   const parts = Array.isArray(value)
     ? value.map((item) => describeValue(field, item, names))
     : Object.entries(value).map(([name, inner]) => `${name}: ${describeInner(inner, names)}`);
-  if (parts.length === 0) return "none";
+  if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
-  return `${parts.slice(0, listedItems).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const listed = parts.slice(0, listedItems).join(", ");
+  return more > 0 ? t("{listed} and {count} more", { listed, count: more }) : listed;
 }
 
 const describeInner = (value: unknown, names: Names): string =>
@@ -56,10 +58,14 @@ export function describeChange(
     const added = listMissing(after, before);
     const removed = listMissing(before, after);
     const differences = [
-      ...(added.length > 0 ? [`added ${describeValue(field, added, names)}`] : []),
-      ...(removed.length > 0 ? [`removed ${describeValue(field, removed, names)}`] : []),
+      ...(added.length > 0
+        ? [t("added {values}", { values: describeValue(field, added, names) })]
+        : []),
+      ...(removed.length > 0
+        ? [t("removed {values}", { values: describeValue(field, removed, names) })]
+        : []),
     ];
-    return [differences.length === 0 ? "another order" : differences.join("; "), null];
+    return [differences.length === 0 ? t("another order") : differences.join("; "), null];
   }
   return [describeValue(field, after, names), describeValue(field, before, names)];
 }
