@@ -1,0 +1,88 @@
+/** An escalation on two nodes whose database loses its leader, and of which one dies. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createVault } from "../../src/core/security/secrets.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
+import { defaultPatience } from "../../src/database/rqlite/connection.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
+import { addOrganization, createAppliance } from "../support/appliance.ts";
+import { loadMigrated } from "../support/engines.ts";
+import { createNodeFactory } from "../support/nodes.ts";
+import {
+  addressOfNodes,
+  findLeader,
+  hasRqlite,
+  type RqliteNode,
+  startCluster,
+} from "../support/rqlite.ts";
+import { replyWith, startTarget } from "../support/target.ts";
+
+describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
+  let databases: RqliteNode[];
+  beforeAll(async () => {
+    databases = await startCluster();
+    await loadMigrated(databases[0]!);
+  });
+  afterAll(() => Promise.all(databases.map((one) => one.kill())));
+
+  test("goes on after the leader of the database and a node were killed, and exactly one node sends each step", async () => {
+    const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
+    const clock = () => time.now;
+    // On a busy machine an election takes longer.
+    const patience = { ...defaultPatience, tryMs: 60_000, resolveMs: 60_000, silentMs: 300 };
+    const start = (id: string) => {
+      const client = new RqliteClient(addressOfNodes(...databases), patience);
+      const store = createRqliteStore(client, clock);
+      const node = createNodeFactory(store, time)(id);
+      const vault = createVault(new Uint8Array(32).fill(7));
+      return { node, ...createAppliance({ store, clock, vault, leases: node }) };
+    };
+    const both = [start("a"), start("b")] as const;
+    type Server = (typeof both)[number];
+    const pass = async (seconds: number, servers: readonly Server[]) => {
+      for (const end = time.now + seconds * 1_000; time.now < end;) {
+        time.now += 2_000;
+        for (const { node } of servers) await node.runOnce();
+        await Promise.all(servers.map(({ alerts }) => alerts.runOnce()));
+      }
+    };
+    await using phone = await startTarget(replyWith());
+    // A message whose end could not be stored is repeated with its ID.
+    const sent = () => new Set(phone.asked.map(({ headers }) => headers["webhook-id"])).size;
+
+    const [{ appliance, app }] = both;
+    const { api } = await addOrganization(appliance, app, "Ours");
+    const create = async (path: string, body: object) =>
+      (await api("POST", `/api/v1/${path}`, { body })).json.data;
+    await pass(8, both);
+    const hook = { type: "webhook", name: "Phone", url: phone.at("/"), incidents: false };
+    const { id } = await create("alert-channels", hook);
+    const targets = [{ type: "channel", id }];
+    await create("escalation-policies", {
+      name: "Shop",
+      incidentSeverities: ["critical"],
+      steps: [0, 1, 2, 3].map((afterMinutes) => ({ afterMinutes, targets })),
+    });
+    await create("incidents", { title: "Slow", severity: "critical" });
+    const startedAt = time.now;
+    const passUntil = (seconds: number, servers: readonly Server[]) =>
+      pass((startedAt - time.now) / 1_000 + seconds, servers);
+    await pass(8, both);
+    expect(sent()).toBe(1);
+
+    time.now = startedAt + 58_000;
+    const leader = await findLeader(databases);
+    await Promise.all([passUntil(70, both), leader.kill()]);
+    expect(sent()).toBe(2);
+
+    const sender = both.find(({ node }) => node.findNamed("alerting") !== null);
+    const survivors = both.filter((one) => one !== sender);
+    expect(survivors).toHaveLength(1);
+    await passUntil(140, survivors);
+    expect(sent()).toBe(3);
+    // The other one is back, and finds its lease lost.
+    await passUntil(170, both);
+    expect(sent()).toBe(3);
+    await passUntil(190, both);
+    expect(sent()).toBe(4);
+  });
+});
