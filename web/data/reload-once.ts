@@ -1,5 +1,5 @@
-/** Reloads the page, unless it is reloaded already: a browser without cookies would do it again and again. */
-const [navigation] = performance.getEntriesByType("navigation");
-if ((navigation as PerformanceNavigationTiming | undefined)?.type !== "reload") location.reload();
-
-export {};
+/** Reloads the page, unless it was reloaded just now: without cookies, a browser would do it again and again. */
+export function reloadOnce() {
+  const [navigation] = performance.getEntriesByType("navigation");
+  if ((navigation as PerformanceNavigationTiming | undefined)?.type !== "reload") location.reload();
+}

@@ -4,12 +4,15 @@ import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import type { Role } from "../../src/core/roles.ts";
 import { roles } from "../../src/core/statuses.ts";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
+import { createChunk } from "./chunks.ts";
 import { ApiError, dashboard, unwrapData, setOrganization } from "./client.ts";
 import { setDraftOwner } from "./drafts.ts";
 import { queryClient } from "./query.ts";
 import { readOrganization, rememberOrganization, rememberSignedIn } from "./stored-organization.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
+
+const loadReload = createChunk(() => import("./reload-once.ts"));
 
 export type Session = Presence;
 type Organization = Presence["organizations"][number];
@@ -38,7 +41,7 @@ export async function loadSession(): Promise<Session> {
   if (id !== answered) queryClient.removeQueries(organizationQueries);
   if (id !== null) chooseOrganization(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");
-  if (data.languageChanged) void import("./reload-once.ts");
+  if (data.languageChanged) void loadReload().then(({ reloadOnce }) => reloadOnce());
   signedOut.endWait();
   return data;
 }

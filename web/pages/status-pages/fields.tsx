@@ -299,11 +299,13 @@ const swatches = [
 const files = {
   logo: {
     label: t("Logo"),
+    current: t("Current logo"),
     hint: t("PNG, WebP or SVG, at most 256 KiB. Saved immediately."),
     accept: logoTypes,
   },
   favicon: {
     label: t("Favicon"),
+    current: t("Current favicon"),
     hint: t(
       "The icon of browser tabs: PNG, WebP or SVG. By default a dot in the color of the state.",
     ),
@@ -311,6 +313,7 @@ const files = {
   },
   font: {
     label: t("Own font"),
+    current: "",
     hint: t(
       "WOFF2, at most 256 KiB, used instead of the font above. You need the right to publish it.",
     ),
@@ -330,7 +333,7 @@ export function FileField({
 }) {
   const { id, visibility } = page;
   const url = page[`${name}Url`];
-  const { label, hint, accept } = files[name];
+  const { label, current, hint, accept } = files[name];
   const again = useRef<() => void>(null);
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null) => {
@@ -351,7 +354,7 @@ export function FileField({
     <Input.Wrapper label={label} labelElement="div" description={hint} error={reason}>
       <div className="logo-field" role="group" aria-label={label}>
         {url !== null && name !== "font" && visibility === "public" && (
-          <img src={url} alt={t("Current file: {label}", { label })} />
+          <img src={url} alt={current} />
         )}
         <FileButton
           resetRef={again}
