@@ -1,4 +1,5 @@
 /** Reads the number of a monitor from a result, and judges it by its limits with hysteresis. */
+import { getLocale } from "../../core/text/locale.ts";
 import { isDecimal, largestNumber, LongNumber } from "../../core/text/decimals.ts";
 import type { NumberRule } from "../monitors/numbers-schema.ts";
 
@@ -33,7 +34,7 @@ export function judgeNumber(rule: NumberRule, value: number, before: NumberLevel
   return isPast(rule, value, rule.returnAt) && level !== "down" ? before : level;
 }
 
-const format = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
+const format = new Intl.NumberFormat(getLocale(), { maximumSignificantDigits: 15 });
 export const formatNumber = ({ unit }: Pick<NumberRule, "unit">, value: number): string =>
   `${format.format(value)}${unit === null ? "" : ` ${unit}`}`;
 

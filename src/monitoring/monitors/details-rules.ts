@@ -1,4 +1,5 @@
 /** Declares the details that a check reports in addition to its result, such as a version or packet loss. */
+import { t } from "../../core/text/texts.ts";
 import type { MonitorType } from "./kinds-schema.ts";
 
 /** Label and display format of a value. */
@@ -10,68 +11,72 @@ type Detail = {
 };
 
 /** Details of a connection that can use TLS. */
-const secured = { tlsVersion: { label: "TLS" }, issuer: { label: "Issuer" } };
-const version = { label: "Version" };
+const secured = { tlsVersion: { label: "TLS" }, issuer: { label: t("Issuer") } };
+const version = { label: t("Version") };
 
 /** Details per monitor type, in the order of display. Their names are the keys of `details` in the REST API. */
 export const detailsOfTypes = {
   http: secured,
   ping: {
-    lossPercent: { label: "Packet loss", unit: "%" },
-    slowestMs: { label: "Slowest", unit: "ms" },
+    lossPercent: { label: t("Packet loss"), unit: "%" },
+    slowestMs: { label: t("Slowest"), unit: "ms" },
   },
-  dns: { records: { label: "Records" }, dnssec: { label: "DNSSEC" } },
+  dns: { records: { label: t("Records") }, dnssec: { label: "DNSSEC" } },
   tls: secured,
-  smtp: { greeting: { label: "Greeting" }, ...secured },
-  imap: { greeting: { label: "Greeting" }, ...secured },
-  pop3: { greeting: { label: "Greeting" }, ...secured },
-  mqtt: { topic: { label: "Topic" }, message: { label: "Message" }, ...secured },
-  redis: { version, role: { label: "Role" }, mode: { label: "Mode" }, ...secured },
-  postgres: { version, role: { label: "Role" }, ...secured },
+  smtp: { greeting: { label: t("Greeting") }, ...secured },
+  imap: { greeting: { label: t("Greeting") }, ...secured },
+  pop3: { greeting: { label: t("Greeting") }, ...secured },
+  mqtt: { topic: { label: t("Topic") }, message: { label: t("Message") }, ...secured },
+  redis: { version, role: { label: t("Role") }, mode: { label: t("Mode") }, ...secured },
+  postgres: { version, role: { label: t("Role") }, ...secured },
   mysql: { version, ...secured },
   mongodb: {
     version,
-    role: { label: "Role" },
-    replicaSet: { label: "Replica set" },
-    primary: { label: "Primary" },
+    role: { label: t("Role") },
+    replicaSet: { label: t("Replica set") },
+    primary: { label: t("Primary") },
     ...secured,
   },
   mssql: { version },
-  websocket: { subprotocol: { label: "Subprotocol" }, message: { label: "Message" }, ...secured },
-  grpc: { serving: { label: "Health" }, ...secured },
-  docker: {
-    state: { label: "Container" },
-    health: { label: "Health" },
-    containers: { label: "Containers" },
-    running: { label: "Running" },
-    unhealthy: { label: "Unhealthy" },
+  websocket: {
+    subprotocol: { label: t("Subprotocol") },
+    message: { label: t("Message") },
     ...secured,
   },
-  statuspage: { page: { label: "Page" }, incident: { label: "Incident" } },
-  domain: { expiresAt: { label: "Registered until", ends: true } },
-  kafka: { brokers: { label: "Brokers" }, ...secured },
+  grpc: { serving: { label: t("Health") }, ...secured },
+  docker: {
+    state: { label: t("Container") },
+    health: { label: t("Health") },
+    containers: { label: t("Containers") },
+    running: { label: t("Running") },
+    unhealthy: { label: t("Unhealthy") },
+    ...secured,
+  },
+  statuspage: { page: { label: t("Page") }, incident: { label: t("Incident") } },
+  domain: { expiresAt: { label: t("Registered until"), ends: true } },
+  kafka: { brokers: { label: t("Brokers") }, ...secured },
   rabbitmq: {
     version,
-    messages: { label: "Messages" },
-    consumers: { label: "Consumers" },
+    messages: { label: t("Messages") },
+    consumers: { label: t("Consumers") },
     ...secured,
   },
-  ldap: { identity: { label: "Signed in as" }, ...secured },
-  sip: { server: { label: "Server" }, ...secured },
-  ntp: { offsetMs: { label: "Clock offset", unit: "ms" }, stratum: { label: "Stratum" } },
-  radius: { reply: { label: "Reply" } },
+  ldap: { identity: { label: t("Signed in as") }, ...secured },
+  sip: { server: { label: t("Server") }, ...secured },
+  ntp: { offsetMs: { label: t("Clock offset"), unit: "ms" }, stratum: { label: t("Stratum") } },
+  radius: { reply: { label: t("Reply") } },
   game: {
-    name: { label: "Name" },
-    players: { label: "Players" },
-    maxPlayers: { label: "Player limit" },
-    map: { label: "Map" },
+    name: { label: t("Name") },
+    players: { label: t("Players") },
+    maxPlayers: { label: t("Player limit") },
+    map: { label: t("Map") },
     version,
   },
-  command: { output: { label: "Output" } },
-  browser: { title: { label: "Title" }, loadMs: { label: "Loaded in", unit: "ms" } },
-  snmp: { value: { label: "Value" } },
-  ssh: { fingerprint: { label: "Host key" }, server: { label: "Server" } },
-  systemd: { state: { label: "Unit" } },
+  command: { output: { label: t("Output") } },
+  browser: { title: { label: t("Title") }, loadMs: { label: t("Loaded in"), unit: "ms" } },
+  snmp: { value: { label: t("Value") } },
+  ssh: { fingerprint: { label: t("Host key") }, server: { label: t("Server") } },
+  systemd: { state: { label: t("Unit") } },
 } as const satisfies Partial<Record<MonitorType, Record<string, Detail>>>;
 
 type Declared = typeof detailsOfTypes;
