@@ -11,10 +11,7 @@ const fixedPhrases = {
   "invitation.revoked": t("revoked the invitation of #"),
   "group.reordered": t("reordered the groups"),
   "settings.updated": t("changed the settings"),
-<<<<<<< HEAD
   "settings.report-sent": t("sent a report by mail"),
-=======
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
   "incident.opened": t("opened the incident #"),
   "incident.updated": t("posted an update on #"),
   "incident.corrected": t("edited the incident #"),
@@ -88,11 +85,7 @@ const nouns: Record<NounOf<ComposedAction>, [named: string, nameless: string]> =
   group: [t("the group"), t("a group")],
   incident: [t("the incident"), t("an incident")],
   "incident-template": [t("the incident template"), t("an incident template")],
-<<<<<<< HEAD
   maintenance: [t("the maintenance"), t("a maintenance window")],
-=======
-  maintenance: [t("the maintenance"), t("maintenance work")],
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
   "alert-channel": [t("the alert channel"), t("an alert channel")],
   "alert-source": [t("the alert source"), t("an alert source")],
   schedule: [t("the schedule"), t("a schedule")],
@@ -165,20 +158,11 @@ export function describeAction(
   const several = severalSubscribers[actualActionOf(entry)];
   if (several !== undefined && repeated.subjects > 1)
     return [several(formatCount(repeated.subjects)), "", ""];
-<<<<<<< HEAD
   const repetition =
     repeated.subjects > 1 && name !== ""
       ? t(" and {count} more", { count: formatCount(repeated.subjects - 1) })
       : t(", {count} times", { count: formatCount(repeated.count) });
   return name === "" ? [`${before}${repetition}`, "", ""] : [before, name, `${after}${repetition}`];
-=======
-  const times = formatCount(repeated.count);
-  if (name === "") return [t("{phrase}, {times} times", { phrase: before, times }), "", ""];
-  const more = formatCount(repeated.subjects - 1);
-  return repeated.subjects > 1
-    ? [before, name, t("{after} and {more} more", { after, more })]
-    : [before, name, t("{phrase}, {times} times", { phrase: after, times })];
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
 }
 
 function describeSingleAction({
@@ -195,15 +179,11 @@ function describeSingleAction({
     if (after === undefined) return [before, "", ""];
     if (name === null)
       return [`${before}${noun === "incident" ? t("(deleted)") : t("someone")}${after}`, "", ""];
-<<<<<<< HEAD
     return [
       before,
       name,
       isGone && noun === "incident" ? `${after}${t(", since deleted")}` : after,
     ];
-=======
-    return [before, name, isGone && noun === "incident" ? addDeletion(after) : after];
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
@@ -211,7 +191,6 @@ function describeSingleAction({
     plain,
     plain,
   ];
-<<<<<<< HEAD
   const since = isGone && !neverNamed.has(noun) ? t(", since deleted") : "";
   if (name === null)
     return [`${t("{verb} {noun}", { verb: deed, noun: nameless })}${since}`, "", ""];
@@ -219,17 +198,7 @@ function describeSingleAction({
     "#",
   );
   return [before, name, `${after}${since}`];
-=======
-  const isSinceGone = isGone && !neverNamed.has(noun);
-  const subject = name === null ? nameless : `${namedPhrase} #`;
-  const [before = "", after = ""] = t("{verb} {subject}", { verb: deed, subject }).split("#");
-  const end = name === null ? before : after;
-  const ending = isSinceGone ? addDeletion(end) : end;
-  return name === null ? [ending, "", ""] : [before, name, ending];
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
 }
-
-const addDeletion = (phrase: string) => t("{phrase}, since deleted", { phrase });
 
 /** Lists the changed fields in words, without fields that an incident's verb implies. */
 export function describeFields({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {

@@ -1,7 +1,6 @@
 /** Renders the values of changed fields in words, and decides which can be restored. */
 import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.ts";
 import { isObject } from "../../core/collections/objects.ts";
-import { t } from "../../core/text/texts.ts";
 import type { FieldChange } from "../../core/field-changes.ts";
 import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";
@@ -39,13 +38,8 @@ export function describeValue(field: string, value: unknown, names: Names): stri
     : Object.entries(value).map(([name, inner]) => `${name}: ${describeInner(inner, names)}`);
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
-<<<<<<< HEAD
   const listed = parts.slice(0, listedItems).join(", ");
   return more > 0 ? t("{listed} and {count} more", { listed, count: more }) : listed;
-=======
-  const items = parts.slice(0, listedItems).join(", ");
-  return more > 0 ? t("{items} and {more} more", { items, more }) : items;
->>>>>>> 8d09be9d (audit log and details of checks: texts in the language of the admin page)
 }
 
 const describeInner = (value: unknown, names: Names): string =>
