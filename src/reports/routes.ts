@@ -12,7 +12,10 @@ import {
   ReportQuery,
   ReportToSend,
   SentReportMail,
+  YearReport,
+  YearReportQuery,
 } from "./schema.ts";
+import { getYearReport } from "./year-service.ts";
 import { downloadReport, downloadReportAsPdf, getReport } from "./service.ts";
 
 export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
@@ -29,6 +32,20 @@ export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
         query: ReportQuery,
         data: Report,
         handle: ({ scope, query }) => getReport(scope, query),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/year", {
+        name: "getYearReport",
+        access: "read",
+        limited: "filtered",
+        long: true,
+        summary: "Get the report of a year",
+        description:
+          "The figures of the whole year, and the uptime of each month that has begun. An outage that continued into the next month counts in both months, and once in the year.",
+        query: YearReportQuery,
+        data: YearReport,
+        handle: ({ scope, query }) => getYearReport(scope, query),
       }),
     )
     .get(

@@ -16,7 +16,7 @@ export type { Seconds };
 export type Terms = Pick<Report, "slaTarget" | "maintenance">;
 
 /** Returns the uptime by these terms; null without measurements. */
-const computeTermsRatio = (seconds: Seconds, { maintenance }: Pick<Terms, "maintenance">) =>
+export const computeTermsRatio = (seconds: Seconds, { maintenance }: Pick<Terms, "maintenance">) =>
   computeRatio(
     maintenance === "excluded"
       ? seconds
@@ -31,6 +31,33 @@ export function monthSpan(month: string, timeZone: string): Span {
   const startOfMonth = (index: number) => toInstant(Date.UTC(year, index, 1), timeZone);
   return { from: startOfMonth(number - 1), to: startOfMonth(number) };
 }
+
+export const yearSpan = (year: string, timeZone: string): Span => ({
+  from: monthSpan(`${year}-01`, timeZone).from,
+  to: monthSpan(`${year}-12`, timeZone).to,
+});
+
+/** Lists the months of a year that have begun, each with its elapsed part. */
+export function listMonths(
+  year: string,
+  timeZone: string,
+  now: number,
+): { month: string; span: Span; isRunning: boolean }[] {
+  return Array.from({ length: 12 }, (_, index) => {
+    const month = `${year}-${String(index + 1).padStart(2, "0")}`;
+    const { from, to } = monthSpan(month, timeZone);
+    return { month, span: { from, to: Math.min(to, now) }, isRunning: to > now };
+  }).filter(({ span }) => span.from <= now);
+}
+
+/** Counts the outages that continued within a range. */
+export const countOutagesWithin = (
+  outages: readonly Pick<Outage, "from" | "to">[],
+  { from, to }: Span,
+): number =>
+  outages.filter(
+    (one) => Date.parse(one.from) < to && (one.to === null || Date.parse(one.to) > from),
+  ).length;
 
 /** Returns the month of a time in a time zone, such as `2026-11`. */
 export const formatZonedMonth = (at: number, timeZone: string) =>

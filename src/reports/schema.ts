@@ -16,35 +16,52 @@ const severalSubjects = {
   message: "cannot be combined with groupId or statusPageId",
 };
 
+const reportTerms = {
+  monitorId: Id.optional(),
+  groupId: Id.optional(),
+  statusPageId: Id.optional(),
+  timeZone: TimeZone.optional().meta({
+    description: "Time zone of the month or year. Default: the time zone of the organization.",
+  }),
+  slaTarget: z
+    .string()
+    .regex(/^(0\.\d{1,9}|1(\.0{1,9})?)$/, "must be a share such as 0.999")
+    .transform(Number)
+    .refine((share) => share > 0, "must be more than 0")
+    .optional()
+    .meta({
+      override: {
+        type: "number",
+        exclusiveMinimum: 0,
+        maximum: 1,
+        description:
+          "Default: the target of the page, the group or the monitor's group, or that of the organization.",
+      },
+    }),
+  maintenance: MaintenanceTime.default("excluded"),
+};
+
 /** Query of a report about a monitor, a group or a status page, by default about the whole organization. */
 export const ReportQuery = z
   .strictObject({
     month: Month.optional().meta({ description: "Default: the current month." }),
-    monitorId: Id.optional(),
-    groupId: Id.optional(),
-    statusPageId: Id.optional(),
-    timeZone: TimeZone.optional().meta({
-      description: "Time zone of the month. Default: the time zone of the organization.",
-    }),
-    slaTarget: z
-      .string()
-      .regex(/^(0\.\d{1,9}|1(\.0{1,9})?)$/, "must be a share such as 0.999")
-      .transform(Number)
-      .refine((share) => share > 0, "must be more than 0")
-      .optional()
-      .meta({
-        override: {
-          type: "number",
-          exclusiveMinimum: 0,
-          maximum: 1,
-          description:
-            "Default: the target of the page, the group or the monitor's group, or that of the organization.",
-        },
-      }),
-    maintenance: MaintenanceTime.default("excluded"),
+    ...reportTerms,
   })
   .refine(hasOneSubject, severalSubjects);
 export type ReportQuery = z.output<typeof ReportQuery>;
+
+/** The same query for a year. */
+export const YearReportQuery = z
+  .strictObject({
+    year: z
+      .string()
+      .regex(/^(19[7-9]|20\d|21\d)\d$/, "must be a year such as 2026")
+      .optional()
+      .meta({ description: "Default: the current year." }),
+    ...reportTerms,
+  })
+  .refine(hasOneSubject, severalSubjects);
+export type YearReportQuery = z.output<typeof YearReportQuery>;
 
 export const ReportPdfQuery = z
   .strictObject({
@@ -284,6 +301,90 @@ const summary = {
   isMet: true,
 };
 
+const Subject = z.object({
+  type: z.enum(["organization", "monitor", "group", "status-page"]),
+  id: Id,
+  name: z.string(),
+});
+
+const yearRow = {
+  ...figures,
+  ratios: z.array(figures.ratio).meta({ description: "Uptime in each of the report's `months`." }),
+};
+
+const YearMonth = z.object({
+  month: Month,
+  isRunning: z.boolean(),
+  ratio: figures.ratio,
+  upSeconds: seconds,
+  degradedSeconds: seconds,
+  downSeconds: seconds,
+  unknownSeconds: seconds,
+  maintenanceSeconds: seconds,
+  outages: figures.outages,
+  isMet: figures.isMet,
+});
+
+export const YearReport = z
+  .object({
+    year: z.string().meta({ example: "2026" }),
+    timeZone: z.string().meta({
+      description:
+        "Time zone of the year. Always UTC for older years, whose hours are no longer stored.",
+    }),
+    from: Timestamp,
+    to: Timestamp.meta({ description: "End of the year, or now for the current year." }),
+    isRunning: z.boolean(),
+    subject: Subject,
+    slaTarget: z.number().nullable(),
+    maintenance: MaintenanceTime,
+    monitorCount: z.int().min(0),
+    summary: ReportFigures,
+    months: z.array(YearMonth).meta({ description: "The months that have begun, oldest first." }),
+    groups: z.array(
+      z.object({ id: Id.nullable(), name: z.string(), monitors: z.int().min(0), ...yearRow }),
+    ),
+    monitors: z
+      .array(z.object({ id: Id, name: z.string(), groupId: Id.nullable(), ...yearRow }))
+      .meta({
+        description:
+          "In dashboard order. With more than 2,000 monitors, only the 2,000 with the most down time.",
+      }),
+  })
+  .meta({
+    id: "YearReport",
+    description: "Uptime and outages of a year, by month.",
+    example: {
+      year: "2026",
+      timeZone: "UTC",
+      from: "2026-01-01T00:00:00.000Z",
+      to: "2026-02-01T00:00:00.000Z",
+      isRunning: true,
+      subject: { type: "monitor", id: "01a1f866-0d00-701e-8694-20f3972fa7e9", name: "Checkout" },
+      slaTarget: 0.999,
+      maintenance: "excluded",
+      monitorCount: 1,
+      summary: { ...summary, from: "2026-01-01T00:00:00.000Z" },
+      months: [
+        {
+          month: "2026-01",
+          isRunning: false,
+          ratio: 0.9995,
+          upSeconds: 2_590_704,
+          degradedSeconds: 0,
+          downSeconds: 1_296,
+          unknownSeconds: 0,
+          maintenanceSeconds: 0,
+          outages: 2,
+          isMet: true,
+        },
+      ],
+      groups: [],
+      monitors: [],
+    },
+  });
+export type YearReport = z.infer<typeof YearReport>;
+
 export const Report = z
   .object({
     month: Month,
@@ -294,11 +395,7 @@ export const Report = z
     from: Timestamp,
     to: Timestamp.meta({ description: "End of the month, or now for the current month." }),
     isRunning: z.boolean(),
-    subject: z.object({
-      type: z.enum(["organization", "monitor", "group", "status-page"]),
-      id: Id,
-      name: z.string(),
-    }),
+    subject: Subject,
     slaTarget: z.number().nullable(),
     maintenance: MaintenanceTime,
     monitorCount: z.int().min(0),

@@ -54,7 +54,7 @@ import {
 } from "./store.ts";
 
 /** Monitors per query. Other work can run between two queries. */
-const monitorsPerQuery = 100;
+export const monitorsPerQuery = 100;
 /** Maximum entries of each list in a response. The CSV has all monitors. */
 const limits = { monitors: 2_000, outages: 500, incidents: 500 };
 
@@ -64,7 +64,7 @@ type Subject = Report["subject"] & { wanted: WantedMonitors; slaTarget: number |
 type TermsOf = (groupId: string | null) => Terms;
 
 /** Finds the subject of a report and its monitors. Throws NOT_FOUND. */
-async function resolveSubject(
+export async function resolveSubject(
   scope: Scope,
   query: Pick<ReportQuery, "monitorId" | "groupId" | "statusPageId">,
 ): Promise<Subject> {
@@ -91,37 +91,44 @@ async function resolveSubject(
   return { type: "organization", id, name, slaTarget: null, wanted };
 }
 
-/** Returns the elapsed part of a month. Throws VALIDATION_ERROR for a future month. */
-async function resolveSpan(scope: Scope, month: string, wishedZone: string) {
+/**
+ * Returns the elapsed part of a month or year, by its span in a time zone. `field` is its field of the query. Throws
+ * VALIDATION_ERROR for a future one.
+ */
+export async function resolveSpan(
+  scope: Scope,
+  field: "month" | "year",
+  spanIn: (timeZone: string) => Span,
+  wishedZone: string,
+) {
   const now = scope.clock();
-  const wished = monthSpan(month, wishedZone);
   const oldest = await findOldestHour(scope.store);
   // Only UTC days are retained for older months.
-  const timeZone = oldest !== null && wished.from < oldest ? "UTC" : wishedZone;
-  const monthSpanInZone = monthSpan(month, timeZone);
-  if (monthSpanInZone.from > now) throw invalidFieldError("month", "has not begun");
-  const isRunning = monthSpanInZone.to > now;
-  return {
-    span: { from: monthSpanInZone.from, to: isRunning ? now : monthSpanInZone.to },
-    isRunning,
-    timeZone,
-  };
+  const timeZone = oldest !== null && spanIn(wishedZone).from < oldest ? "UTC" : wishedZone;
+  const whole = spanIn(timeZone);
+  if (whole.from > now) throw invalidFieldError(field, "has not begun");
+  const isRunning = whole.to > now;
+  return { span: { from: whole.from, to: isRunning ? now : whole.to }, isRunning, timeZone };
 }
 
 /** Returns the report of a month, by default the current one. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function getReport(scope: Scope, query: ReportQuery): Promise<Report> {
   const report = await getWholeReport(scope, query);
-  const { monitors } = report;
-  if (monitors.length <= limits.monitors) return report;
+  return { ...report, monitors: limitRows(report.monitors) };
+}
+
+/** Returns the listed monitors: with too many, those with the most down time, in the same order. */
+export function limitRows<T extends ReportRow>(monitors: T[]): T[] {
+  if (monitors.length <= limits.monitors) return monitors;
   const worst = new Set(
     monitors
       .toSorted((one, other) => other.downSeconds - one.downSeconds)
       .slice(0, limits.monitors),
   );
-  return { ...report, monitors: monitors.filter((one) => worst.has(one)) };
+  return monitors.filter((one) => worst.has(one));
 }
 
-const runInReportTurn = createOrganizationTurns();
+export const runInReportTurn = createOrganizationTurns();
 
 const getWholeReport = (scope: Scope, query: ReportQuery): Promise<Report> =>
   runInReportTurn(scope, () => createReport(scope, query));
@@ -129,7 +136,7 @@ const getWholeReport = (scope: Scope, query: ReportQuery): Promise<Report> =>
 async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
   const wishedZone = query.timeZone ?? (await getOwnOrganization(scope)).timeZone;
   const month = query.month ?? formatZonedMonth(scope.clock(), wishedZone);
-  const span = await resolveSpan(scope, month, wishedZone);
+  const span = await resolveSpan(scope, "month", (zone) => monthSpan(month, zone), wishedZone);
   return createReportOfSpan(scope, { ...query, month }, span);
 }
 
@@ -193,7 +200,7 @@ async function createReportOfSpan(
  * Returns the target of the whole report and of each group. A target of the report or of its subject applies to all;
  * otherwise each group has its own, or that of the organization.
  */
-async function findTargets(scope: Scope, own: number | null) {
+export async function findTargets(scope: Scope, own: number | null) {
   const whole = own ?? (await getOwnOrganization(scope)).slaTarget;
   const groups = await listReportedGroups(scope);
   const targetOf = new Map(groups.map(({ id, slaTarget }) => [id, slaTarget]));
@@ -222,7 +229,7 @@ async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], 
   return rows;
 }
 
-async function buildRows(
+export async function buildRows(
   scope: Scope,
   reported: readonly ReportedMonitor[],
   span: Span,
@@ -284,7 +291,7 @@ function areStatesKnown(
   return begin >= from && oldest <= formatTimestamp(from);
 }
 
-async function buildGroups(
+export async function buildGroups(
   scope: Scope,
   rows: readonly ReportRow[],
   span: Span,

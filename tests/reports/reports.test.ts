@@ -516,6 +516,71 @@ test("the CSV has an ETag, and HEAD has the headers of GET", async () => {
   expect((await api("HEAD", `${path}&monitorId=${unknownId}`)).status).toBe(404);
 });
 
+test("the report of a year has the figures of its months, and counts an outage of two months once", async () => {
+  const { report, measure, state, checkout, blog, group, api, theirs } = await reporting();
+  const timeZone = "Europe/Berlin";
+  for (const [when, status] of [
+    // 1 October in Berlin.
+    ["2026-09-30T22:00:00.000Z", "down"],
+    ["2026-10-05T10:00:00.000Z", "up"],
+    ["2026-10-06T10:00:00.000Z", "maintenance"],
+    ["2026-10-31T23:00:00.000Z", "up"],
+  ] as const)
+    await measure(checkout, { at: at(when), status, seconds: 3_600 });
+  await measure(blog, { at: at("2026-03-03T10:00:00.000Z"), seconds: 3_600 });
+  await state(checkout, "down", "2026-09-30T21:30:00.000Z");
+  await state(checkout, "up", "2026-09-30T23:00:00.000Z");
+  const read = async (query: Record<string, string>) => {
+    const search = new URLSearchParams({ year: "2026", timeZone, ...query });
+    const { status, json } = await api("GET", `/api/v1/reports/year?${search}`);
+    expect([status, json.error]).toEqual([200, undefined]);
+    return json.data;
+  };
+  for (const query of [{}, { groupId: group.id }, { maintenance: "down" }] as Record<
+    string,
+    string
+  >[]) {
+    const year = await read({ slaTarget: "0.9", ...query });
+    expect(year.months).toHaveLength(11);
+    for (const [index, { month, outages: _outages, ...figures }] of year.months.entries()) {
+      const { summary, groups, monitors } = await report({
+        month,
+        timeZone,
+        slaTarget: "0.9",
+        ...query,
+      });
+      const { isRunning, ...numbers } = figures;
+      expect(isRunning).toBe(month === "2026-11");
+      expect(summary).toMatchObject(numbers);
+      for (const [rows, monthly] of [
+        [year.groups, groups],
+        [year.monitors, monitors],
+      ])
+        expect(rows.map(({ ratios }: { ratios: number[] }) => ratios[index])).toEqual(
+          monthly.map(({ ratio }: ReportFigures) => ratio),
+        );
+    }
+  }
+  const { summary, months, monitors } = await read({});
+  expect(summary).toMatchObject({
+    upSeconds: 10_800,
+    downSeconds: 3_600,
+    outages: 1,
+    incidents: 0,
+  });
+  expect(months.map(({ outages }: { outages: number }) => outages)).toEqual([
+    0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,
+  ]);
+  expect(monitors.map(({ id }: { id: string }) => id)).toContain(checkout);
+  const statusOf = async (search: string) =>
+    (await api("GET", `/api/v1/reports/year?${search}`)).status;
+  expect(await statusOf("year=2027")).toBe(422);
+  expect(await statusOf("year=26")).toBe(422);
+  expect(await statusOf("month=2026-10")).toBe(422);
+  expect(await statusOf(`monitorId=${checkout}&groupId=${group.id}`)).toBe(422);
+  expect((await theirs.api("GET", `/api/v1/reports/year?groupId=${group.id}`)).status).toBe(404);
+});
+
 test("a viewer downloads it by a URL that contains the organization", async () => {
   const made = await reporting();
   const { page } = await signInMember(made, "viewer");
