@@ -6,9 +6,11 @@ import { dayMs } from "../../../src/core/time/clock.ts";
 import { examineCertificate } from "../../../src/operations/diagnostics/certificate.ts";
 import {
   readCertificateExpiry,
+  examineLinks,
   examineName,
   examineSettings,
 } from "../../../src/operations/diagnostics/settings.ts";
+import { testAppliance } from "../../support/appliance.ts";
 import { writeSelfSigned } from "../../support/certificates.ts";
 import { hasPrograms } from "../../support/real-targets.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
@@ -98,4 +100,27 @@ test("the host name of --url leads to this machine, or to a trusted proxy", asyn
   expect(await verdict({ url: "http://localhost:3210" })).toEqual(["ok"]);
   expect(await verdict({ url: "http://192.0.2.7" })).toEqual(["warning"]);
   expect(await verdict({ url: "http://192.0.2.7", trustProxy: ["192.0.2.7"] })).toEqual(["ok"]);
+});
+
+test("without --url, doctor warns once mails with links are sent", async () => {
+  const { ours, store } = await testAppliance();
+  const { api } = ours;
+  const listFound = async (url?: string) =>
+    (await examineLinks(url === undefined ? {} : { url }, store)).map(({ verdict, message }) => [
+      verdict,
+      message,
+    ]);
+  const linksTo = (whom: string) => [
+    "warning",
+    `not set, so links in mails to ${whom} have the first address of this machine`,
+  ];
+  expect(await listFound()).toEqual([]);
+  const channel = { name: "Ops", type: "email", to: ["ops@team.example"] };
+  expect((await api("POST", "/api/v1/alert-channels", { body: channel })).status).toBe(201);
+  expect(await listFound()).toEqual([linksTo("people")]);
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const body = { type: "webhook", url: "http://bot.lan/x" };
+  await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, { body });
+  expect(await listFound()).toEqual([linksTo("subscribers")]);
+  expect(await listFound("https://status.team.example")).toEqual([]);
 });
