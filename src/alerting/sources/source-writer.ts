@@ -27,6 +27,7 @@ import {
 import type { SourceAlert, SourceChange } from "./rules.ts";
 import {
   appendSourceEvents,
+  bringEndsForward,
   countOpenAlerts,
   findSourceById,
   findSourceAlerts,
@@ -87,6 +88,8 @@ export class SourceWriter {
   readonly #pace = createCommitPace();
   /** Limit of the changes of one problem. */
   readonly #changeLimit: RateLimit;
+  /** Time of the last search for ends; Infinity before the first one. */
+  #lastNow = Infinity;
   #added = 0;
   #bytes = 0;
   #isWriting = false;
@@ -123,6 +126,10 @@ export class SourceWriter {
 
   /** Resolves problems that their tools have not reported for the time that their sources allow. */
   async resolveSilent() {
+    const now = this.#clock();
+    const forwards = now < this.#lastNow ? await bringEndsForward(this.#store, now) : [];
+    if (forwards.length > 0) await this.#store.atomic(forwards);
+    this.#lastNow = now;
     for (;;) {
       const due = await listSilentAlerts(this.#store, this.#clock(), silentAtOnce);
       const bySource = Map.groupBy(due, ({ sourceId }) => sourceId);

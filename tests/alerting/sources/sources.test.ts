@@ -241,6 +241,25 @@ describe("an alert of another tool", () => {
     expect((await readAlerts())[0]?.["status"]).toBe("open");
   });
 
+  test("is resolved in time without further reports, also if the clock was ahead", async () => {
+    const { createSource, readAlerts, later, appliance, time } = await createWorld();
+    const { send } = await createSource({ resolveAfterMinutes: 30 });
+    await appliance.sourceWriter.resolveSilent();
+    time.now += 86_400_000;
+    await send(group(firing("a")));
+    await appliance.sourceWriter.resolveSilent();
+    time.now -= 86_400_000;
+    const waitMinutes = async (minutes: number) => {
+      await appliance.sourceWriter.resolveSilent();
+      time.now += minutes * 60_000;
+      await appliance.sourceWriter.resolveSilent();
+      await later();
+      return (await readAlerts())[0]?.["status"];
+    };
+    expect(await waitMinutes(29)).toBe("open");
+    expect(await waitMinutes(2)).toBe("resolved");
+  });
+
   test("is resolved without further reports, if the source says so", async () => {
     const { createSource, later, inbox, readAlerts, appliance } = await createWorld();
     const { send } = await createSource({ resolveAfterMinutes: 30 });
