@@ -107,7 +107,7 @@ export function formatDuration(seconds: number, space = " "): string {
 
 const thinSpace = "\u202f";
 /** Formats a number with this many decimals and without digit separators. */
-const formatDecimals = (value: number, decimals: number): string =>
+export const formatDecimals = (value: number, decimals: number): string =>
   value.toFixed(decimals).replace(".", t("."));
 
 /**

@@ -7,7 +7,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { searchSections, type Section, sectionGroups, sections } from "./sections.ts";
-import { roleNames } from "./labels.ts";
+import { roleNames } from "../../components/display/role-names.ts";
 import { t, tNode } from "../../language/text.ts";
 
 /** The list of sections next to the open one. Narrow windows show only one of them. */

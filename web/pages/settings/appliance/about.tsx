@@ -1,5 +1,6 @@
 /** Settings: version, health, problems and figures of the appliance. */
 import { useQuery } from "@tanstack/react-query";
+import { getLocale } from "../../../../src/core/text/locale.ts";
 import type { ApplianceFigures } from "../../../../src/operations/appliance/schema.ts";
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";
@@ -121,7 +122,15 @@ function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
       facts={[
         [t("Data"), runtime.dataDirectory ?? t("on the machines of the database")],
         [t("Memory"), bytesInWords(runtime.memoryBytes)],
-        [t("Checks"), t("{number} per second", { number: Number(checksPerSecond.toPrecision(3)) })],
+        [
+          t("Checks"),
+          t("{number} per second", {
+            number: checksPerSecond.toLocaleString(getLocale(), {
+              maximumSignificantDigits: 3,
+              useGrouping: false,
+            }),
+          }),
+        ],
         [t("Waiting"), queues.join(", ")],
         [t("Log level"), runtime.logLevel],
       ]}

@@ -1,5 +1,6 @@
 /** Shows the machines of a cluster and of its database, with their state and tasks. */
 import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
+import { formatDecimals } from "../../../../src/core/text/formatting.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
@@ -94,7 +95,7 @@ function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
 
 function formatSeconds(ms: number | null): string {
   if (ms === null) return "–";
-  const seconds = (Math.abs(ms) / 1_000).toFixed(1);
-  const sign = seconds === "0.0" ? "" : ms < 0 ? "−" : "+";
+  const seconds = formatDecimals(Math.abs(ms) / 1_000, 1);
+  const sign = Math.abs(ms) < 50 ? "" : ms < 0 ? "−" : "+";
   return `${sign}${seconds}\u202fs`;
 }

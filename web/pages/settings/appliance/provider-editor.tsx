@@ -24,7 +24,7 @@ import { SecretField } from "../../../components/forms/secret-fields.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { identityProvidersQuery, invalidateQuery, organizationsQuery } from "../data.ts";
-import { roleLabels, roleNames } from "../labels.ts";
+import { roleNames } from "../../../components/display/role-names.ts";
 import { t } from "../../../language/text.ts";
 
 type Fields = {
@@ -211,6 +211,12 @@ function ClientFields({ form, provider }: Part & { provider: IdentityProvider | 
   );
 }
 
+const roleLabels: Record<Role, string> = {
+  viewer: t("Viewer"),
+  member: t("Member"),
+  admin: t("Admin"),
+  owner: t("Owner"),
+};
 const roleOptions = roles.map((role) => ({ value: role, label: roleLabels[role] }));
 
 /** The organizations that the provider opens, with the roles of people there. */

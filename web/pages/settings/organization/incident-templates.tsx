@@ -18,9 +18,9 @@ import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/pag
 import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { notifyError } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
+import { incidentStatusLabels, severityLabels } from "../../incidents/words.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
-import { severityLabels, statusLabels } from "../labels.ts";
 import { t } from "../../../language/text.ts";
 
 /** The organization's templates for incidents and updates. */
@@ -91,7 +91,7 @@ function TemplateEntry({
       title={name}
       note={message}
       facts={[
-        [t("Status"), statusLabels[status]],
+        [t("Status"), incidentStatusLabels[status]],
         [t("Severity"), severity === null ? "–" : severityLabels[severity]],
       ]}
       menu={
@@ -183,7 +183,7 @@ function TemplateDialog({
           fullWidth
           value={form.values.status}
           onChange={(next) => form.set("status", next as Values["status"])}
-          data={incidentStatuses.map((value) => ({ value, label: statusLabels[value] }))}
+          data={incidentStatuses.map((value) => ({ value, label: incidentStatusLabels[value] }))}
         />
       </div>
       <MarkdownField

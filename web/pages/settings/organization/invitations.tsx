@@ -21,7 +21,7 @@ import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
-import { roleNames } from "../labels.ts";
+import { roleNames } from "../../../components/display/role-names.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 /** Pending invitations. Renders nothing if there are none. */

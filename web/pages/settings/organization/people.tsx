@@ -18,7 +18,7 @@ import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { canBeLimited, Invitations, Invite, RoleItems } from "./invitations.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
-import { roleNames } from "../labels.ts";
+import { roleNames } from "../../../components/display/role-names.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
 export default function People() {
