@@ -87,7 +87,7 @@ function Corner({ problems, ...button }: { problems: number } & ComponentProps<"
       {problems > 0 && (
         <em className="num rail-warn only-phone">
           {problems}
-          <span className="rail-word"> {problems === 1 ? "problem" : "problems"}</span>
+          <span className="rail-word"> {problems === 1 ? t("problem") : t("problems")}</span>
         </em>
       )}
     </button>

@@ -151,7 +151,7 @@ export function HeadersField({
         <>
           <TextInput
             aria-label={t("{item} name", { item: capitalize(item) })}
-            placeholder={item === "header" ? "X-Team" : "token"}
+            placeholder={item === t("header") ? "X-Team" : "token"}
             value={name}
             onChange={({ currentTarget }) => change(lines.with(index, [currentTarget.value, text]))}
           />
