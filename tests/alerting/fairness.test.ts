@@ -198,6 +198,39 @@ test("events that can't be handled delay only their own organization", async () 
   expect(told()).toEqual([1, 2]);
 });
 
+test("timers that can't be handled delay only their own organization", async () => {
+  const made = await createPager();
+  const { database, time } = made;
+  const memory = database.query(
+    `insert into alert_memory (organization_id, monitor_id, changes, remind_at, due_at)
+     values (?, ?, '[]', ?, ?)`,
+  );
+  for (const { api, id } of [made.ours, made.theirs]) {
+    const hook = { name: "Hook", type: "webhook", url: "http://bot.lan/a" };
+    const channel = (await api("POST", "/api/v1/alert-channels", { body: hook })).json.data;
+    const job = { name: "Job", type: "push", reminderInterval: 600, alertChannelIds: [channel.id] };
+    const monitor = (await api("POST", "/api/v1/monitors", { body: job })).json.data;
+    database.run("update monitor_states set status = 'down' where monitor_id = ?", [monitor.id]);
+    memory.run(id, monitor.id, time.now, time.now);
+  }
+  const { fan } = restarted(made);
+  await settle(made, fan);
+  time.now += 700_000;
+  const told = () => [made.ours, made.theirs].map(({ id }) => deliveriesOf(made, id));
+  const atomic = made.store.atomic.bind(made.store);
+  made.store.atomic = (statements) =>
+    statements
+      .map(compileStatement)
+      .some(({ parameters }) => parameters.some((one) => String(one).includes(made.ours.id)))
+      ? Promise.reject(new Error("CHECK constraint failed"))
+      : atomic(statements);
+  expect(await fan.tick().catch(String)).toContain("CHECK constraint failed");
+  expect(told()).toEqual([0, 1]);
+  made.store.atomic = atomic;
+  await fan.tick();
+  expect(told()).toEqual([1, 1]);
+});
+
 describe("deferred events", () => {
   const size = { channels: 30, incidents: 150 };
   const all = size.channels * size.incidents;

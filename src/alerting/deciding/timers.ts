@@ -2,6 +2,7 @@
 import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
+import { AppError } from "../../core/errors.ts";
 import type { FairFollower, OnFollowerWrite } from "../../events/fair-follower.ts";
 import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
 import { createQuietRound, type QuietRound } from "./quiet-round.ts";
@@ -76,9 +77,13 @@ export class AlertTimers {
       return statements;
     });
     const due = await this.#findDueTimers(clock());
+    const failures: unknown[] = [];
     for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++) {
-      const { served, hasDeliveries } = await follower.runExclusively(() => this.#serveTimers(due));
-      if (served.length > 0) onWrite(served, hasDeliveries);
+      await this.#serveTogether(due).catch(async (error: unknown) => {
+        if (error instanceof AppError) throw error;
+        failures.push(error);
+        await this.#serveEach(due);
+      });
       await Bun.sleep(0);
     }
     for (let writes = 0; writes < maxWritesPerTick; writes++) {
@@ -93,6 +98,21 @@ export class AlertTimers {
       if (statements.length > 0) onWrite(organizationIds, false);
       return statements;
     });
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #serveTogether(due: DueTimers) {
+    const { follower, onWrite } = this.#dependencies;
+    const { served, hasDeliveries } = await follower.runExclusively(() => this.#serveTimers(due));
+    if (served.length > 0) onWrite(served, hasDeliveries);
+  }
+
+  /** Serves the next organizations alone, so that timers which can't be handled delay only their own. */
+  async #serveEach(due: DueTimers) {
+    for (const one of [...due].slice(0, maxOrganizationsPerWrite)) {
+      due.delete(one[0]);
+      await this.#serveTogether(new Map([one])).catch(() => {});
+    }
   }
 
   /**
