@@ -59,7 +59,10 @@ describeInChromium("alerts", (browser) => {
     const row = page.getByRole("listitem").filter({ hasText: "Slow checkout" });
     await row.getByText(`acknowledged by ${owner.name}`).waitFor();
     await page.getByRole("button", { name: "Snooze Incident: Slow checkout" }).click();
-    await page.getByRole("menuitem", { name: "for 8 hours" }).click();
+    await page.getByRole("menuitem", { name: "until a time…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Until").fill("in 8 h");
+    await dialog.getByRole("button", { name: "Snooze", exact: true }).click();
     await row.getByText("snoozed until").waitFor();
     await row.getByRole("link").click();
     await page.getByLabel("Note").fill("The provider works on it.");

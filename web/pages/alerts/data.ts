@@ -61,11 +61,14 @@ async function perform(alert: Pick<Alert, "id">, text: string, act: () => Promis
   } catch (error) {
     notifyError(error);
   }
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey: listKey("alert") }),
-    queryClient.invalidateQueries({ queryKey: recordKey("alert", alert.id) }),
-  ]);
+  await refresh(alert.id);
 }
+
+const refresh = (id: string) =>
+  Promise.all([
+    queryClient.invalidateQueries({ queryKey: listKey("alert") }),
+    queryClient.invalidateQueries({ queryKey: recordKey("alert", id) }),
+  ]);
 
 export const acknowledge = (alert: Pick<Alert, "id" | "title">) =>
   perform(alert, t("Acknowledged: {title}", { title: alert.title }), () =>
@@ -95,6 +98,13 @@ const snooze = (alert: Alert, until: number) =>
       alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),
     ),
   );
+
+/** Snoozes an alert until a time. Throws if it is rejected. */
+export async function snoozeUntil({ id, title }: Alert, until: string) {
+  await unwrapData(alerts({ id }).snooze.post({ until: until as never }));
+  notify(t("Snoozed: {title}", { title }));
+  await refresh(id);
+}
 
 /** Adds a note. Throws if it is rejected. */
 export async function addNote({ id }: Alert, message: string) {

@@ -1,5 +1,6 @@
 /** Who takes care of an alert, and the buttons to acknowledge, snooze and open it again. */
 import { Button, Menu } from "@mantine/core";
+import { useState } from "react";
 import { formatDuration } from "../../../src/core/text/formatting.ts";
 import type { Ending } from "../../../src/alerting/records/rules.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
@@ -9,6 +10,7 @@ import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
 import { t, tNode } from "../../language/text.ts";
+import { SnoozeDialog } from "./snooze-dialog.tsx";
 
 const endStates: Record<string, State> = {
   recovered: "up",
@@ -114,23 +116,28 @@ export function AlertButtons({
 
 function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
   const zone = useZone();
+  const [isChoosing, setChoosing] = useState(false);
   return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <Button size={size} aria-label={t("Snooze {title}", { title: alert.title })}>
-          {t("Snooze")}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {listSnoozes(alert, zone).map(({ label, run }) => (
-          <Menu.Item key={label} onClick={run}>
-            {label}
-          </Menu.Item>
-        ))}
-        {alert.status === "snoozed" && (
-          <Menu.Item onClick={() => void openAgain(alert)}>{t("End the snooze")}</Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      {isChoosing && <SnoozeDialog alert={alert} onClose={() => setChoosing(false)} />}
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <Button size={size} aria-label={t("Snooze {title}", { title: alert.title })}>
+            {t("Snooze")}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {listSnoozes(alert, zone).map(({ label, run }) => (
+            <Menu.Item key={label} onClick={run}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item onClick={() => setChoosing(true)}>{t("until a time…")}</Menu.Item>
+          {alert.status === "snoozed" && (
+            <Menu.Item onClick={() => void openAgain(alert)}>{t("End the snooze")}</Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </>
   );
 }

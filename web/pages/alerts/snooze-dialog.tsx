@@ -1,0 +1,42 @@
+import { useZone } from "../../components/display/time.tsx";
+import { DateTimeField } from "../../components/forms/date-time-field.tsx";
+import { toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
+import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { v1 } from "../../data/client.ts";
+import { t } from "../../language/text.ts";
+import { type Alert, snoozeUntil } from "./data.ts";
+
+const choices = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
+
+/** The dialog that snoozes an alert until any time. */
+export function SnoozeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+  const zone = useZone();
+  const untilOf = (local: string) => toInstantText(local, zone) ?? local;
+  const start = { until: toClock(Date.now() + 3_600_000, zone) };
+  const form = useForm(start, async ({ until }) => {
+    await snoozeUntil(alert, untilOf(until));
+    onClose();
+  });
+  return (
+    <FormDialog
+      form={form}
+      title={t("Snooze {title}", { title: alert.title })}
+      submit={t("Snooze")}
+      onClose={onClose}
+      curl={() => ({
+        method: "POST",
+        route: v1.alerts({ id: alert.id }).snooze,
+        body: { until: untilOf(form.values.until) },
+      })}
+    >
+      <DateTimeField
+        label={t("Until")}
+        zone={zone}
+        choices={choices}
+        openOnFocus={false}
+        {...form.field("until")}
+      />
+      <p className="field-note">{t("Times in {zone}, at most 30 days from now.", { zone })}</p>
+    </FormDialog>
+  );
+}
