@@ -330,7 +330,7 @@ describeInChromium("the status page", (browser) => {
       await page.close();
     });
 
-    test("text in a right-to-left script has that direction", async () => {
+    test("an Arabic page reads from right to left, and arrow keys follow its mirrored bars", async () => {
       await using open = await visitPage(browser, pageOf("rtl").address);
       const directions = await open.page.evaluate(() =>
         [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
@@ -347,10 +347,24 @@ describeInChromium("the status page", (browser) => {
           const range = document.createRange();
           range.selectNodeContents(element);
           const before = element.previousElementSibling!.getBoundingClientRect();
-          return range.getBoundingClientRect().left - before.right;
+          return before.left - range.getBoundingClientRect().right;
         }),
       );
-      for (const gap of gaps) expect(gap).toBeLessThan(20);
+      for (const gap of gaps) expect([gap > -1, gap < 20]).toEqual([true, true]);
+      const bars = open.page.locator(".bars:not(.worst)").first();
+      const placeOf = () =>
+        bars.locator("i.open").evaluate((bar) => ({
+          left: bar.getBoundingClientRect().left,
+          index: [...bar.parentElement!.children].indexOf(bar),
+        }));
+      await bars.focus();
+      const today = await placeOf();
+      await open.page.keyboard.press("ArrowRight");
+      const yesterday = await placeOf();
+      expect(yesterday.index).toBe(today.index - 1);
+      expect(yesterday.left).toBeGreaterThan(today.left);
+      await open.page.keyboard.press("ArrowLeft");
+      expect(await placeOf()).toEqual(today);
     });
 
     test("a wide logo preserves its proportions next to the title", async () => {

@@ -233,6 +233,30 @@ describe("the memory", () => {
     expect(left.at(-1)).toBe(true);
   });
 
+  test("is limited across the languages of pages, and headers and unknown languages add no entry", async () => {
+    const rendered = new Set<string>();
+    await using made = await createVisitor();
+    await made.publish({ title: "Status", language: "en", languages: ["de", "fr"] });
+    for (let count = 0; count < 300; count++) {
+      const wanted = ["de", "fr", "en", "ja", `x${count}`][count % 5] ?? "";
+      const query = count % 2 === 0 ? "" : `?lang=${wanted}&n=${count}`;
+      const { text } = await made.readHtml(`/status/ours${query}`, {
+        headers: { "Accept-Language": `${wanted};q=0.${(count % 9) + 1}, xx-${count}` },
+      });
+      rendered.add(text);
+    }
+    expect(rendered.size).toBe(3);
+    const { keep, has } = small();
+    for (let page = 0; page < 10; page++)
+      for (const tag of ["en", "de", "fr"])
+        await keep("ours", `page ${page} ${tag}`, "x".repeat(100_000));
+    const left = Array.from({ length: 10 }, (_, page) =>
+      ["en", "de", "fr"].filter((tag) => has(`page ${page} ${tag}`)),
+    );
+    expect(left.flat().length).toBeLessThan(10);
+    expect(left.at(-1)).toEqual(["en", "de", "fr"]);
+  });
+
   test("counts every encoding of a page", async () => {
     const { keep, has } = small();
     // Hexadecimal digits compress to half their size.

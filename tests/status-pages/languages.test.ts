@@ -85,6 +85,48 @@ describe("numbers, durations and plurals follow CLDR", () => {
       expect(plain(language.duration(12_000))).toBe(duration);
     });
 
+  // Integer samples of https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html
+  const plurals: [tags: PageLanguage[], samples: Partial<Record<Intl.LDMLPluralRule, number[]>>][] =
+    [
+      [["ja", "ko", "zh-CN"], { other: [0, 1, 15, 100, 1_000_000] }],
+      [["de", "en", "nl", "sv", "tr"], { one: [1], other: [0, 2, 16, 100, 1_000_000] }],
+      [["es", "it"], { one: [1], many: [1_000_000], other: [0, 2, 16, 100, 1_000] }],
+      [["fr", "pt-BR"], { one: [0, 1], many: [1_000_000], other: [2, 17, 100, 1_000] }],
+      [["cs"], { one: [1], few: [2, 3, 4], other: [0, 5, 19, 100] }],
+      [["pl"], { one: [1], few: [2, 4, 22, 24, 102], many: [0, 5, 19, 21, 25, 112] }],
+      [["ru", "uk"], { one: [1, 21, 101], few: [2, 4, 22, 102], many: [0, 5, 11, 19, 111] }],
+      [
+        ["ar"],
+        {
+          zero: [0],
+          one: [1],
+          two: [2],
+          few: [3, 10, 103],
+          many: [11, 26, 111],
+          other: [100, 102],
+        },
+      ],
+    ];
+  test("each language has the plural categories of the samples of CLDR", () => {
+    expect(plurals.flatMap(([tags]) => tags).toSorted()).toEqual([...pageLanguages].toSorted());
+    const forms = ["zero", "one", "two", "few", "many", "other"] as const;
+    const named = Object.fromEntries(forms.map((form) => [form, form])) as Record<
+      (typeof forms)[number],
+      string
+    >;
+    for (const [tags, samples] of plurals)
+      for (const tag of tags) {
+        const language = new Language(tag, { ...dictionaries[tag], earlierUpdates: named });
+        for (const [category, numbers] of Object.entries(samples))
+          for (const number of numbers)
+            expect([tag, number, language.count("earlierUpdates", number)]).toEqual([
+              tag,
+              number,
+              category,
+            ]);
+      }
+  });
+
   const days: [tag: PageLanguage, texts: string[]][] = [
     ["ru", ["За последний 1 день", "За последние 2 дня", "За последние 5 дней"]],
     ["pl", ["1 wcześniejsza", "2 wcześniejsze", "5 wcześniejszych"]],
@@ -335,6 +377,19 @@ test("an Arabic page, its feed and its mails are Arabic, with Latin names isolat
     expect([path, findLatin(text)]).toEqual([path, []]);
     expect(text).toContain('<html lang="ar" dir="rtl"');
   }
+  for (const [path, mark] of [
+    ["/feed.atom", 'xml:lang="ar"'],
+    ["/feed.rss", "<language>ar</language>"],
+  ] as const) {
+    const { text } = await made.readHtml(`/status/ours${path}`);
+    expect([path, text.includes(mark)]).toEqual([path, true]);
+    const read = text.matchAll(/<(title|summary|description|content)[^>]*>([^<]+)</g);
+    const words = [...read].map(([, , words = ""]) =>
+      words.replaceAll(/&lt;.*?&gt;|&[a-z#0-9]+;/g, " "),
+    );
+    expect(words.length).toBeGreaterThan(2);
+    expect([path, words.flatMap((one) => listLatin(one))]).toEqual([path, []]);
+  }
   await made.mailbox();
   expect((await made.signUp("bob@team.example")).status).toBe(200);
   await made.planWindow({ title: "Disks" });
@@ -497,11 +552,25 @@ test("dates are formatted in the language of the page", () => {
   const options = { day: "numeric", month: "long", year: "numeric" } as const;
   const format = (locale: string) =>
     getFormatter("UTC", options, locale).format(Date.UTC(2026, 10, 20));
-  expect(["de", "pt-BR", "ja", "ru", "cs"].map(format)).toEqual([
-    "20. November 2026",
-    "20 de novembro de 2026",
-    "2026年11月20日",
-    "20 ноября 2026 г.",
-    "20. listopadu 2026",
-  ]);
+  const dates: Record<PageLanguage, string> = {
+    ar: "20 نوفمبر 2026",
+    cs: "20. listopadu 2026",
+    de: "20. November 2026",
+    en: "20 November 2026",
+    es: "20 de noviembre de 2026",
+    fr: "20 novembre 2026",
+    it: "20 novembre 2026",
+    ja: "2026年11月20日",
+    ko: "2026년 11월 20일",
+    nl: "20 november 2026",
+    pl: "20 listopada 2026",
+    "pt-BR": "20 de novembro de 2026",
+    ru: "20 ноября 2026 г.",
+    sv: "20 november 2026",
+    tr: "20 Kasım 2026",
+    uk: "20 листопада 2026 р.",
+    "zh-CN": "2026年11月20日",
+  };
+  for (const tag of pageLanguages)
+    expect([tag, format(getLanguage(tag).locale)]).toEqual([tag, dates[tag]]);
 });

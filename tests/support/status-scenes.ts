@@ -119,7 +119,7 @@ export const extremes: Record<string, Scene> = {
     ],
   },
   rtl: {
-    page: { title: "حالة الخدمات", description: "كل ما نشغله، وكيف حاله الآن." },
+    page: { title: "حالة الخدمات", description: "كل ما نشغله، وكيف حاله الآن.", language: "ar" },
     sections: [{ name: "المتجر", monitors: createShown(["الدفع (API v2)", "البحث"], ["down"]) }],
     incidents: [
       {
