@@ -1,4 +1,5 @@
 /** Fields and labels of channel types whose messages a gateway sends: text messages and calls. */
+import { t } from "../../core/text/texts.ts";
 import { z } from "zod";
 import {
   Headers,
@@ -30,7 +31,7 @@ import {
 
 const { expectedStatus, keyword, jsonPath, jsonEquals } = conditionFields;
 const formatHint = (names: readonly string[]) =>
-  `Placeholders: ${formatPlaceholders(names).join(" ")}.`;
+  t("Placeholders: {names}.", { names: formatPlaceholders(names).join(" ") });
 
 const receiptWords = z.array(line(100)).max(20).default([]);
 
@@ -107,22 +108,22 @@ const createDailyLimit = (usual: number) =>
 
 /** Languages that the voices of Twilio and Vonage speak. */
 const languages = {
-  "en-US": "English (US)",
-  "en-GB": "English (UK)",
-  "en-AU": "English (Australia)",
-  "da-DK": "Danish",
-  "de-DE": "German",
-  "es-ES": "Spanish (Spain)",
-  "es-MX": "Spanish (Mexico)",
-  "fr-FR": "French",
-  "it-IT": "Italian",
-  "ja-JP": "Japanese",
-  "nb-NO": "Norwegian",
-  "nl-NL": "Dutch",
-  "pl-PL": "Polish",
-  "pt-BR": "Portuguese (Brazil)",
-  "pt-PT": "Portuguese (Portugal)",
-  "sv-SE": "Swedish",
+  "en-US": t("English (US)"),
+  "en-GB": t("English (UK)"),
+  "en-AU": t("English (Australia)"),
+  "da-DK": t("Danish"),
+  "de-DE": t("German"),
+  "es-ES": t("Spanish (Spain)"),
+  "es-MX": t("Spanish (Mexico)"),
+  "fr-FR": t("French"),
+  "it-IT": t("Italian"),
+  "ja-JP": t("Japanese"),
+  "nb-NO": t("Norwegian"),
+  "nl-NL": t("Dutch"),
+  "pl-PL": t("Polish"),
+  "pt-BR": t("Portuguese (Brazil)"),
+  "pt-PT": t("Portuguese (Portugal)"),
+  "sv-SE": t("Swedish"),
 } as const;
 
 export const gatewayFields = {
@@ -170,77 +171,82 @@ export const gatewayFields = {
 
 const smsLabels = {
   preset: {
-    label: "Gateway",
-    placeholder: "Choose a gateway",
-    hint: "A provider, your own device, or any HTTP interface.",
+    label: t("Gateway"),
+    placeholder: t("Choose a gateway"),
+    hint: t("A provider, your own device, or any HTTP interface."),
     options: {
       ...Object.fromEntries(Object.entries(smsPresets).map(([name, of]) => [name, of.name])),
-      custom: "Custom HTTP gateway",
+      custom: t("Custom HTTP gateway"),
     },
   },
-  account: { label: "Account", hint: "{{account}} in the request." },
-  secret: { label: "Secret", hint: "{{secret}} in the request." },
+  account: { label: t("Account"), hint: t("{{account}} in the request.") },
+  secret: { label: t("Secret"), hint: t("{{secret}} in the request.") },
   from: {
-    label: "From",
+    label: t("From"),
     placeholder: "+491701234567",
-    hint: "A phone number or name that your account can send from.",
+    hint: t("A phone number or name that your account can send from."),
   },
-  to: { label: "To", placeholder: "+491701234567", hint: "With + and the country code." },
+  to: { label: t("To"), placeholder: "+491701234567", hint: t("With + and the country code.") },
   url: {
     label: "URL",
     placeholder: "http://sms.lan/send",
     mono: true,
     hint: formatHint(smsPlaceholders),
   },
-  method: { label: "Method", options: { POST: "POST", PUT: "PUT", GET: "GET" } },
-  headers: { label: "Headers" },
+  method: { label: t("Method"), options: { POST: "POST", PUT: "PUT", GET: "GET" } },
+  headers: { label: t("Headers") },
   bodyType: {
-    label: "Body format",
-    hint: "Placeholders are escaped for it.",
-    options: { json: "JSON", form: "Form: name=value&…", text: "Text" },
+    label: t("Body format"),
+    hint: t("Placeholders are escaped for it."),
+    options: { json: "JSON", form: t("Form: name=value&…"), text: t("Text") },
   },
   body: {
-    label: "Body",
+    label: t("Body"),
     placeholder: '{ "to": "{{to}}", "text": "{{text}}" }',
     long: true,
     mono: true,
   },
-  expectedStatus: { label: "Statuses of an accepted message" },
-  keyword: { label: "Text in the response", hint: "Of an accepted message. Optional." },
+  expectedStatus: { label: t("Statuses of an accepted message") },
+  keyword: { label: t("Text in the response"), hint: t("Of an accepted message. Optional.") },
   jsonPath: {
-    label: "JSON path in the response",
+    label: t("JSON path in the response"),
     placeholder: "$.status",
-    hint: "Of an accepted message. Optional.",
+    hint: t("Of an accepted message. Optional."),
     mono: true,
   },
-  jsonEquals: { label: "Value at the JSON path", hint: "Leave empty to accept any value." },
+  jsonEquals: { label: t("Value at the JSON path"), hint: t("Leave empty to accept any value.") },
   receiptIdPath: {
-    label: "JSON path of the message’s ID",
+    label: t("JSON path of the message’s ID"),
     placeholder: "$.id",
-    hint: "In the response, for the receipt. Optional.",
+    hint: t("In the response, for the receipt. Optional."),
     mono: true,
   },
   receiptUrl: {
-    label: "URL of the receipt",
+    label: t("URL of the receipt"),
     placeholder: "http://sms.lan/messages/{{receipt}}",
-    hint: "Returns whether the message arrived. {{receipt}} is the message’s ID. Optional.",
+    hint: t("Returns whether the message arrived. {{receipt}} is the message’s ID. Optional."),
     mono: true,
   },
   receiptStatePath: {
-    label: "JSON path of the state",
+    label: t("JSON path of the state"),
     placeholder: "$.state",
-    hint: "In the receipt. Leave empty if its whole text is the state.",
+    hint: t("In the receipt. Leave empty if its whole text is the state."),
     mono: true,
   },
-  receiptDelivered: { label: "States of a delivered message", hint: "Such as delivered." },
-  receiptFailed: { label: "States of a failed message", hint: "Such as undelivered or expired." },
+  receiptDelivered: { label: t("States of a delivered message"), hint: t("Such as delivered.") },
+  receiptFailed: {
+    label: t("States of a failed message"),
+    hint: t("Such as undelivered or expired."),
+  },
   maxParts: {
-    label: "Parts per message",
-    hint: "A longer text is cut. One part has 160 characters, or 70 with emojis or other scripts.",
+    label: t("Parts per message"),
+    hint: t(
+      "A longer text is cut. One part has 160 characters, or 70 with emojis or other scripts.",
+    ),
   },
   dailyLimit: {
-    label: "Messages per day",
-    hint: "Protects from costs. Further messages are skipped until midnight UTC, and reported.",
+    label: t("Messages per day"),
+    hint: t("Protects from costs. Further messages are skipped until midnight UTC, and reported."),
   },
 } satisfies Readonly<Record<string, FieldLabels>>;
 
@@ -252,37 +258,37 @@ export const gatewayLabels = {
     ...sharedLabels,
     preset: {
       ...smsLabels.preset,
-      hint: "A provider, or any HTTP interface.",
+      hint: t("A provider, or any HTTP interface."),
       options: {
         ...Object.fromEntries(Object.entries(voicePresets).map(([name, of]) => [name, of.name])),
-        custom: "Custom HTTP gateway",
+        custom: t("Custom HTTP gateway"),
       },
     },
-    from: { ...smsLabels.from, hint: "A phone number that your account can call from." },
+    from: { ...smsLabels.from, hint: t("A phone number that your account can call from.") },
     url: {
       ...smsLabels.url,
       placeholder: "http://phone.lan/call",
       hint: formatHint(voicePlaceholders),
     },
-    expectedStatus: { label: "Statuses of an accepted call" },
-    keyword: { label: "Text in the response", hint: "Of an accepted call. Optional." },
-    jsonPath: { ...smsLabels.jsonPath, hint: "Of an accepted call. Optional." },
-    receiptIdPath: { ...smsLabels.receiptIdPath, label: "JSON path of the call’s ID" },
+    expectedStatus: { label: t("Statuses of an accepted call") },
+    keyword: { label: t("Text in the response"), hint: t("Of an accepted call. Optional.") },
+    jsonPath: { ...smsLabels.jsonPath, hint: t("Of an accepted call. Optional.") },
+    receiptIdPath: { ...smsLabels.receiptIdPath, label: t("JSON path of the call’s ID") },
     receiptUrl: {
       ...smsLabels.receiptUrl,
       placeholder: "http://phone.lan/calls/{{receipt}}",
-      hint: "Returns whether the call was answered. {{receipt}} is the call’s ID. Optional.",
+      hint: t("Returns whether the call was answered. {{receipt}} is the call’s ID. Optional."),
     },
-    receiptDelivered: { label: "States of an answered call", hint: "Such as completed." },
-    receiptFailed: { label: "States of a failed call", hint: "Such as busy or no-answer." },
+    receiptDelivered: { label: t("States of an answered call"), hint: t("Such as completed.") },
+    receiptFailed: { label: t("States of a failed call"), hint: t("Such as busy or no-answer.") },
     language: {
-      label: "Language of the voice",
-      hint: "The standard text is English. For another language, write your own below.",
+      label: t("Language of the voice"),
+      hint: t("The standard text is English. For another language, write your own below."),
       options: languages,
     },
     dailyLimit: {
-      label: "Calls per day",
-      hint: "Protects from costs. Further calls are skipped until midnight UTC, and reported.",
+      label: t("Calls per day"),
+      hint: t("Protects from costs. Further calls are skipped until midnight UTC, and reported."),
     },
   },
 } satisfies Record<GatewayType, Readonly<Record<string, FieldLabels>>>;
@@ -317,13 +323,15 @@ export function adaptGatewayLabels(type: GatewayType, preset: unknown) {
   const found = findPreset(type, preset);
   if (found === null) return { labels: {} };
   const { help, account: label = "", secret: secretLabel, ownUrl = "" } = found;
-  const usual = found.url !== null && { hint: `Leave empty for ${found.url}.` };
+  const usual = found.url !== null && {
+    hint: t("Leave empty for {url}.", { url: found.url }),
+  };
   return {
     help,
     labels: {
       account: { label },
       secret: { label: secretLabel },
-      url: { label: "Address", placeholder: ownUrl, mono: true, ...usual },
+      url: { label: t("Address"), placeholder: ownUrl, mono: true, ...usual },
     },
   };
 }

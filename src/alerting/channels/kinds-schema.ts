@@ -1,4 +1,5 @@
 /** The channel types by family, and the destination of each. */
+import { t } from "../../core/text/texts.ts";
 import type { z } from "zod";
 import { caseKinds } from "./kinds/cases-schema.ts";
 import { chatKinds } from "./kinds/chat-schema.ts";
@@ -18,12 +19,16 @@ export const channelKinds = {
 export type ChannelType = keyof typeof channelKinds;
 
 /** The types of each family, in the order of the lists. */
-export const channelFamilies: readonly { name: string; types: readonly ChannelType[] }[] = [
-  { name: "Chat", types: listTypes(chatKinds) },
-  { name: "Phone", types: listTypes(pushKinds) },
-  { name: "Mail", types: listTypes(mailKinds) },
-  { name: "On-call services and issue trackers", types: listTypes(caseKinds) },
-  { name: "Programs", types: listTypes(programKinds) },
+export const channelFamilies: readonly {
+  id: string;
+  name: string;
+  types: readonly ChannelType[];
+}[] = [
+  { id: "chat", name: t("Chat"), types: listTypes(chatKinds) },
+  { id: "phone", name: t("Phone"), types: listTypes(pushKinds) },
+  { id: "mail", name: t("Mail"), types: listTypes(mailKinds) },
+  { id: "cases", name: t("On-call services and issue trackers"), types: listTypes(caseKinds) },
+  { id: "programs", name: t("Programs"), types: listTypes(programKinds) },
 ];
 
 function listTypes<K extends object>(kinds: K): (keyof K)[] {

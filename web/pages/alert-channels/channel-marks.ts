@@ -34,14 +34,14 @@ const marks: Partial<Record<ReceiverType, string>> = {
 };
 
 const familyMarks: Readonly<Record<string, string | undefined>> = {
-  Chat: marks.googlechat,
-  Phone: marks.gotify,
-  Mail: marks.email,
-  "On-call services and issue trackers": marks.jsm,
+  chat: marks.googlechat,
+  phone: marks.gotify,
+  mail: marks.email,
+  cases: marks.jsm,
 };
 
 /** Icon of a type, or that of its family. */
 export function markOf(type: string): string {
-  const family = channelFamilies.find(({ types }) => types.some((one) => one === type))?.name;
+  const family = channelFamilies.find(({ types }) => types.some((one) => one === type))?.id;
   return marks[type as ReceiverType] ?? familyMarks[family ?? ""] ?? webhook;
 }

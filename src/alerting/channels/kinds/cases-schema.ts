@@ -1,4 +1,5 @@
 /** The channel types that open a case per problem, and close it at its end. Their services decide when to notify people. */
+import { t } from "../../../core/text/texts.ts";
 import { z } from "zod";
 import {
   type Destination,
@@ -26,7 +27,7 @@ const defineCaseWebhook = (name: string, summary: string, help: string, placehol
     summary,
     help,
     fields: { webhookUrl },
-    labels: { webhookUrl: { label: "Webhook URL", placeholder, mono: true } },
+    labels: { webhookUrl: { label: t("Webhook URL"), placeholder, mono: true } },
     secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   });
@@ -47,13 +48,13 @@ const defineTracker = <
 ) =>
   defineChannelKind({
     name,
-    summary: "Opens, comments and closes an issue per problem",
+    summary: t("Opens, comments and closes an issue per problem"),
     help,
     fields,
     labels: {
       ...labels,
       server: describeServer(placeholder),
-      token: { label: "Token" },
+      token: { label: t("Token") },
     } as Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>,
     secrets: { token: { server: isSameOrigin } } as Readonly<
       Record<string, Destination<keyof F & string>>
@@ -64,47 +65,57 @@ const defineTracker = <
 export const caseKinds = {
   pagerduty: defineChannelKind({
     name: "PagerDuty",
-    summary: "Opens and resolves incidents",
-    help: "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
+    summary: t("Opens and resolves incidents"),
+    help: t(
+      "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
+    ),
     fields: { routingKey: secret(), region },
-    labels: { routingKey: { label: "Integration key" }, region: regionLabels },
+    labels: { routingKey: { label: t("Integration key") }, region: regionLabels },
     secrets: { routingKey: { region: isSameValue } },
     address: ({ region }) => origins.pagerduty[region],
   }),
   jsm: defineChannelKind({
     name: "Jira Service Management",
-    summary: "Opens and closes alerts",
-    help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
+    summary: t("Opens and closes alerts"),
+    help: t(
+      "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
+    ),
     fields: { apiKey },
-    labels: { apiKey: { label: "API key" } },
+    labels: { apiKey: { label: t("API key") } },
     secrets: { apiKey: fixedDestination },
     address: () => origins.jsm,
   }),
   opsgenie: defineChannelKind({
     name: "Opsgenie",
-    summary: "Until it shuts down on 5 April 2027",
-    help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
+    summary: t("Until it shuts down on 5 April 2027"),
+    help: t(
+      "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
+    ),
     fields: { apiKey, region },
-    labels: { apiKey: { label: "API key" }, region: regionLabels },
+    labels: { apiKey: { label: t("API key") }, region: regionLabels },
     secrets: { apiKey: { region: isSameValue } },
     address: ({ region }) => origins.opsgenie[region],
   }),
   signl4: defineCaseWebhook(
     "SIGNL4",
-    "Opens, acknowledges and closes alerts",
-    "In the team’s Apps open “Webhook”, create it and copy its URL.",
+    t("Opens, acknowledges and closes alerts"),
+    t("In the team’s Apps open “Webhook”, create it and copy its URL."),
     "https://connect.signl4.com/webhook/…",
   ),
   splunkoncall: defineCaseWebhook(
     "Splunk On-Call",
-    "Opens, acknowledges and resolves incidents (formerly VictorOps)",
-    "Open Integrations, “REST Endpoint”, enable it, copy its URL, and replace $routing_key at its end with a routing key from Settings.",
+    t("Opens, acknowledges and resolves incidents (formerly VictorOps)"),
+    t(
+      "Open Integrations, “REST Endpoint”, enable it, copy its URL, and replace $routing_key at its end with a routing key from Settings.",
+    ),
     "https://alert.victorops.com/integrations/generic/…",
   ),
   incidentio: defineChannelKind({
     name: "incident.io",
-    summary: "Opens and resolves alerts",
-    help: "Under Alerts, Sources create a source of the type HTTP (Default) and copy its URL and its token.",
+    summary: t("Opens and resolves alerts"),
+    help: t(
+      "Under Alerts, Sources create a source of the type HTTP (Default) and copy its URL and its token.",
+    ),
     fields: { url: HttpUrl, token: secret() },
     labels: {
       url: {
@@ -112,25 +123,29 @@ export const caseKinds = {
         placeholder: "https://api.incident.io/v2/alert_events/http/…",
         mono: true,
       },
-      token: { label: "Token" },
+      token: { label: t("Token") },
     },
     secrets: { token: { url: isSameOrigin } },
     address: "url",
   }),
   github: defineTracker(
-    "GitHub issues",
-    "Create a fine-grained token for the repository with the permission “Issues: Read and write”, of an account with write access. Issues get the label signalbox. For GitHub Enterprise Server, the server is https://HOST/api/v3.",
+    t("GitHub issues"),
+    t(
+      "Create a fine-grained token for the repository with the permission “Issues: Read and write”, of an account with write access. Issues get the label signalbox. For GitHub Enterprise Server, the server is https://HOST/api/v3.",
+    ),
     {
       server: HttpUrl.default("https://api.github.com"),
       repository: repository.meta({ example: "acme/ops" }),
       token: secret(),
     },
-    { repository: { label: "Repository", placeholder: "acme/ops", mono: true } },
+    { repository: { label: t("Repository"), placeholder: "acme/ops", mono: true } },
     "https://api.github.com",
   ),
   gitlab: defineTracker(
-    "GitLab issues",
-    "Under the project’s Settings, Access tokens create a token with the role Reporter and the scope api.",
+    t("GitLab issues"),
+    t(
+      "Under the project’s Settings, Access tokens create a token with the role Reporter and the scope api.",
+    ),
     {
       server: HttpUrl.default("https://gitlab.com"),
       project: z
@@ -140,20 +155,24 @@ export const caseKinds = {
         .meta({ example: "acme/ops/alerts" }),
       token: secret(),
     },
-    { project: { label: "Project", placeholder: "acme/ops/alerts", mono: true } },
+    { project: { label: t("Project"), placeholder: "acme/ops/alerts", mono: true } },
     "https://gitlab.com",
   ),
   gitea: defineTracker(
-    "Gitea and Forgejo issues",
-    "In your settings under Applications generate a token with the permission “issue: Read and Write”.",
+    t("Gitea and Forgejo issues"),
+    t(
+      "In your settings under Applications generate a token with the permission “issue: Read and Write”.",
+    ),
     { server: HttpUrl, repository, token: secret() },
-    { repository: { label: "Repository", placeholder: "acme/ops", mono: true } },
+    { repository: { label: t("Repository"), placeholder: "acme/ops", mono: true } },
     "https://git.lan",
   ),
   alertmanager: defineChannelKind({
     name: "Alertmanager",
-    summary: "Fires and resolves alerts of Prometheus’ Alertmanager",
-    help: "Routes can match the labels alertname=Signalbox, case and instance. The other details are annotations, because labels must not change until an alert is resolved.",
+    summary: t("Fires and resolves alerts of Prometheus’ Alertmanager"),
+    help: t(
+      "Routes can match the labels alertname=Signalbox, case and instance. The other details are annotations, because labels must not change until an alert is resolved.",
+    ),
     fields: {
       server: HttpUrl,
       token: optionalSecret,
@@ -162,9 +181,9 @@ export const caseKinds = {
     },
     labels: {
       server: describeServer("http://alertmanager.lan:9093"),
-      token: { label: "Bearer token", hint: "Only if a proxy in front of it needs one." },
-      username: { label: "User name", hint: "With a password, instead of a token." },
-      password: { label: "Password" },
+      token: { label: t("Bearer token"), hint: t("Only if a proxy in front of it needs one.") },
+      username: { label: t("User name"), hint: t("With a password, instead of a token.") },
+      password: { label: t("Password") },
     },
     secrets: { token: { server: isSameOrigin }, password: { server: isSameOrigin } },
     address: "server",

@@ -1,4 +1,5 @@
 /** What channel types have in common: their definition, shared fields, placeholders and fixed addresses. */
+import { t } from "../../../core/text/texts.ts";
 import { z } from "zod";
 import { type Destination, selfDestination } from "../../../core/security/destinations.ts";
 import { HttpUrl, limitPlaceholders, optionalParagraphs, secret } from "../../../core/fields.ts";
@@ -101,25 +102,25 @@ export const defineWebhookKind = (
   name: string,
   help: string,
   placeholder: string,
-  summary = "A message in a channel",
+  summary = t("A message in a channel"),
 ) =>
   defineChannelKind({
     name,
     summary,
     help,
     fields: { webhookUrl, template },
-    labels: { webhookUrl: { label: "Webhook URL", placeholder, mono: true } },
+    labels: { webhookUrl: { label: t("Webhook URL"), placeholder, mono: true } },
     secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   });
 
 export const describeServer = (placeholder: string) => ({
-  label: "Server",
+  label: t("Server"),
   placeholder,
   mono: true,
 });
 export const regionLabels = {
-  label: "Region",
-  hint: "EU if the address of your account contains “eu”.",
+  label: t("Region"),
+  hint: t("EU if the address of your account contains “eu”."),
   options: { us: "US", eu: "EU" },
 };

@@ -1,4 +1,5 @@
 /** The channel types that send mail. */
+import { t } from "../../../core/text/texts.ts";
 import { z } from "zod";
 import { EmailAddress } from "../../../core/fields.ts";
 import { fixedDestination, isSameValue } from "../../../core/security/destinations.ts";
@@ -14,50 +15,56 @@ import {
 const to = z.array(EmailAddress).min(1).max(50);
 const from = EmailAddress.meta({ description: "Address of the sender." });
 const mailLabels = {
-  from: { label: "From", placeholder: "signalbox@acme.example" },
-  to: { label: "To", hint: "Up to 50 addresses. All of them receive the same e-mail." },
+  from: { label: t("From"), placeholder: "signalbox@acme.example" },
+  to: { label: t("To"), hint: t("Up to 50 addresses. All of them receive the same e-mail.") },
 };
 
 export const mailKinds = {
   email: defineChannelKind({
-    name: "E-mail",
-    summary: "Through your own mail server",
-    help: "Sent through the mail server in Settings. Press Enter after each address.",
+    name: t("E-mail"),
+    summary: t("Through your own mail server"),
+    help: t("Sent through the mail server in Settings. Press Enter after each address."),
     fields: { to, template },
     labels: { to: mailLabels.to },
     address: null,
   }),
   sendgrid: defineChannelKind({
     name: "SendGrid",
-    summary: "Mail through Twilio SendGrid",
-    help: "Under Settings, API Keys create a key with “Mail Send” access. The sender must be verified under Sender Authentication.",
+    summary: t("Mail through Twilio SendGrid"),
+    help: t(
+      "Under Settings, API Keys create a key with “Mail Send” access. The sender must be verified under Sender Authentication.",
+    ),
     fields: { apiKey, region, from, to, template },
-    labels: { apiKey: { label: "API key" }, region: regionLabels, ...mailLabels },
+    labels: { apiKey: { label: t("API key") }, region: regionLabels, ...mailLabels },
     secrets: { apiKey: { region: isSameValue } },
     address: ({ region }) => origins.sendgrid[region],
   }),
   brevo: defineChannelKind({
     name: "Brevo",
-    summary: "Mail through Brevo, formerly Sendinblue",
-    help: "Under SMTP & API create an API key. The sender must be verified under Senders, Domains & Dedicated IPs.",
+    summary: t("Mail through Brevo, formerly Sendinblue"),
+    help: t(
+      "Under SMTP & API create an API key. The sender must be verified under Senders, Domains & Dedicated IPs.",
+    ),
     fields: { apiKey, from, to, template },
-    labels: { apiKey: { label: "API key" }, ...mailLabels },
+    labels: { apiKey: { label: t("API key") }, ...mailLabels },
     secrets: { apiKey: fixedDestination },
     address: () => origins.brevo,
   }),
   resend: defineChannelKind({
     name: "Resend",
-    summary: "Mail through Resend",
-    help: "Under API Keys create a key with “Sending access”. The sender’s domain must be verified under Domains.",
+    summary: t("Mail through Resend"),
+    help: t(
+      "Under API Keys create a key with “Sending access”. The sender’s domain must be verified under Domains.",
+    ),
     fields: { apiKey, from, to, template },
-    labels: { apiKey: { label: "API key" }, ...mailLabels },
+    labels: { apiKey: { label: t("API key") }, ...mailLabels },
     secrets: { apiKey: fixedDestination },
     address: () => origins.resend,
   }),
   mailgun: defineChannelKind({
     name: "Mailgun",
-    summary: "Mail through Mailgun",
-    help: "In the domain’s settings create a sending key. The region is that of the domain.",
+    summary: t("Mail through Mailgun"),
+    help: t("In the domain’s settings create a sending key. The region is that of the domain."),
     fields: {
       apiKey,
       region,
@@ -71,9 +78,9 @@ export const mailKinds = {
       template,
     },
     labels: {
-      apiKey: { label: "Sending key" },
-      region: { ...regionLabels, hint: "That of the domain." },
-      domain: { label: "Domain", placeholder: "mg.acme.example" },
+      apiKey: { label: t("Sending key") },
+      region: { ...regionLabels, hint: t("That of the domain.") },
+      domain: { label: t("Domain"), placeholder: "mg.acme.example" },
       ...mailLabels,
     },
     secrets: { apiKey: { region: isSameValue } },

@@ -1,4 +1,5 @@
 /** The channel types whose receivers are programs. */
+import { t } from "../../../core/text/texts.ts";
 import { z } from "zod";
 import {
   createStrengthCheck,
@@ -66,8 +67,10 @@ const buildAddress = (scheme: string, host: string, port: number) =>
 export const programKinds = {
   webhook: defineChannelKind({
     name: "Webhook",
-    summary: "Signed JSON, or your own text, to any URL",
-    help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed. With a body of your own, it can talk to any HTTP interface.",
+    summary: t("Signed JSON, or your own text, to any URL"),
+    help: t(
+      "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed. With a body of your own, it can talk to any HTTP interface.",
+    ),
     fields: {
       // With placeholders, it is not in the format "uri".
       url: limitPlaceholders(HttpUrl, webhookPlaceholders).meta({
@@ -94,27 +97,29 @@ export const programKinds = {
     labels: {
       url: { label: "URL", placeholder: "http://bot.lan/alerts", mono: true },
       method: {
-        label: "Method",
+        label: t("Method"),
         options: { POST: "POST", PUT: "PUT", PATCH: "PATCH", GET: "GET" },
       },
       bodyType: {
-        label: "Body format",
-        hint: "Placeholders are escaped for it.",
-        options: { json: "JSON", form: "Form: name=value&…", xml: "XML", text: "Text" },
+        label: t("Body format"),
+        hint: t("Placeholders are escaped for it."),
+        options: { json: "JSON", form: t("Form: name=value&…"), xml: "XML", text: t("Text") },
       },
       body: {
-        label: "Body",
-        hint: "Leave empty for Signalbox’s own JSON. Placeholders also work in the URL and in headers.",
+        label: t("Body"),
+        hint: t(
+          "Leave empty for Signalbox’s own JSON. Placeholders also work in the URL and in headers.",
+        ),
         placeholder: '{ "text": "{{title}}: {{message}}" }',
         long: true,
         mono: true,
       },
       secret: {
-        label: "Secret",
-        hint: "Signs each request: whsec_ and the Base64 of 24 to 64 bytes.",
+        label: t("Secret"),
+        hint: t("Signs each request: whsec_ and the Base64 of 24 to 64 bytes."),
         placeholder: "whsec_…",
       },
-      headers: { label: "Headers" },
+      headers: { label: t("Headers") },
     },
     secrets: { secret: { url: isSameOrigin }, "headers.*": { url: isSameOrigin } },
     address: "url",
@@ -122,8 +127,10 @@ export const programKinds = {
   }),
   sns: defineChannelKind({
     name: "AWS SNS",
-    summary: "Publishes to a topic",
-    help: "Create an IAM user that may only sns:Publish to the topic, and an access key for it. Messages have the attributes type and severity, for filter policies.",
+    summary: t("Publishes to a topic"),
+    help: t(
+      "Create an IAM user that may only sns:Publish to the topic, and an access key for it. Messages have the attributes type and severity, for filter policies.",
+    ),
     fields: {
       topicArn: z
         .string()
@@ -138,12 +145,12 @@ export const programKinds = {
     },
     labels: {
       topicArn: {
-        label: "Topic ARN",
+        label: t("Topic ARN"),
         placeholder: "arn:aws:sns:eu-central-1:123456789012:alerts",
         mono: true,
       },
-      accessKeyId: { label: "Access key ID", mono: true },
-      secretAccessKey: { label: "Secret access key" },
+      accessKeyId: { label: t("Access key ID"), mono: true },
+      secretAccessKey: { label: t("Secret access key") },
     },
     // Only a signature is sent, never the secret.
     secrets: { secretAccessKey: fixedDestination },
@@ -151,8 +158,10 @@ export const programKinds = {
   }),
   mqtt: defineChannelKind({
     name: "MQTT",
-    summary: "Publishes to a topic of a broker",
-    help: "Publishes each message as JSON, for example for Home Assistant, Node-RED or a signal tower. The broker must confirm it (QoS 1).",
+    summary: t("Publishes to a topic of a broker"),
+    help: t(
+      "Publishes each message as JSON, for example for Home Assistant, Node-RED or a signal tower. The broker must confirm it (QoS 1).",
+    ),
     fields: {
       host: Host,
       port: Port.default(1883),
@@ -170,13 +179,13 @@ export const programKinds = {
       template,
     },
     labels: {
-      host: { label: "Host", placeholder: "broker.lan", mono: true },
-      port: { label: "Port" },
+      host: { label: t("Host"), placeholder: "broker.lan", mono: true },
+      port: { label: t("Port") },
       tls: { label: "TLS" },
-      username: { label: "User name" },
-      password: { label: "Password" },
-      topic: { label: "Topic", mono: true },
-      retain: { label: "Retain the last message" },
+      username: { label: t("User name") },
+      password: { label: t("Password") },
+      topic: { label: t("Topic"), mono: true },
+      retain: { label: t("Retain the last message") },
     },
     secrets: {
       password: { host: isSameHost, port: isSameValue, tls: createStrengthCheck(false, true) },
@@ -185,8 +194,10 @@ export const programKinds = {
   }),
   syslog: defineChannelKind({
     name: "Syslog",
-    summary: "A line in the log of a syslog server",
-    help: "Sends messages in the format of RFC 5424 to rsyslog, syslog-ng, Graylog or a SIEM. UDP confirms nothing: with TCP or TLS, Signalbox notices when the server is down.",
+    summary: t("A line in the log of a syslog server"),
+    help: t(
+      "Sends messages in the format of RFC 5424 to rsyslog, syslog-ng, Graylog or a SIEM. UDP confirms nothing: with TCP or TLS, Signalbox notices when the server is down.",
+    ),
     fields: {
       host: Host,
       port: Port.default(514),
@@ -198,15 +209,15 @@ export const programKinds = {
       template,
     },
     labels: {
-      host: { label: "Host", placeholder: "logs.lan", mono: true },
-      port: { label: "Port" },
+      host: { label: t("Host"), placeholder: "logs.lan", mono: true },
+      port: { label: t("Port") },
       transport: {
-        label: "Transport",
+        label: t("Transport"),
         options: { udp: "UDP", tcp: "TCP", tls: "TLS" },
-        hint: "TLS is usually on port 6514. UDP confirms nothing.",
+        hint: t("TLS is usually on port 6514. UDP confirms nothing."),
       },
       facility: {
-        label: "Facility",
+        label: t("Facility"),
         options: Object.fromEntries(syslogFacilities.map((name) => [name, name])),
       },
     },
@@ -214,8 +225,10 @@ export const programKinds = {
   }),
   apprise: defineChannelKind({
     name: "Apprise",
-    summary: "A hundred more services",
-    help: "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
+    summary: t("A hundred more services"),
+    help: t(
+      "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
+    ),
     fields: {
       server: HttpUrl,
       key: nullable(
@@ -236,15 +249,17 @@ export const programKinds = {
     },
     labels: {
       server: describeServer("http://apprise.lan:8000"),
-      key: { label: "Configuration key", hint: "Leave empty if you enter URLs.", mono: true },
+      key: { label: t("Configuration key"), hint: t("Leave empty if you enter URLs."), mono: true },
       tag: {
-        label: "Tags",
-        hint: "Only services with these tags: “a, b” means either, “a b” means both. Leave empty for all.",
+        label: t("Tags"),
+        hint: t(
+          "Only services with these tags: “a, b” means either, “a b” means both. Leave empty for all.",
+        ),
       },
       urls: {
-        label: "Apprise URLs",
+        label: t("Apprise URLs"),
         placeholder: "mailto://…, json://…",
-        hint: "Instead of a key, separated by commas.",
+        hint: t("Instead of a key, separated by commas."),
       },
     },
     secrets: { urls: { server: isSameOrigin } },

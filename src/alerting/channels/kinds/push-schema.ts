@@ -1,4 +1,5 @@
 /** The channel types that reach phones and browsers. */
+import { t } from "../../../core/text/texts.ts";
 import { z } from "zod";
 import {
   fixedDestination,
@@ -42,8 +43,10 @@ const describeGateway = (type: GatewayType) => ({
 export const pushKinds = {
   ntfy: defineChannelKind({
     name: "ntfy",
-    summary: "Push to phones, through ntfy.sh or your own server",
-    help: "Subscribe to a topic in the ntfy app and enter its name here. Without access control, anyone who guesses the name can read it.",
+    summary: t("Push to phones, through ntfy.sh or your own server"),
+    help: t(
+      "Subscribe to a topic in the ntfy app and enter its name here. Without access control, anyone who guesses the name can read it.",
+    ),
     fields: {
       server: HttpUrl.default("https://ntfy.sh"),
       topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
@@ -63,36 +66,44 @@ export const pushKinds = {
     },
     labels: {
       server: describeServer("https://ntfy.sh"),
-      topic: { label: "Topic", placeholder: "acme-oncall", mono: true },
+      topic: { label: t("Topic"), placeholder: "acme-oncall", mono: true },
       token: {
-        label: "Access token",
+        label: t("Access token"),
         placeholder: "tk_…",
-        hint: "For a protected topic: in the web app, Account, Access tokens.",
+        hint: t("For a protected topic: in the web app, Account, Access tokens."),
       },
-      username: { label: "User name", hint: "With a password, instead of a token." },
-      password: { label: "Password" },
+      username: { label: t("User name"), hint: t("With a password, instead of a token.") },
+      password: { label: t("Password") },
       priority: {
-        label: "Priority of outages",
-        hint: "1 (lowest) to 5 (highest). Other alerts use at most 3.",
+        label: t("Priority of outages"),
+        hint: t("1 (lowest) to 5 (highest). Other alerts use at most 3."),
       },
-      tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
+      tags: {
+        label: t("Tags"),
+        hint: t("Added to every message. Names of emojis are shown as emojis."),
+      },
     },
     secrets: { token: { server: isSameOrigin }, password: { server: isSameOrigin } },
     address: "server",
   }),
   gotify: defineChannelKind({
     name: "Gotify",
-    summary: "Push from your own server",
-    help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
+    summary: t("Push from your own server"),
+    help: t("In Gotify's web page open Apps, choose “Create Application” and copy its token."),
     fields: { server: HttpUrl, token: secret(), template },
-    labels: { server: describeServer("https://gotify.lan"), token: { label: "Application token" } },
+    labels: {
+      server: describeServer("https://gotify.lan"),
+      token: { label: t("Application token") },
+    },
     secrets: { token: { server: isSameOrigin } },
     address: "server",
   }),
   pushover: defineChannelKind({
     name: "Pushover",
-    summary: "Push to phones",
-    help: "pushover.net shows your user key (or create a delivery group); “Create an Application/API Token” there gives the API token.",
+    summary: t("Push to phones"),
+    help: t(
+      "pushover.net shows your user key (or create a delivery group); “Create an Application/API Token” there gives the API token.",
+    ),
     fields: {
       userKey: secret(),
       apiToken: secret(),
@@ -109,31 +120,37 @@ export const pushKinds = {
       template,
     },
     labels: {
-      userKey: { label: "User or group key" },
-      apiToken: { label: "API token" },
+      userKey: { label: t("User or group key") },
+      apiToken: { label: t("API token") },
       priority: {
-        label: "Priority of outages",
-        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
+        label: t("Priority of outages"),
+        hint: t(
+          "-2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
+        ),
       },
-      retry: { label: "Repeat an emergency every", unit: "s" },
-      expire: { label: "Stop repeating it after", unit: "s" },
+      retry: { label: t("Repeat an emergency every"), unit: "s" },
+      expire: { label: t("Stop repeating it after"), unit: "s" },
     },
     secrets: { userKey: fixedDestination, apiToken: fixedDestination },
     address: () => origins.pushover,
   }),
   pushbullet: defineChannelKind({
     name: "Pushbullet",
-    summary: "Push to phones and browsers",
-    help: "In Pushbullet’s Settings, Account choose “Create Access Token”. All devices of the account receive the alerts.",
+    summary: t("Push to phones and browsers"),
+    help: t(
+      "In Pushbullet’s Settings, Account choose “Create Access Token”. All devices of the account receive the alerts.",
+    ),
     fields: { accessToken: secret(), template },
-    labels: { accessToken: { label: "Access token" } },
+    labels: { accessToken: { label: t("Access token") } },
     secrets: { accessToken: fixedDestination },
     address: () => origins.pushbullet,
   }),
   homeassistant: defineChannelKind({
     name: "Home Assistant",
-    summary: "A notification, or an event for automations",
-    help: "In your profile open Security and create a long-lived access token. A notification needs the name of a service, such as mobile_app_phone: Developer Tools, Actions lists them as notify.….",
+    summary: t("A notification, or an event for automations"),
+    help: t(
+      "In your profile open Security and create a long-lived access token. A notification needs the name of a service, such as mobile_app_phone: Developer Tools, Actions lists them as notify.….",
+    ),
     fields: {
       server: HttpUrl,
       token: secret(),
@@ -148,11 +165,11 @@ export const pushKinds = {
     },
     labels: {
       server: describeServer("http://homeassistant.lan:8123"),
-      token: { label: "Access token" },
+      token: { label: t("Access token") },
       service: {
-        label: "Notify service",
+        label: t("Notify service"),
         placeholder: "mobile_app_phone",
-        hint: "Leave empty to fire the event signalbox_alert, for automations.",
+        hint: t("Leave empty to fire the event signalbox_alert, for automations."),
         mono: true,
       },
     },
@@ -161,16 +178,18 @@ export const pushKinds = {
   }),
   sms: defineChannelKind({
     name: "SMS",
-    summary: "Through a provider, or your own device",
-    help: "Choose the gateway that sends the messages. Each message costs what the gateway charges.",
+    summary: t("Through a provider, or your own device"),
+    help: t(
+      "Choose the gateway that sends the messages. Each message costs what the gateway charges.",
+    ),
     fields: { ...gatewayFields.sms, template },
     labels: gatewayLabels.sms,
     ...describeGateway("sms"),
   }),
   voice: defineChannelKind({
-    name: "Voice call",
-    summary: "Reads alerts on the phone, and takes a key press",
-    help: "Choose the gateway that makes the calls. Each call costs what the gateway charges.",
+    name: t("Voice call"),
+    summary: t("Reads alerts on the phone, and takes a key press"),
+    help: t("Choose the gateway that makes the calls. Each call costs what the gateway charges."),
     fields: { ...gatewayFields.voice, template },
     labels: gatewayLabels.voice,
     ...describeGateway("voice"),
@@ -180,9 +199,9 @@ export const pushKinds = {
 /** Types that only contact methods can have. */
 export const personalKinds = {
   webpush: defineChannelKind({
-    name: "This browser",
-    summary: "Notifications of one browser, also while Signalbox is closed in it",
-    help: "Web Push. The browser creates the subscription.",
+    name: t("This browser"),
+    summary: t("Notifications of one browser, also while Signalbox is closed in it"),
+    help: t("Web Push. The browser creates the subscription."),
     fields: {
       endpoint: HttpsUrl.meta({
         writeOnly: true,
@@ -203,9 +222,9 @@ export const personalKinds = {
         .meta({ writeOnly: true, description: "`auth` of the subscription. Base64url." }),
     },
     labels: {
-      endpoint: { label: "Endpoint" },
-      publicKey: { label: "Public key" },
-      auth: { label: "Secret" },
+      endpoint: { label: t("Endpoint") },
+      publicKey: { label: t("Public key") },
+      auth: { label: t("Secret") },
     },
     secrets: { endpoint: selfDestination, auth: { endpoint: isSameValue } },
     address: "endpoint",
