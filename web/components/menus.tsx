@@ -79,7 +79,7 @@ export function RecordItems({
   id,
   curl,
   onDelete,
-  children = "Delete",
+  children = t("Delete"),
 }: {
   id: string;
   curl: () => Action;
