@@ -282,6 +282,15 @@ describe("each key of the JSON backup is imported, or named:", () => {
     expect(ignored).toEqual([]);
   });
 
+  test("of monitors with channels, which the report does not call lost", () => {
+    const plan = planWith(() => {});
+    const monitors = plan.records.filter(({ noun }) => noun === "monitor");
+    expect(backup().monitorList.some((one) => "1" in (one["notificationIDList"] as Fields))).toBe(
+      true,
+    );
+    expect(monitors.flatMap(({ notes }) => notes).join("\n")).not.toMatch(/notification_?i/);
+  });
+
   test("of notifications of every type", () => {
     // SMTP settings are imported only with a monitor that uses them.
     const isFirst = isFirstOf((row) => JSON.stringify(row["notificationIDList"]));

@@ -33,7 +33,7 @@ const catalog: Partial<Record<TableName, Columns>> = {
       ntp_root_dispersion_threshold bearer_token kafka_producer_brokers kafka_producer_sasl_options
       kafka_producer_ssl kafka_producer_topic remote_browser system_service_name`,
     internal: `user_id created_date dns_last_result save_error_response response_max_length path_name
-      children_i_ds force_inactive tags notification_id_list maintenance screenshot include_sensitive_data`,
+      children_i_ds force_inactive tags notification_i_d_list maintenance screenshot include_sensitive_data`,
     lost: {
       auth_domain: {},
       auth_workstation: {},
