@@ -4,6 +4,7 @@ import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
 import { copyFixture, inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
 import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
@@ -428,6 +429,33 @@ test.each([
   expect(of(3).fields).not.toHaveProperty("proxyUrl");
   expect(of(4).notes).toEqual(["Paused: it lacks its proxy."]);
 });
+
+test.each([
+  [{ Host: "shop.example" }, { url: "https://shop.example/a", connectTo: "10.0.0.5" }, false],
+  [
+    { host: "10.0.0.5:8443", "X-A": "1" },
+    { url: "https://10.0.0.5:8443/a", connectTo: null },
+    false,
+  ],
+  [{ HOST: "shop.example:9000" }, { url: "https://10.0.0.5:8443/a", connectTo: null }, true],
+])(
+  "a monitor with the header %j checks that host at its own address",
+  (headers, taken, isPaused) => {
+    const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
+    const port = "shop.example" === Object.values(headers)[0] ? "" : ":8443";
+    const row = { name: "API", url: `https://10.0.0.5${port}/a`, active: 1, json_path: "a" };
+    for (const type of ["http", "keyword", "json-query"]) {
+      const keyword = type === "keyword" ? "fine" : null;
+      const { fields, isIncomplete } = convertMonitor(
+        { ...row, type, keyword, expected_value: "1", headers: JSON.stringify(headers) },
+        installation,
+      );
+      expect([type, isIncomplete]).toEqual([type, isPaused]);
+      expect(NewMonitor.parse(fields)).toMatchObject({ type: "http", ...taken, paused: isPaused });
+      expect(Object.keys(fields["headers"] as object)).toEqual("X-A" in headers ? ["X-A"] : []);
+    }
+  },
+);
 
 test("client certificates and the IP version are imported", () => {
   const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };

@@ -3,6 +3,7 @@ import { createLookup } from "../../core/collections/objects.ts";
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
 import { decodePercent } from "../../core/text/formatting.ts";
+import { applyHostHeader, selectHeaders } from "../host-header.ts";
 import type { Section } from "./section.ts";
 
 export type Target = {
@@ -181,20 +182,6 @@ const buildAuthorization = ({ username, password }: Parts): Record<string, strin
     ? {}
     : { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 
-const connectionHeaders =
-  /^(?:connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
-
-/** Removes headers that a monitor can't send. */
-function selectHeaders(headers: Record<string, string>, notes: string[]): Record<string, string> {
-  const own = Object.entries(headers).filter(([name]) => !connectionHeaders.test(name));
-  const lost = Object.keys(headers).filter(
-    (name) => connectionHeaders.test(name) && name !== "Host",
-  );
-  if (lost.length > 0)
-    notes.push(`Without the header ${lost.join(", ")}, which belongs to the connection.`);
-  return Object.fromEntries(own);
-}
-
 function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Target {
   const isGraphql = endpoint.flag("graphql") === true;
   const writtenHeaders = endpoint.table("headers");
@@ -228,26 +215,6 @@ function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Targ
   applyOAuth2(client, target);
   applyProxy(client, target);
   return target;
-}
-
-/**
- * Applies a Host header that differs from the URL's host. The URL then contains the header's name,
- * and `connectTo` the host.
- */
-function applyHostHeader(target: Target, header: string) {
-  const url = URL.parse(String(target.fields["url"]));
-  const other = URL.parse(`${url?.protocol ?? "http:"}//${header}`);
-  if (url === null || other === null || header.includes("/"))
-    return void target.missing.push(`the header Host: ${header}`);
-  if (other.host === url.host) return;
-  if (other.port !== "" && other.port !== url.port)
-    return void target.missing.push(`the header Host: ${header}, whose port is another`);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  url.hostname = other.hostname;
-  Object.assign(target.fields, { url: url.href, connectTo: host });
-  target.notes.push(
-    `Connects to ${host} and requests ${url.host}${url.protocol === "https:" ? ", also in TLS" : ""}.`,
-  );
 }
 
 function applyOAuth2(client: Section, target: Target) {

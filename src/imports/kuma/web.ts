@@ -5,6 +5,7 @@ import { isOn, parseColumn, parseList, toNumber, toTextOrNull } from "./values.t
 import { parseExactNumber } from "../../core/text/decimals.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isJson } from "../../core/text/placeholders.ts";
+import { applyHostHeader, selectHeaders } from "../host-header.ts";
 import { toText } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
@@ -65,7 +66,20 @@ function convertBody(body: string, encoding: string): Fields {
   return { body };
 }
 
-export function convertHttp(m: Fields): MappedMonitor & { notes: string[]; missing: string[] } {
+type MappedHttp = MappedMonitor & { notes: string[]; missing: string[] };
+
+export function convertHttp(m: Fields): MappedHttp {
+  const mapped = convertRequest(m);
+  const headers = Object.entries(mapped.fields["headers"] as Record<string, string>);
+  const isHost = ([name]: readonly [string, string]) => name.toLowerCase() === "host";
+  const others = Object.fromEntries(headers.filter((header) => !isHost(header)));
+  mapped.fields["headers"] = selectHeaders(others, mapped.notes);
+  const [, host] = headers.find(isHost) ?? [];
+  if (host !== undefined) applyHostHeader(mapped, host);
+  return mapped;
+}
+
+function convertRequest(m: Fields): MappedHttp {
   const notes: string[] = [];
   const missing: string[] = [];
   const url = URL.parse(toText(m["url"]));
