@@ -14,7 +14,7 @@ import { useFavicon } from "../components/display/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { notify } from "../components/toasts.tsx";
 import { Times } from "../components/display/time.tsx";
-import { ConnectionBanner, WrongCodes } from "./banners.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
 import { Dialogs } from "./editor-dialogs.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { Navigation } from "./navigation.tsx";
@@ -23,6 +23,7 @@ import { recentRecords } from "./recent-records.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { t } from "../language/text.ts";
 
+const WrongCodes = lazy(createChunk(() => import("./wrong-codes.tsx")));
 const SignInDialog = lazy(
   createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
 );
@@ -64,7 +65,11 @@ function Frame() {
         <Navigation onHelp={() => setHelping(true)} />
         <div className="shell-page min-w-0">
           <ConnectionBanner />
-          <WrongCodes />
+          {person.wrongCodes !== null && (
+            <Suspense>
+              <WrongCodes codes={person.wrongCodes} />
+            </Suspense>
+          )}
           <main id="main" tabIndex={-1}>
             <Outlet key={organization.id} />
           </main>

@@ -23,17 +23,3 @@ export const alertTypeLabels: Record<string, string> = {
   acknowledge: t("Acknowledgment"),
   unacknowledge: t("Opened again"),
 };
-
-/** Types of the last message about a problem. */
-export const problemTypes = [
-  "monitor.down",
-  "monitor.degraded",
-  "monitor.flapping",
-  "certificate.expiring",
-  "incident.opened",
-  "incident.updated",
-  "channel.failed",
-  "appliance.troubled",
-  "source.opened",
-  "drill",
-] as const;

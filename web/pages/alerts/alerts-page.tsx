@@ -2,7 +2,8 @@
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type Priority, priorities } from "../../../src/core/statuses.ts";
-import { alertTypeLabels, problemTypes } from "../../components/display/alert-types.ts";
+import { alertTypeLabels } from "../../components/display/alert-types.ts";
+import { problemTypes } from "./problem-types.ts";
 import { dot, formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Time } from "../../components/display/time.tsx";

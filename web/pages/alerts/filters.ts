@@ -1,6 +1,6 @@
 import { priorities } from "../../../src/core/statuses.ts";
 import type { AlertSummary } from "../../../src/alerting/records/schema.ts";
-import { problemTypes } from "../../components/display/alert-types.ts";
+import { problemTypes } from "./problem-types.ts";
 
 /** Filters of the list, as URL parameters. */
 export type AlertFilters = {

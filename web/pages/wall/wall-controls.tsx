@@ -11,16 +11,15 @@ import { t } from "../../language/text.ts";
 
 const shownMs = 3_000;
 
-/** Buttons for full screen, theme and leaving the wall. They hide when the pointer rests. */
-export function WallControls({ light, isPast }: { light: boolean; isPast: boolean }) {
-  const navigate = useNavigate();
-  const [isShown, setIsShown] = useState(false);
+/** Whether the pointer moved a moment ago. */
+function useRecentMovement(): boolean {
+  const [isRecent, setRecent] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     function onMove() {
-      setIsShown(true);
+      setRecent(true);
       clearTimeout(timer);
-      timer = setTimeout(() => setIsShown(false), shownMs);
+      timer = setTimeout(() => setRecent(false), shownMs);
     }
     window.addEventListener("pointermove", onMove);
     return () => {
@@ -28,6 +27,13 @@ export function WallControls({ light, isPast }: { light: boolean; isPast: boolea
       window.removeEventListener("pointermove", onMove);
     };
   }, []);
+  return isRecent;
+}
+
+/** Buttons for full screen, theme and leaving the wall. They hide when the pointer rests. */
+export function WallControls({ light, isPast }: { light: boolean; isPast: boolean }) {
+  const navigate = useNavigate();
+  const isShown = useRecentMovement();
   const acts = useMemo(
     () => ({
       full: () => void toggleFullScreen().catch(notifyError),

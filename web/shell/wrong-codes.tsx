@@ -1,43 +1,19 @@
-/** Banners above every page: lost connection, wrong two-factor codes. */
+/** The banner that warns of wrong two-factor codes. It loads only if there were any. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
 import { dashboard, unwrapData } from "../data/client.ts";
-import { connection } from "../data/connection.ts";
-import { liveState } from "../data/live.ts";
-import { renewSession, useSignedInPerson } from "../data/session.ts";
+import { renewSession, type Session } from "../data/session.ts";
+import { formatCount } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
-import { formatCount } from "../components/display/format.ts";
 import { t, tNode } from "../language/text.ts";
 
-/** Shows a lost connection after 1.5 s, until it is restored. */
-export function ConnectionBanner() {
-  const [answers, live] = [connection.use(), liveState.use()];
-  const lost = answers === "lost" || live === "lost";
-  const [isShown, setIsShown] = useState(false);
-  useEffect(() => {
-    if (!lost) return setIsShown(false);
-    const timer = setTimeout(() => setIsShown(true), 1_500);
-    return () => clearTimeout(timer);
-  }, [lost]);
-  if (!isShown) return null;
-  return (
-    <div className="banner" role="status">
-      <Icon name="warning" />
-      <span>
-        {t("The connection to Signalbox is lost. This page may be out of date. Reconnecting…")}
-      </span>
-    </div>
-  );
-}
+type Codes = NonNullable<NonNullable<Session["person"]>["wrongCodes"]>;
 
 /** Warns of wrong two-factor codes after a correct password, until the person dismisses it. */
-export function WrongCodes() {
-  const { wrongCodes } = useSignedInPerson().person;
-  if (wrongCodes === null) return null;
-  const { count, since, lastAt, lastFrom } = wrongCodes;
+export default function WrongCodes({ codes }: { codes: Codes }) {
+  const { count, since, lastAt, lastFrom } = codes;
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
