@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { adminLanguages } from "../../src/core/admin-languages.ts";
 import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { testAppliance } from "../support/appliance.ts";
 
@@ -31,6 +35,15 @@ test.each([
   const { stranger } = await testAppliance();
   for (const path of ["/", "/monitors/x"])
     expect((await stranger("GET", path, { headers })).text).toContain(`<html lang="${language}">`);
+});
+
+test.each(adminLanguages)("the first script in %s has at most 200 kB", async (language) => {
+  const { stranger } = await testAppliance();
+  const { text } = await stranger("GET", "/", { headers: { "Accept-Language": language } });
+  const [, path = ""] = /type="module" src="([^"]+)"/.exec(text) ?? [];
+  const script = readFileSync(join(import.meta.dir, "..", "..", "dist", "web", path));
+  // With quality 11, the default. A proxy can send it so; Signalbox sends gzip.
+  expect(brotliCompressSync(Bun.gunzipSync(script)).length).toBeLessThanOrEqual(200_000);
 });
 
 test("windows of other sites are isolated in browsers with Fetch Metadata", async () => {

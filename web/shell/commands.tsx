@@ -26,7 +26,7 @@ import { StateIcon } from "../components/display/state-icon.tsx";
 import { useZone } from "../components/display/time.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
 import { setEnabled, testFromList } from "../pages/alert-channels/actions.ts";
-import { useWindows } from "../pages/maintenance/data.ts";
+import { useWindows } from "../pages/maintenance/current-windows.ts";
 import { listTakeOvers, useOnCall } from "../pages/on-call/data.ts";
 import { peopleQuery } from "../pages/settings/data.ts";
 import {

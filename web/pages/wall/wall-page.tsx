@@ -19,7 +19,7 @@ import { useSession, useSignedInPerson } from "../../data/session.ts";
 import { useFavicon } from "../../components/display/mark.tsx";
 import { AsOf, Times } from "../../components/display/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
-import { useMaintenanceEnd } from "../maintenance/data.ts";
+import { useMaintenanceEnd } from "../maintenance/current-windows.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls, WallPast } from "./wall-controls.tsx";

@@ -16,7 +16,7 @@ import { formatCount, formatReason } from "../../../components/display/format.ts
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
-import { useMaintenanceEnd } from "../../maintenance/data.ts";
+import { useMaintenanceEnd } from "../../maintenance/current-windows.ts";
 import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
 import { getMonitorActions } from "../record-actions.ts";
 import { MonitorMenu } from "./monitor-row.tsx";

@@ -22,7 +22,7 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem, MoreActions } from "../../../components/menus.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
-import { useWindows } from "../../maintenance/data.ts";
+import { useWindows } from "../../maintenance/current-windows.ts";
 import { NeedsAttention } from "./attention.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
