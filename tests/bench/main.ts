@@ -9,7 +9,7 @@ import { importSuite } from "./import.ts";
 import { intakeSuite } from "./intake.ts";
 import { journeysSuite } from "./journeys.ts";
 import { loopSuite } from "./loop.ts";
-import { pagesSuite } from "./pages.ts";
+import { pageLanguagesSuite, pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 import { typesSuite } from "./types.ts";
 import { yearSuite } from "./year.ts";
@@ -23,6 +23,7 @@ const suites: Record<string, () => Promise<void>> = {
   expressions: expressionsSuite,
   alerts: alertsSuite,
   pages: pagesSuite,
+  "page-languages": pageLanguagesSuite,
   admin: adminSuite,
   journeys: journeysSuite,
   year: yearSuite,

@@ -25,12 +25,68 @@ export async function pagesSuite() {
         `a new incident is seen after ${found.seen50.toFixed(0)} ms, ${found.seenMost.toFixed(0)} at most, under this load (goal ≤ 1,000)`,
     );
   }
+  await measureLanguages(wrk);
   const [quiet, busy] = [await gapsOfChecks(wrk, false), await gapsOfChecks(wrk, true)];
   console.log(
     `500 monitors every 5 s on a page that 32 clients ask for all the time: gap p99 of checks ${busy.gap99} ms, ` +
       `${busy.gapMax} at most, ${busy.failed} failed; without that ${quiet.gap99} and ${quiet.gapMax}`,
   );
 }
+
+/** Measures a page in three languages, chosen by header and by query, against the same requests to a static route. */
+export async function pageLanguagesSuite() {
+  const wrk = Bun.which("wrk");
+  if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
+  await measureLanguages(wrk);
+}
+
+const languages = ["en", "de", "fr"];
+
+async function measureLanguages(wrk: string) {
+  await using box = await createMachineWithKey();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const api = createServerClient(server.url, box.key);
+  await publish(api, join(box.dataDir, "signalbox.db"), 20);
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const [language, ...others] = languages;
+  await api("PATCH", `/api/v1/status-pages/${page.id}`, { language, languages: others });
+  const url = `${server.url}/status/acme`;
+  const copy = join(box.directory, "page.html");
+  await Bun.write(copy, await (await fetch(url)).bytes());
+  const script = join(box.directory, "languages.lua");
+  await Bun.write(script, languagesScript);
+  const baseline = Bun.spawn([process.execPath, "-e", baselineCode(copy)], { stdout: "pipe" });
+  try {
+    const baselineUrl = await firstLine(baseline.stdout);
+    const args = ["-s", script, "-H", "Accept-Encoding: identity"];
+    const [product, fixed]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      product.push(await perSecond(wrk, [...args, url]));
+      fixed.push(await perSecond(wrk, [...args, baselineUrl]));
+    }
+    const seen = await seenAfter(wrk, url, api, ["-s", script], languages);
+    const [made, usual] = [quantile(product, 0.5), quantile(fixed, 0.5)];
+    console.log(
+      `20 monitors in ${languages.length} languages, by Accept-Language and ?lang=: ${Math.round(made)} req/s, ` +
+        `${((made / usual) * 100).toFixed(0)} % of a static route's ${Math.round(usual)} (goal ≥ 85 %); ` +
+        `a new incident is seen in every language after ${quantile(seen, 0.5).toFixed(0)} ms, ` +
+        `${Math.max(...seen).toFixed(0)} at most, under this load (goal ≤ 300)`,
+    );
+  } finally {
+    baseline.kill();
+  }
+}
+
+/** Requests in turn: each language by header, then each by query. */
+const languagesScript = `local tags = { ${languages.map((tag) => `"${tag}"`).join(", ")} }
+  local made, turn = {}, 0
+  init = function()
+    for _, tag in ipairs(tags) do
+      made[#made + 1] = wrk.format("GET", nil, { ["Accept-Encoding"] = "identity", ["Accept-Language"] = tag .. ";q=0.9, *;q=0.1" })
+      made[#made + 1] = wrk.format("GET", wrk.path .. "?lang=" .. tag)
+    end
+  end
+  request = function() turn = turn % #made + 1 return made[turn] end`;
 
 /** Gaps between checks of 500 monitors every 5 s, with and without load on their page. */
 async function gapsOfChecks(wrk: string, isLooked: boolean) {
@@ -109,8 +165,14 @@ async function measure(count: number, wrk: string) {
 }
 
 /** Milliseconds from an incident's 201 until the page shows it, under constant load. */
-async function seenAfter(wrk: string, url: string, api: ServerClient): Promise<number[]> {
-  const args = ["-t1", "-c32", "-d10", "-H", "Accept-Encoding: br", url];
+async function seenAfter(
+  wrk: string,
+  url: string,
+  api: ServerClient,
+  more: readonly string[] = [],
+  tags: readonly string[] = ["en"],
+): Promise<number[]> {
+  const args = ["-t1", "-c32", "-d10", "-H", "Accept-Encoding: br", ...more, url];
   const load = Bun.spawn([wrk, ...args], { stdout: "ignore" });
   const times: number[] = [];
   for (let number = 0; number < 5; number++) {
@@ -118,7 +180,9 @@ async function seenAfter(wrk: string, url: string, api: ServerClient): Promise<n
     const title = `Incident number ${number}`;
     await api("POST", "/api/v1/incidents", { title });
     const openedAt = performance.now();
-    while (!(await (await fetch(url)).text()).includes(title)) await Bun.sleep(5);
+    for (const tag of tags)
+      while (!(await (await fetch(`${url}?lang=${tag}`)).text()).includes(title))
+        await Bun.sleep(5);
     times.push(performance.now() - openedAt);
   }
   load.kill();

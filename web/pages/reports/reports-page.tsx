@@ -3,7 +3,7 @@ import { addMonths } from "../../../src/core/time/clock.ts";
 import { ActionIcon, Button, Checkbox, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { type ComponentProps, lazy, Suspense, useState } from "react";
 import { toLocal } from "../../../src/core/time/time-zones.ts";
 import { createChunk } from "../../data/chunks.ts";
 import { v1 } from "../../data/client.ts";
@@ -20,6 +20,7 @@ import { describeMonth, type ReportSearch, parseReportSearch } from "./search.ts
 import { ReportView } from "./report-view.tsx";
 import { t } from "../../language/text.ts";
 
+const YearView = lazy(createChunk(() => import("./year-view.tsx")));
 const ReportMails = lazy(createChunk(() => import("./report-mails.tsx")));
 
 /** Refresh interval of the current month, in milliseconds. */
@@ -66,7 +67,31 @@ export default function ReportsPage() {
           <ReportView report={found} before={before.data} organization={organization.name} />
         )}
       </Loaded>
+      <Year
+        organizationId={organization.id}
+        query={{ year: month.slice(0, 4), timeZone: zone, ...terms, ...subject }}
+        onPick={(picked) => {
+          show({ ...search, month: picked });
+          scrollTo({ top: 0 });
+        }}
+      />
     </div>
+  );
+}
+
+/** The months of the year, which are read when the person asks for them. */
+function Year(props: ComponentProps<typeof YearView>) {
+  const [isShown, setShown] = useState(false);
+  if (isShown)
+    return (
+      <Suspense>
+        <YearView {...props} />
+      </Suspense>
+    );
+  return (
+    <Button className="report-year" onClick={() => setShown(true)}>
+      {t("Show the months of {year}", { year: props.query.year })}
+    </Button>
   );
 }
 
