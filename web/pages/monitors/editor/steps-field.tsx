@@ -94,6 +94,11 @@ type CardProps = {
   secrets: StoredSecrets;
 };
 
+const nameStep = (number: number, name: unknown) =>
+  typeof name === "string"
+    ? t("Step {number}: {name}", { number, name })
+    : t("Step {number}", { number });
+
 function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }: CardProps) {
   const removeStepPrefix = (path: string) => path.replace(/^steps\[\d+\]\./, "");
   const labelsOfField = (path: string) => labelsOf("steps", removeStepPrefix(path));
@@ -116,16 +121,11 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
       />
     );
   };
-  const { name } = step;
-  const title =
-    typeof name === "string"
-      ? t("Step {number}: {name}", { number, name })
-      : t("Step {number}", { number });
   return (
     <>
       <div className="step-head flex items-center gap-6">
         {grip}
-        <b>{title}</b>
+        <b>{nameStep(number, step["name"])}</b>
         <ActionIcon aria-label={t("Remove step {number}", { number })} onClick={onRemove}>
           <Icon name="close" />
         </ActionIcon>

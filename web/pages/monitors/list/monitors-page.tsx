@@ -125,8 +125,7 @@ export function MonitorsPage() {
           {at === undefined ? <Present overview={data} /> : <Past {...{ filters, setFilters }} />}
           <FilterBar
             overview={(at !== undefined && found) || data}
-            {...{ filters, isStale, search }}
-            onChange={setFilters}
+            {...{ filters, isStale, search, onChange: setFilters }}
             onPast={
               at === undefined ? () => setFilters({ ...filters, at: chooseFirstPast() }) : undefined
             }

@@ -36,6 +36,15 @@ const Words = ({ of }: { of: string }) => (
 /** Maximum number of channels to name. */
 const maxNamedChannels = 3;
 
+const nameFailing = (channels: Problems["channels"]) =>
+  channels.length === 1
+    ? tNode("{name} is failing.", { name: <bdi>{channels[0]?.name}</bdi> })
+    : tCount(
+        channels.length,
+        "{count} alert channel is failing.",
+        "{count} alert channels are failing.",
+      );
+
 function FailingChannels({ channels }: { channels: Problems["channels"] }) {
   const lost = channels.reduce((sum, { undelivered }) => sum + undelivered, 0);
   const [only] = channels;
@@ -43,17 +52,7 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
     <Banner
       kind="channels"
       what={channels.map(({ id }) => id)}
-      title={
-        channels.length === 1 ? (
-          <>{tNode("{name} is failing.", { name: <bdi>{only?.name}</bdi> })}</>
-        ) : (
-          tCount(
-            channels.length,
-            "{count} alert channel is failing.",
-            "{count} alert channels are failing.",
-          )
-        )
-      }
+      title={nameFailing(channels)}
       action={
         channels.length === 1 ? (
           <Link

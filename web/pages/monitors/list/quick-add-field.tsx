@@ -30,6 +30,11 @@ function restoreDraft() {
   if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
 }
 
+function describeError(error: unknown): string {
+  const [detail] = error instanceof ApiError ? error.details : [];
+  return detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
+}
+
 type Props = {
   field: Ref<HTMLInputElement>;
   onClose?: () => void;
@@ -58,9 +63,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
       await addMonitor(target);
       onClose?.();
     } catch (error) {
-      const [detail] = error instanceof ApiError ? error.details : [];
-      const issue = detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
-      storeDraft(text, issue);
+      storeDraft(text, describeError(error));
     } finally {
       setBusy(false);
     }
