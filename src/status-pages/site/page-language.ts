@@ -1,6 +1,7 @@
 /** Chooses the language of a response: by `?lang=`, by the header of the browser, or the default of the page. */
 import type { PageLanguage } from "../../core/languages.ts";
 import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
+import { readQueryParameter } from "../../http/query-parameter.ts";
 import { type LanguageChoice, listOffered } from "../languages/catalogue.ts";
 import type { PartName } from "./public-paths.ts";
 
@@ -57,7 +58,5 @@ export class OfferedLanguages {
 }
 
 /** Returns the language in the query of a request; null without one. */
-export function readLanguage({ url }: Request): string | null {
-  const start = url.indexOf("?");
-  return start === -1 ? null : new URLSearchParams(url.slice(start)).get("lang");
-}
+export const readLanguage = (request: Request): string | null =>
+  readQueryParameter(request, "lang");

@@ -203,7 +203,8 @@ export class PublicPages {
     render: (reading: TranslatedReading, candidate: C) => Promise<Rendered | null>,
   ): Promise<Response> {
     const { cache, access } = this.#on;
-    const wanted = pageLanguages.find((one) => one === readLanguage(request));
+    const chosen = readLanguage(request);
+    const wanted = pageLanguages.find((one) => one === chosen);
     const openKey = wanted === undefined ? path : `${path} ${wanted}`;
     const cached = this.#respondToAnyone(request, openKey);
     if (cached !== null) return cached;

@@ -14,6 +14,7 @@ import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { createNetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Sessions } from "../../http/access/session.ts";
+import { readQueryParameter } from "../../http/query-parameter.ts";
 import { parseMonth } from "../formats/history.ts";
 import { findMonitor, type PublicData } from "../formats/public-data.ts";
 import {
@@ -204,7 +205,7 @@ const partsOfPast: readonly PartName[] = ["page", "json"];
 function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDependencies) {
   const serve = (request: Request, slug: string | undefined, part: Part) => {
     const address = parsePageAddress(request, slug);
-    const at = partsOfPast.includes(part.name) ? queryOf(request).get("at") : null;
+    const at = partsOfPast.includes(part.name) ? readQueryParameter(request, "at") : null;
     return at === null
       ? pages.serve(request, address, part)
       : pages.serveAt(request, address, part, at);
@@ -241,7 +242,7 @@ function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDepende
   );
   for (const name of fileParts)
     read(publicPaths[name], publicPaths[name], (request, { slug }) => {
-      const version = queryOf(request).get("v");
+      const version = readQueryParameter(request, "v");
       return serve(request, slug, {
         name,
         parameter: isParameter("version", version) ? version : "",
@@ -249,7 +250,7 @@ function addPages({ read }: Routes, { clock, pages, hasAdminPage }: RouteDepende
     });
   read(publicPaths.incident, publicPaths.incident, (request, { slug, id = "" }) => {
     if (!isParameter("id", id)) throw unknownPathError();
-    const before = queryOf(request).get("before");
+    const before = readQueryParameter(request, "before");
     const continued = isParameter("id", before) && { before };
     return serve(request, slug, { name: "incident", parameter: id, ...continued });
   });
