@@ -106,6 +106,10 @@ describeInChromium("contact methods", (browser) => {
     const { page } = open;
     await page.getByText("No one can page you yet").waitFor();
     await storePicture(page, "contact-methods-empty.png");
+    // The form appears late, and does not close the list of types.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route("**/alert-channels*", (route) => promise.then(() => route.continue()));
+    await page.reload();
     await page.getByRole("button", { name: "Add contact method" }).click();
     const adding = page.getByRole("dialog", { name: "Add contact method" });
     await adding
@@ -113,6 +117,9 @@ describeInChromium("contact methods", (browser) => {
       .or(adding.getByLabel("Type"))
       .first()
       .click();
+    await page.getByRole("option", { name: "Webhook" }).waitFor();
+    resolve();
+    await adding.getByLabel("Name", { exact: true }).waitFor();
     await page.getByRole("option", { name: "Webhook" }).click();
     await adding.getByLabel("Name", { exact: true }).fill("Phone");
     await adding.getByLabel("URL", { exact: true }).fill(world.site.at("/phone"));

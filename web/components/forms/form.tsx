@@ -156,9 +156,11 @@ export function useInSight<T extends HTMLElement>(said: unknown) {
 
 const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
 
-/** In a dialog, focuses the marked field, or the first one. */
+/** In a dialog, focuses the marked field, or the first one, unless the person has a list open in it. */
 function focusFirstField(form: HTMLFormElement | null) {
-  if (form === null || form.closest("[role=dialog]") === null) return;
+  const dialog = form?.closest("[role=dialog]");
+  if (form === null || dialog == null) return;
+  if (dialog.querySelector("[aria-expanded=true]:focus") !== null) return;
   const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
     .map((selector) => form.querySelector<HTMLElement>(selector))
     .find((element) => element !== null);
