@@ -6,7 +6,7 @@ export function readQueryParameter({ url }: Request, name: string): string | nul
   const start = url.indexOf("?");
   if (start === -1) return null;
   const query = url.slice(start + 1);
-  if (/[%+]/.test(query)) return new URLSearchParams(query).get(name);
+  if (/[%+]/.test(query)) return new URLSearchParams(url.slice(start)).get(name);
   for (const pair of query.split("&")) {
     if (pair === name) return "";
     if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1);
