@@ -10,10 +10,10 @@ import { findPasskeyObstacle, offerPasskeys, signInWithPasskey } from "../data/p
 import { useSession } from "../data/session.ts";
 import { HeaderButton } from "./header-button.tsx";
 import { ProviderButtons } from "./provider-buttons.tsx";
-import { locale } from "../language/locale.ts";
+import { getLocale } from "../../src/core/text/locale.ts";
 import { t, tNode } from "../language/text.ts";
 
-const listing = new Intl.ListFormat(locale, { type: "disjunction" });
+const listing = new Intl.ListFormat(getLocale(), { type: "disjunction" });
 
 type Done = { onDone: () => Promise<void> };
 

@@ -1,8 +1,8 @@
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 import { formatCount } from "./format.ts";
 
-const listing = new Intl.ListFormat(locale);
+const listing = new Intl.ListFormat(getLocale());
 
 /**
  * Joins names to a phrase such as `Shop, Search and Blog`. Each name has its own text direction.

@@ -1,10 +1,10 @@
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 
 /** A Monday. */
 const monday = Date.UTC(2024, 0, 1);
 
 function nameWeekdays(weekday: "long" | "short"): string[] {
-  const format = new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" });
+  const format = new Intl.DateTimeFormat(getLocale(), { weekday, timeZone: "UTC" });
   return Array.from({ length: 7 }, (_, day) => format.format(monday + day * 86_400_000));
 }
 

@@ -14,7 +14,7 @@ import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
 import { nameSeverity } from "../../components/display/severity.ts";
 import { incidentStatusLabels } from "./words.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
 /** Built-in message templates by status. */
@@ -169,12 +169,12 @@ function usePlaceholders() {
     return {
       monitors: affected.length === 0 ? t("Our service") : listing.format(affected),
       severity: nameSeverity(severity),
-      date: getFormatter(zone, dateFormat, locale).format(now),
-      time: getFormatter(zone, timeFormat, locale).format(now),
+      date: getFormatter(zone, dateFormat, getLocale()).format(now),
+      time: getFormatter(zone, timeFormat, getLocale()).format(now),
     } satisfies Record<TemplatePlaceholder, string>;
   };
 }
 
-const listing = new Intl.ListFormat(locale);
+const listing = new Intl.ListFormat(getLocale());
 const dateFormat = { day: "numeric", month: "long", year: "numeric" } as const;
 const timeFormat = { ...minuteFormat, timeZoneName: "short" } as const;

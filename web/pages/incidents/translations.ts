@@ -2,7 +2,7 @@
 import type { PageLanguage } from "../../../src/core/languages.ts";
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import type { Translations } from "../../../src/incidents/schema.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
 /** Entered texts by language. Blank ones count as absent. */
@@ -38,5 +38,5 @@ export function nameLanguages(label: string, translations: Translations): string
   return count === 0 ? label : t("{label} in {count} languages", { label, count: count + 1 });
 }
 
-const names = new Intl.DisplayNames(locale, { type: "language" });
+const names = new Intl.DisplayNames(getLocale(), { type: "language" });
 export const nameLanguage = (tag: PageLanguage) => names.of(tag) ?? tag;

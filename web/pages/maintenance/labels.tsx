@@ -7,7 +7,7 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { getFormatter, formatTimeSpan } from "../../../src/core/time/times.ts";
 import { parseRule } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { describePlan } from "./recurrence-words.ts";
 import { t, tCount } from "../../language/text.ts";
 
@@ -16,7 +16,7 @@ export const formatClock = (at: number, zone: string) =>
 
 /** Formats a period, such as `Sun 22 Nov 02:00–04:00 CET`. Names both days if they differ. */
 export const formatSpan = (start: number, end: number, zone: string) =>
-  formatTimeSpan(zone, start, end, Date.now(), locale);
+  formatTimeSpan(zone, start, end, Date.now(), getLocale());
 
 export const describeRecurrence = ({
   rrule,
@@ -40,7 +40,7 @@ export function describeAffected(
       ? [tCount(monitors.length, "{count} monitor", "{count} monitors")]
       : monitors.map(({ name }) => name)),
   ];
-  return parts.length === 0 ? t("no monitors") : new Intl.ListFormat(locale).format(parts);
+  return parts.length === 0 ? t("no monitors") : new Intl.ListFormat(getLocale()).format(parts);
 }
 
 export function WindowIcon({

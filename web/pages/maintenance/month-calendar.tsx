@@ -22,15 +22,15 @@ import {
 import { useCalendar } from "./data.ts";
 import { formatClock, formatSpan } from "./labels.tsx";
 import { shortWeekdays, weekdays } from "../../components/forms/weekdays.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
-const monthFormat = new Intl.DateTimeFormat(locale, {
+const monthFormat = new Intl.DateTimeFormat(getLocale(), {
   month: "long",
   year: "numeric",
   timeZone: "UTC",
 });
-const dayFormat = new Intl.DateTimeFormat(locale, {
+const dayFormat = new Intl.DateTimeFormat(getLocale(), {
   weekday: "long",
   day: "numeric",
   month: "long",

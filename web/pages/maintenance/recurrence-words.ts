@@ -1,7 +1,7 @@
 /** Describes the recurrence of a maintenance window. */
 import type { Plan } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
 import { weekdays } from "../../components/forms/weekdays.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t, tCount } from "../../language/text.ts";
 
 const placeWords = new Map([
@@ -12,8 +12,8 @@ const placeWords = new Map([
   [-1, t("last")],
 ]);
 
-const list = new Intl.ListFormat(locale);
-const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const list = new Intl.ListFormat(getLocale());
+const dateFormat = new Intl.DateTimeFormat(getLocale(), { dateStyle: "medium", timeZone: "UTC" });
 
 /** Describes a plan, such as `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
 export function describePlan(plan: Plan): string {

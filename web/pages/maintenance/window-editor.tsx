@@ -32,7 +32,7 @@ import {
   toValues,
   moveStart,
 } from "./values.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t, tCount } from "../../language/text.ts";
 
 type EditedWindow = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
@@ -254,7 +254,7 @@ function TimeFields({
       {overlaps.length > 0 && (
         <p className="text-s degraded" role="status">
           {t("At the same time: {titles}.", {
-            titles: new Intl.ListFormat(locale).format(overlaps),
+            titles: new Intl.ListFormat(getLocale()).format(overlaps),
           })}
         </p>
       )}

@@ -19,7 +19,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { Receipt } from "../incidents/detail/receipt.tsx";
 import { deleteWindow, endWindow, usePreview, useWindow, useWindowReceipt } from "./data.ts";
 import { NextTimes, describeRecurrence, formatSpan, WindowIcon, WindowPill } from "./labels.tsx";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t, tCount } from "../../language/text.ts";
 
 const shownTimes = 6;
@@ -181,7 +181,7 @@ function Announcement({ window }: { window: MaintenanceWindow }) {
     <Panel title={t("Announcement")}>
       <p className="quiet text-s">
         {t("Subscribers of status pages are notified {times}.", {
-          times: new Intl.ListFormat(locale).format(times),
+          times: new Intl.ListFormat(getLocale()).format(times),
         })}
       </p>
       {receivers.length > 0 && <Receipt receivers={receivers} />}

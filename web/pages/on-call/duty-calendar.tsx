@@ -21,10 +21,10 @@ import {
   type Segment,
   timeOfHour,
 } from "./days.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
-const dayFormat = new Intl.DateTimeFormat(locale, {
+const dayFormat = new Intl.DateTimeFormat(getLocale(), {
   weekday: "short",
   day: "numeric",
   month: "short",

@@ -4,12 +4,12 @@ import { weekdays as weekdayNames } from "../../../src/alerting/hours/schema.ts"
 import type { EscalationStep, EscalationTarget } from "../../../src/alerting/policies/schema.ts";
 import { formatDuration } from "../../../src/core/text/formatting.ts";
 import { weekdays } from "../../components/forms/weekdays.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t, tCount } from "../../language/text.ts";
 
 type NameOf = (target: EscalationTarget) => string | null;
 
-const list = new Intl.ListFormat(locale);
+const list = new Intl.ListFormat(getLocale());
 
 /** Describes a policy in one sentence per part, such as `At once Ada; after 10 min #ops. Repeated twice.` */
 export function describePolicy(

@@ -37,7 +37,7 @@ import {
 import { DutyCalendar, formatDay, type SelectedTimes } from "./duty-calendar.tsx";
 import { OnCallNow } from "./on-call-page.tsx";
 import { OverrideDialog, TakeOver } from "./take-over.tsx";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];
@@ -247,7 +247,7 @@ function formatShift({ startsAt, endsAt }: Shift, zone: string): string {
   const [start, end] = [Date.parse(startsAt), Date.parse(endsAt)];
   return start <= now
     ? t("now, until {time}", { time: formatDateTime(zone, end, now) })
-    : formatTimeSpan(zone, start, end, now, locale);
+    : formatTimeSpan(zone, start, end, now, getLocale());
 }
 
 function ShiftLine({ schedule, shift, all }: LineProps) {
@@ -336,7 +336,13 @@ function Overrides({ schedule }: { schedule: Schedule }) {
             <span className="line-words">
               <b>{people.find((one) => one.id === personId)?.name ?? t("Someone")}</b>{" "}
               <span className="num">
-                {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now(), locale)}
+                {formatTimeSpan(
+                  zone,
+                  Date.parse(startsAt),
+                  Date.parse(endsAt),
+                  Date.now(),
+                  getLocale(),
+                )}
               </span>
             </span>
             {mayWrite && <RemoveButton remove={() => deleteOverride(schedule.id, id)} />}

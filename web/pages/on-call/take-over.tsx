@@ -12,7 +12,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { listTakeOvers, override } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 
 /** The button that puts the signed-in person on call for some hours. */
@@ -73,7 +73,7 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
     const [from, until] = [Date.parse(created.startsAt), Date.parse(created.endsAt)];
     return t("{name} is on call {time}", {
       name,
-      time: formatTimeSpan(zone, from, until, Date.now(), locale),
+      time: formatTimeSpan(zone, from, until, Date.now(), getLocale()),
     });
   };
   const form = useForm(start, async (values, _force, once) => {

@@ -12,7 +12,7 @@ import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createSettingsQuery, peopleQuery } from "../settings/data.ts";
 import { t } from "../../language/text.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 
 type Subject = { groupId?: string | undefined; statusPageId?: string | undefined };
 type Props = { organizationId: string; subject: Subject; onClose: () => void };
@@ -213,7 +213,7 @@ const maintenanceChoices = [
   { value: "down", label: t("Counts as down time") },
 ];
 
-const languageNames = new Intl.DisplayNames(locale, { type: "language" });
+const languageNames = new Intl.DisplayNames(getLocale(), { type: "language" });
 const frequencyChoices = Object.entries(frequencies).map(([value, { label }]) => ({
   value,
   label,

@@ -1,5 +1,5 @@
 import { monthPattern } from "../../../src/core/time/clock.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 
 /**
  * URL parameters: the month (default: the current one), at most one subject (default: the
@@ -27,11 +27,11 @@ export function parseReportSearch(search: Record<string, unknown>): ReportSearch
 
 /** The name of a month, such as `October`. */
 export const nameMonth = (month: string) =>
-  new Intl.DateTimeFormat(locale, { month: "long", timeZone: "UTC" }).format(
+  new Intl.DateTimeFormat(getLocale(), { month: "long", timeZone: "UTC" }).format(
     Date.parse(`${month}-01`),
   );
 
 export const describeMonth = (month: string) =>
-  new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }).format(
+  new Intl.DateTimeFormat(getLocale(), { month: "long", year: "numeric", timeZone: "UTC" }).format(
     Date.parse(`${month}-01`),
   );

@@ -1,8 +1,8 @@
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 /** The column by which a table is sorted; null for the given order. */
 export type Sorting = { head: string; isDescending: boolean } | null;
 
-const collator = new Intl.Collator(locale, { numeric: true });
+const collator = new Intl.Collator(getLocale(), { numeric: true });
 
 /** Sorts rows by a value. Equal rows keep their order; rows without a value are last in both directions. */
 export function sortRows<T>(

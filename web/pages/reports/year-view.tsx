@@ -6,7 +6,7 @@ import { Loaded } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { v1 } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 import { Table } from "./report-table.tsx";
 import { nameMonth, type ReportSearch } from "./search.ts";
@@ -94,7 +94,7 @@ function MonthTable({ report, onPick }: { report: YearReport } & Pick<Props, "on
 
 function GroupTable({ report: { groups, months, year } }: { report: YearReport }) {
   if (groups.length < 2) return null;
-  const short = new Intl.DateTimeFormat(locale, { month: "short", timeZone: "UTC" });
+  const short = new Intl.DateTimeFormat(getLocale(), { month: "short", timeZone: "UTC" });
   return (
     <Table
       title={t("Uptime of groups in {year}", { year })}

@@ -31,7 +31,7 @@ import { describeCorrection } from "./color-corrections.ts";
 import { isForSignedIn, visibilities } from "./labels.tsx";
 import { VisitorProviders } from "./visitor-providers.tsx";
 import { t } from "../../language/text.ts";
-import { locale } from "../../language/locale.ts";
+import { getLocale } from "../../../src/core/text/locale.ts";
 
 export type PageValues = Omit<
   StatusPage,
@@ -172,7 +172,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
   );
 }
 
-const languageNames = new Intl.DisplayNames(locale, { type: "language" });
+const languageNames = new Intl.DisplayNames(getLocale(), { type: "language" });
 const languageChoices = pageLanguages.map((value) => ({
   value,
   label: languageNames.of(value) ?? value,
