@@ -30,6 +30,10 @@ export const Causes = z.object({
   /** Start of the failure; null if the monitor is not failing. */
   since: Timestamp.nullable(),
   certificateExpiredAt: Timestamp.nullable(),
+  /** Change of the addresses or DNS records of its host in the hour before; null if none was seen. */
+  resolved: z
+    .object({ name: z.string(), before: z.string(), after: z.string(), at: Timestamp })
+    .nullable(),
   /** Newest first. */
   changes: z.array(Change),
   /** Those with something in common first, then those of the same group. */

@@ -2,7 +2,7 @@ import type { Scope } from "../events/scope.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { changesBeforeMs, findExpiry, neighborsWithinMs, rankNeighbors } from "./cause-rules.ts";
 import type { Causes } from "./cause-schema.ts";
-import { findChangesBetween, findFailingSince } from "./cause-store.ts";
+import { findChangesBetween, findFailingSince, findResolvedChange } from "./cause-store.ts";
 
 /** Maximum entries of each kind in a response, and neighbors that are read. */
 const limits = { changes: 10, neighbors: 10, failing: 1_000 };
@@ -15,6 +15,7 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
     return {
       since: null,
       certificateExpiredAt: null,
+      resolved: null,
       changes: [],
       neighbors: [],
       neighborCount: 0,
@@ -22,7 +23,8 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
   const since = Date.parse(statusSince);
   // Changes to alert channels are no cause of a failure.
   const subjects = [monitorId, ...(groupId === null ? [] : [groupId])];
-  const [changes, failing] = await Promise.all([
+  const [resolved, changes, failing] = await Promise.all([
+    findResolvedChange(scope, monitorId),
     findChangesBetween(scope, subjects, {
       from: since - changesBeforeMs,
       to: since,
@@ -39,6 +41,7 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
   return {
     since: statusSince,
     certificateExpiredAt: findExpiry(certificateExpiresAt, scope.clock()),
+    resolved,
     changes,
     neighbors: rankNeighbors(own ?? { groupId, checked: monitor, causes: [] }, others).slice(
       0,

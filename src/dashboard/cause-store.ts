@@ -1,6 +1,7 @@
 /** Reads changes before a failure, and monitors that failed at the same time. */
-import type { Cause } from "../core/causes.ts";
+import type { Cause, ResolvedChange } from "../core/causes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
+import { stateTypeList } from "../events/catalogue.ts";
 import { limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Causes } from "./cause-schema.ts";
@@ -43,11 +44,27 @@ export async function findChangesBetween(
   }));
 }
 
-// The types are those of the index events_of_states.
+const resolvedText = `select data ->> 'resolved' as resolved from events
+  where organization_id = ? and subject_id = ?
+    and type in (${stateTypeList})
+  order by seq desc limit 1`;
+
+/** Reads the change of addresses or DNS records before the current state of a monitor; null without one. */
+export async function findResolvedChange(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+): Promise<ResolvedChange | null> {
+  const [row] = await store.query<{ resolved: string | null }>(resolvedText, [
+    organizationId,
+    monitorId,
+  ]);
+  return row?.resolved == null ? null : (JSON.parse(row.resolved) as ResolvedChange);
+}
+
 const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since,
     (select e.data ->> 'causes' from events e
       where e.organization_id = s.organization_id and e.subject_id = s.monitor_id
-        and e.type in ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')
+        and e.type in (${stateTypeList})
       order by e.seq desc limit 1) as causes
   from monitor_states s
     join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id

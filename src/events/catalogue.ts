@@ -1,5 +1,5 @@
 /** Lists all event types with their data, and maps events to their effects on followers. */
-import type { Cause } from "../core/causes.ts";
+import type { Cause, ResolvedChange } from "../core/causes.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { Priority, StoredStatus } from "../core/statuses.ts";
 
@@ -145,6 +145,8 @@ type StateChange = {
   latencyMs: number | null;
   /** What an outage can have in common with others, the most specific first. Absent if nothing is known. */
   causes?: readonly Cause[];
+  /** Change of addresses or DNS records in the hour before a failure. */
+  resolved?: ResolvedChange;
 };
 
 /** A problem that another tool reported. */

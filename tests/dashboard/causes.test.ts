@@ -14,7 +14,13 @@ test("a failing monitor shows who changed it in the hour before, and what failed
   const { id: groupId } = await group({ name: "Front", monitorIds: [shop.id] });
   const { page } = await signInMember(made, "viewer");
   const causes = async () => (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
-  const none = { certificateExpiredAt: null, changes: [], neighbors: [], neighborCount: 0 };
+  const none = {
+    certificateExpiredAt: null,
+    resolved: null,
+    changes: [],
+    neighbors: [],
+    neighborCount: 0,
+  };
   await engine.runOnce();
   expect(await causes()).toEqual({ since: null, ...none });
   time.now += 2 * 3_600_000;
@@ -56,6 +62,59 @@ test("a failing monitor shows what failed at the same address under another name
     expect(neighbors).toMatchObject([{ name: names[1 - index], common }]);
   }
 });
+
+test("a failing monitor shows that DNS returned other records before", async () => {
+  const made = await createWatch();
+  await using server = await startNameServer();
+  const body = {
+    type: "dns",
+    name: "Shop",
+    host: "shop.example",
+    resolver: `127.0.0.1:${server.port}`,
+    expected: ["192.0.2.7"],
+    interval: 60,
+    retries: 0,
+  };
+  const { id } = (await made.api("POST", "/api/v1/monitors", { body })).json.data;
+  await made.engine.runOnce();
+  for (let check = 0; check < 2; check++) {
+    made.time.now += 3_600_000;
+    await made.engine.runOnce();
+  }
+  server.answerWith("192.0.2.9");
+  made.time.now += 60_000;
+  await made.engine.runOnce();
+  const { page } = await signInMember(made, "viewer");
+  const { data } = (await page("GET", `/dashboard/monitors/${id}/causes`)).json;
+  const at = new Date(made.time.now).toISOString();
+  const change = { name: "shop.example (A)", before: "192.0.2.7", after: "192.0.2.9", at };
+  expect(data).toMatchObject({ since: at, resolved: change });
+});
+
+/** A name server that responds to every question with one address. */
+async function startNameServer() {
+  let address = "192.0.2.7";
+  const socket = await Bun.udpSocket({
+    hostname: "127.0.0.1",
+    socket: {
+      data(socket, message, port, from) {
+        // The question without additional records, then a pointer to its name, A, IN, a TTL and four bytes.
+        const asked = Buffer.from(message);
+        const question = asked.subarray(12, asked.indexOf(0, 12) + 5);
+        const counts = Buffer.from("81800001000100000000", "hex");
+        const record = Buffer.from("c00c000100010000003c0004", "hex");
+        const value = Buffer.from(address.split(".").map(Number));
+        const parts = [asked.subarray(0, 2), counts, question, record, value];
+        socket.send(Buffer.concat(parts), port, from);
+      },
+    },
+  });
+  return {
+    port: socket.port,
+    answerWith: (other: string) => void (address = other),
+    [Symbol.asyncDispose]: async () => socket.close(),
+  };
+}
 
 test("what happened before a failure is hidden from other organizations", async () => {
   const made = await createWatch();

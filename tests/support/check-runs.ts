@@ -143,6 +143,7 @@ export function createCheckContext(ending = new AbortController()): CheckContext
     dockerSocket: "/nowhere/docker.sock",
     part: null,
     screenshot: null,
+    resolved: null,
     accessTokens: createAccessTokenCache(),
     systemctl: () => null,
     membersOf: async () => [],

@@ -7,6 +7,7 @@ import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
 import type { FoundNumber, NumberLevel } from "./number-rules.ts";
 import type { Member } from "../dependencies/rules.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
+import type { Resolved } from "./resolved-rules.ts";
 
 /** Value from which a number is read, or why there is none. */
 export type Measured = { value: unknown } | { unreadable: string };
@@ -34,6 +35,8 @@ export type CheckResult<D extends FoundDetails = Details> = {
   screenshot?: Uint8Array;
   /** What the failure can have in common with failures of other monitors, the most specific first. */
   causes?: readonly Cause[];
+  /** Addresses of the first host name that the check resolved, or the DNS records that it read. */
+  resolved?: Resolved;
 };
 
 /** Organization of a check on demand, and the person or API key that requested it. */
@@ -66,6 +69,8 @@ export type CheckContext = OutgoingContext & {
   part: string | null;
   /** JPEG of the page when the check failed; null without a screenshot. */
   screenshot: Uint8Array | null;
+  /** Addresses of the first host name, or the DNS records that the check read; null for none. */
+  resolved: Resolved | null;
   accessTokens: AccessTokens;
   /** Socket of the local Docker service. Monitors can't set it, because it gives root access. */
   dockerSocket: string;

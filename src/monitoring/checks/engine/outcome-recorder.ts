@@ -20,6 +20,7 @@ import {
   postponeChange,
   stateAfter,
 } from "../rules.ts";
+import { historyAfter } from "../resolved-rules.ts";
 import type { Watched } from "./watched-monitors.ts";
 
 /** An episode of unknown results ends after this time without another. */
@@ -74,6 +75,7 @@ export class OutcomeRecorder {
     const at = computeNextMoment(monitor.lastAt, clock());
     const maintenance = maintenanceOf?.(monitor) ?? null;
     const { retries, successThreshold, state: before, lastAt, standsUntil } = monitor;
+    const { intervalSeconds } = monitor;
     const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
     const checkedAt = formatTimestamp(at);
     const judged = stateAfter(before, outcome, patience, checkedAt);
@@ -94,6 +96,9 @@ export class OutcomeRecorder {
       standsUntil: coversPast ? at : at + seconds * 1000,
       certificateExpiresAt: determineCertificateExpiry(monitor, outcome),
       ...(outcome.number && { numberLevel: outcome.number.level }),
+      ...(outcome.resolved && {
+        resolved: historyAfter(monitor.resolved, outcome.resolved, { at, intervalSeconds }),
+      }),
     });
     const isMaintained = maintenance !== null && !maintenance.countsUptime;
     const isUncounted =
@@ -231,5 +236,6 @@ function buildResult(
     details: details === undefined ? null : JSON.stringify(details),
     screenshot: status === "down" ? (screenshot ?? null) : null,
     ...(outcome.causes && { causes: outcome.causes }),
+    resolved: monitor.resolved,
   };
 }

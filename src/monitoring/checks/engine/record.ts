@@ -24,6 +24,7 @@ import {
 import type { Cause } from "../../../core/causes.ts";
 import { insertReports, type ReportRow } from "../../jobs/store.ts";
 import type { NumberLevel } from "../number-rules.ts";
+import { findResolvedChange, type ResolvedHistory } from "../resolved-rules.ts";
 import type { MonitorState } from "../rules.ts";
 import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
@@ -66,6 +67,7 @@ export type Result = {
   screenshot: Uint8Array | null;
   /** What the failure can have in common with others. */
   causes?: readonly Cause[];
+  resolved?: ResolvedHistory | null;
 };
 
 type Judged = Result & { heartbeat: HeartbeatRow };
@@ -417,6 +419,8 @@ const stateChangeGuard = guardText(
 /** Creates the statements of a state change: a guard, the event and the incident. */
 async function buildChangeStatements(store: Store, result: Judged): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason, causes = [] } = result;
+  const isFailure = after.status === "down" || after.status === "degraded";
+  const resolved = isFailure ? findResolvedChange(result.resolved ?? null, heartbeat.at) : null;
   const message = result.message ?? reason;
   const { organizationId, id, key, epoch } = monitor;
   const event = {
@@ -430,6 +434,7 @@ async function buildChangeStatements(store: Store, result: Judged): Promise<Stat
       message,
       latencyMs: heartbeat.latencyMs,
       ...(after.status === "down" && causes.length > 0 && { causes }),
+      ...(resolved !== null && { resolved }),
     },
   };
   return [

@@ -1,4 +1,5 @@
 /** Executes one check within its timeout, and separates failures of the target from faults of this appliance. */
+import { isIP } from "node:net";
 import type { Clock } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
@@ -19,6 +20,7 @@ import { excerptText, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, createSecretFinder } from "../protocols/assertions.ts";
 import { listCauses } from "../cause-rules.ts";
+import { createResolved } from "../resolved-rules.ts";
 import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
@@ -117,6 +119,8 @@ class CheckRun {
       this.ending.abort(failure ?? null);
       this.dependencies.memory.end();
     }
+    const { resolved } = this.context;
+    if (resolved !== null) outcome.resolved = resolved;
     if (outcome.status === "up") return this.invert(outcome);
     const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
     const { trouble, monotonic } = this.dependencies;
@@ -148,6 +152,7 @@ class CheckRun {
       degradedAfterMs: target.degradedAfterMs,
       part: null,
       screenshot: null,
+      resolved: null,
       accessTokens: dependencies.accessTokens,
       dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
       systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
@@ -163,7 +168,10 @@ class CheckRun {
         this.destination = isTarget ? { host, addresses: [] } : null;
         const found = await resolveAllowedAddresses(targets, host, port, lookup);
         this.reached = found.map(({ address }) => address);
-        if (this.destination !== null) this.destination.addresses = this.reached;
+        if (this.destination !== null) {
+          this.destination.addresses = this.reached;
+          if (isIP(host) === 0) context.resolved ??= createResolved(host, this.reached);
+        }
         return found;
       },
       async commandFolder() {

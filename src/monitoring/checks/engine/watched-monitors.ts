@@ -18,6 +18,7 @@ import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
 import type { CheckTarget } from "../check.ts";
 import type { NumberLevel } from "../number-rules.ts";
+import type { ResolvedHistory } from "../resolved-rules.ts";
 import type { MonitorState } from "../rules.ts";
 import type { Terms } from "./scheduler.ts";
 
@@ -52,6 +53,8 @@ export type Watched = {
   standsUntil: number;
   certificateExpiresAt: string | null;
   numberLevel: NumberLevel;
+  /** What its checks resolved since this node loaded the monitor; null before the first, and without a name. */
+  resolved: ResolvedHistory | null;
   /** Open runs of a push monitor's job. */
   runs: OpenRuns;
   /** Unix milliseconds of the last report to a push monitor; null without one since the load. */
@@ -70,6 +73,7 @@ type Row = Omit<
   | "state"
   | "lastAt"
   | "standsUntil"
+  | "resolved"
   | "runs"
   | "reportedAt"
   | "waitsSince"
@@ -231,6 +235,7 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
       standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
       numberLevel: row.numberLevel,
+      resolved: null,
       runs: row.reports === null ? noRuns : parseOpenRuns(row.reports),
       reportedAt: null,
       waitsSince: 0,
@@ -371,10 +376,10 @@ export class WatchedMonitors {
     const known = this.monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // The state in memory is newer than the stored state.
-      const { state, lastAt, standsUntil, certificateExpiresAt, runs, reportedAt, waitsSince } =
-        known;
+      const { state, lastAt, standsUntil, certificateExpiresAt } = known;
+      const { runs, reportedAt, waitsSince, resolved } = known;
       Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
-      Object.assign(found, { runs, reportedAt, waitsSince });
+      Object.assign(found, { runs, reportedAt, waitsSince, resolved });
       const isSame = computeFingerprint(known) === computeFingerprint(found);
       // The level belongs to the limits of before.
       found.numberLevel = isSame ? known.numberLevel : null;

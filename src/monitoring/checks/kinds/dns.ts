@@ -10,6 +10,7 @@ import { toAsciiName } from "../../../core/security/destinations.ts";
 import { capitalize, excerptText } from "../../../core/text/formatting.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
 import { assertAllHold } from "../protocols/assertions.ts";
+import { createResolved } from "../resolved-rules.ts";
 import { queryResolver } from "../protocols/dns-transports.ts";
 import { findValue } from "../protocols/json-path.ts";
 import { normalizeValue, hasText } from "./dns-values.ts";
@@ -26,6 +27,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   );
   const latencyMs = measureElapsedMs(startedAt);
   if (values.length === 0) throw noRecordError(recordType);
+  context.resolved = createResolved(`${settings.host} (${recordType})`, values);
   assertExpected(settings, values);
   if (settings.requireDnssec && dnssec !== "secure")
     throw new TargetFailure(

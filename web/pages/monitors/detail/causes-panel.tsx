@@ -40,7 +40,7 @@ export function CausesPanel({ monitor }: { monitor: Monitor }) {
       {lines.length === 0 && (
         <p className="quiet panel-none">
           {t(
-            "In the hour before, nobody changed this monitor or its group. Its certificate has not expired, and no other monitor failed within a minute.",
+            "In the hour before, nobody changed this monitor or its group, and no other addresses of its host were seen. Its certificate has not expired, and no other monitor failed within a minute.",
           )}
         </p>
       )}
@@ -49,7 +49,7 @@ export function CausesPanel({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: Causes) {
+function listLines({ certificateExpiredAt, resolved, neighbors, neighborCount, changes }: Causes) {
   const alike = Map.groupBy(
     neighbors.filter(({ common }) => common !== null),
     ({ common }) => `${common?.kind} ${common?.value}`,
@@ -62,6 +62,20 @@ function listLines({ certificateExpiredAt, neighbors, neighborCount, changes }: 
       : [
           <Line key="certificate" icon={<Icon name="lock" size={15} />} at={certificateExpiredAt}>
             <b>{t("The certificate expired.")}</b>
+          </Line>,
+        ]),
+    ...(resolved === null
+      ? []
+      : [
+          <Line key="resolved" icon={<Icon name="refresh" size={15} />} at={resolved.at}>
+            {tNode("{change} Before: {before}", {
+              change: (
+                <b>
+                  {t("{name} resolves to {after}.", { name: resolved.name, after: resolved.after })}
+                </b>
+              ),
+              before: <bdi>{resolved.before}</bdi>,
+            })}
           </Line>,
         ]),
     ...[...alike].map(([key, failed]) => (
