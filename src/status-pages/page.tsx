@@ -14,6 +14,7 @@ import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past } from "./incident.tsx";
 import type { Language } from "./languages/language.ts";
+import { createTimeFormats } from "./languages/times.ts";
 import type {
   DayFacts,
   DayView,
@@ -73,6 +74,11 @@ export function renderHistoryPage(document: PageDocument, history: History): str
 function Overview({ document }: { document: PageDocument }) {
   const { view, words, language, to } = document;
   const { page, headline, incidents, running, scheduled, sections, past, checked } = view;
+  const lastDay =
+    document.past === undefined
+      ? language.say("today")
+      : // The days of the bars are in UTC.
+        createTimeFormats(language, "UTC", Date.parse(document.past)).shortDay(document.past);
   return (
     <>
       {page.description !== "" && (
@@ -118,6 +124,7 @@ function Overview({ document }: { document: PageDocument }) {
                     <span className="whole">{language.number(page.historyDays)}</span>
                   </span>
                 ),
+                last: lastDay,
               })}
             />
           </span>

@@ -73,6 +73,27 @@ test("visitors with the password read the whole page for 30 days, and later user
   expect(await reads("/status/locked")).toBe(403);
 });
 
+test("the password leads to the address that the visitor opened, with its past time and language", async () => {
+  await using made = await locked();
+  await made.changePage(made.pageId, { languages: ["de"] });
+  const read = async (address: string) => (await made.get(address)).text;
+  const pathOf = (html: string) => /name="path" value="([^"]*)"/.exec(html)?.[1] ?? "";
+  const past = "/status/locked?at=2026-11-20T15:05%2B01:00&lang=de";
+  const shown = pathOf(await read(past)).replaceAll("&amp;", "&");
+  expect(shown).toBe(past);
+  const post = async (form: Record<string, string>) =>
+    made.get("/status/locked?lang=de", { method: "POST", form });
+  const wrong = await post({ path: shown, password: "guess" });
+  expect(pathOf(wrong.text).replaceAll("&amp;", "&")).toBe(past);
+  const { status, headers } = await post({ path: shown, password });
+  expect([status, headers.get("location")]).toEqual([303, past]);
+  expect(pathOf(await read("/status/locked/history?month=2026-10&x=1"))).toBe(
+    "/status/locked/history?month=2026-10",
+  );
+  for (const path of ["//evil.example", "/status/locked?at=//e", "/status/other?at=1"])
+    expect((await post({ path, password })).headers.get("location")).toBe("/status/locked?lang=de");
+});
+
 test("a new password locks the page for visitors with the old one", async () => {
   await using made = await locked();
   const { get, changePage, pageId } = made;

@@ -264,6 +264,22 @@ describe("the address of a past time", () => {
     expect(present.headers.get("x-robots-tag")).toBeNull();
   });
 
+  test("names the day of the last bar instead of today", async () => {
+    await using made = await createPast();
+    const { time, pass, readAt, readHtml } = made;
+    const then = time.now;
+    await pass(3 * dayMs);
+    const readLegend = ({ text }: { text: string }) =>
+      readWords(text, ".legend")[0]?.replace(/\s+/g, " ");
+    const day = new Intl.DateTimeFormat("en-GB", {
+      day: "numeric",
+      month: "short",
+      timeZone: "UTC",
+    }).format(then);
+    expect(readLegend(await readAt(then))).toContain(`30 days, ${day} on the right`);
+    expect(readLegend(await readHtml("/status/ours"))).toContain("30 days, today on the right");
+  });
+
   test("names a whole minute: seconds make no other page", async () => {
     await using made = await createPast();
     const { time, get, createIncident, pass } = made;

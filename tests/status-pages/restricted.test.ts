@@ -403,10 +403,11 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     languages: ["de", "fr"],
     visitorProviders: [{ providerId, domains: [] }],
   });
-  const closed = await made.get("/status/ours/history?lang=de", { host });
+  const wanted = "/status/ours/history?month=2026-10&lang=de";
+  const closed = await made.get(`${wanted}&utm_source=mail`, { host });
   expect(closed.status).toBe(403);
   expect(closed.text).toContain('lang="de"');
-  const to = encodeURIComponent("/status/ours/history?lang=de");
+  const to = encodeURIComponent(wanted);
   const link = `/status/ours/sign-in?provider=${providerId}&lang=de&to=${to}`;
   expect(closed.text).toContain(Bun.escapeHTML(link));
 
@@ -421,13 +422,19 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
   const approved = await browser.comeBack(back.headers.get("location") ?? "");
   const url = new URL(approved.headers.get("location") ?? "");
   const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
-  expect(done.headers.get("location")).toBe("/status/ours/history?lang=de");
+  expect(done.headers.get("location")).toBe(wanted);
   const fail = async () => {
     const started = await start();
     const path = provider.authorize(started.gone.headers.get("location") ?? "");
     const { status, text } = await started.browser.comeBack(path);
     expect(text).toContain('lang="de"');
     expect(text).toContain('/status/ours/sign-in">Erneut anmelden</a>');
+    // The browser still has the address.
+    const again = await made.get("/status/ours/sign-in", {
+      host,
+      headers: { Cookie: started.own },
+    });
+    expect(again.text).toContain(Bun.escapeHTML(`to=${to}`));
     return [status, ...readWords(text, "h1"), ...readWords(text, ".lock p")];
   };
   const { claims } = provider.state;
@@ -462,7 +469,13 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     503,
     ["Die Anmeldung funktioniert gerade nicht"],
   ]);
-  for (const elsewhere of ["//evil.example", "/status/ours?lang=de&x", "/status/ours?next=//e"]) {
+  for (const elsewhere of [
+    "//evil.example",
+    "/status/ours?lang=de&x",
+    "/status/ours?next=//e",
+    "/status/ours?at=//e",
+    "/status/ours?at=1%0d",
+  ]) {
     const there = `/status/ours/sign-in?account&to=${encodeURIComponent(elsewhere)}`;
     const cookie = (await made.get(there, { host })).headers.get("set-cookie");
     expect(cookie).toMatch(/~\/status\/ours;/);

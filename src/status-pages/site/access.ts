@@ -24,6 +24,7 @@ import {
 } from "../store.ts";
 import { hasAccessToken, hashAccessToken, openPass } from "./credentials.ts";
 import { hostOf } from "./hosts.ts";
+import { languageOf } from "./return-path.ts";
 import type { PageLock, VisitedPage } from "./lock.ts";
 
 /** An open page, as a visitor sees it. */
@@ -68,13 +69,12 @@ export class PageAccess {
     return { audience: person === null ? "everyone" : "signed-in", isByToken: false, person };
   }
 
-  /** Responds to a visitor for whom the page is closed. `path` is the requested path, `query` its chosen language. */
+  /** Responds to a visitor for whom the page is closed, and who returns to `path` after signing in. */
   async refuse(
     request: Request,
     head: PageHead,
     page: VisitedPage,
     path: string,
-    query: string,
   ): Promise<Response> {
     const { store, lock } = this.#on;
     const { language } = page;
@@ -84,7 +84,7 @@ export class PageAccess {
         return lock.ask(head, page, path);
       case "signed-in": {
         const providers = await findVisitorProviders(store, head);
-        return respondChoice(await findBranding(store, head), page, path + query, providers);
+        return respondChoice(await findBranding(store, head), page, path, providers);
       }
       default: {
         const address = this.#on.addressOf(request);
@@ -188,8 +188,8 @@ export function respondChoice(
       label: language.say("continueWith", { name }),
     })),
   ];
+  const chosen = languageOf(path);
   const links = ways.map(({ way, label }) => {
-    const [, chosen] = path.split("?", 2);
     const href = `${home === "/" ? "" : home}/sign-in?${way}${chosen ? `&${chosen}` : ""}&to=${encodeURIComponent(path)}`;
     return `<a class="go" href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(label)}</a>`;
   });

@@ -8,6 +8,7 @@ import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import { respondSmallPage } from "../../http/responses/small-page.ts";
 import { buildLookStyle } from "../rendering/look.ts";
 import type { Language } from "../languages/language.ts";
+import { addQuery, isWithin, languageOf } from "./return-path.ts";
 import { readFormFields, sayTryAgain } from "./small-page.ts";
 import type { Store } from "../../database/store.ts";
 import { findBranding, type PageBranding, type PageHead } from "../store.ts";
@@ -60,16 +61,16 @@ export function createPageLock(
   async function unlock(request: Request, page: PageHead, place: VisitedPage): Promise<Response> {
     const { home, language } = place;
     const address = addressOf(request);
+    const { password = "", path = "" } = await readFormFields(request);
+    const to = isWithin(home, path) ? path : home;
     const tryAgain = async (trouble: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
       const again = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
-      const form = { path: home, trouble: again, status: 429 };
+      const form = { path: to, trouble: again, status: 429 };
       const headers = { "Retry-After": seconds };
       return renderForm(await findBranding(store, page), place, form, headers);
     };
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0) return tryAgain("tooManyAttempts", String(waitSeconds));
-    const { password = "", path = "" } = await readFormFields(request);
-    const to = isWithin(home, path) ? path : home;
     const { passwordHash } = page;
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
@@ -89,20 +90,14 @@ export function createPageLock(
     });
     return new Response(null, {
       status: 303,
-      headers: { Location: to + place.query, "Set-Cookie": cookie },
+      headers: {
+        Location: languageOf(to) === "" ? addQuery(to, place.query) : to,
+        "Set-Cookie": cookie,
+      },
     });
   }
 
   return { isOpenFor, ask: askPassword, unlock };
-}
-
-/** Whether a path belongs to the page, so that nothing can redirect elsewhere. */
-export function isWithin(home: string, path: string): boolean {
-  const [, pathname] = /^(\/(?:[a-z0-9][a-z0-9./-]*)?)(?:\?lang=[a-zA-Z-]{2,7})?$/.exec(path) ?? [];
-  if (pathname === undefined) return false;
-  return (
-    home === "/" || [home, `${home}.json`].includes(pathname) || pathname.startsWith(`${home}/`)
-  );
 }
 
 const wrongPassword = (language: Language, path: string): Form => ({

@@ -2,9 +2,7 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
-import { getOriginalRequest } from "../../http/original-request.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
-import { pathOf } from "../../http/request.ts";
 import { findLogStart } from "../../events/log.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
@@ -52,6 +50,7 @@ import {
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { findFirstMinute, parseMinute } from "./past-rules.ts";
 import { respondOnce, respondTimeNotShown } from "./past-responses.ts";
+import { addQuery, buildReturnPath } from "./return-path.ts";
 import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
@@ -307,11 +306,11 @@ export class PublicPages {
   }
 
   #refuse(request: Request, head: PageHead, address: PageAddress): Promise<Response> {
-    const path = pathOf(getOriginalRequest(request));
+    const path = buildReturnPath(request);
     const page = this.#visitedPage(request, head, address);
     // A language that the visitor chose is still chosen after signing in.
     const query = readLanguage(request) === null ? "" : page.query;
-    return this.#on.access.refuse(request, head, page, path, query);
+    return this.#on.access.refuse(request, head, page, addQuery(path, query));
   }
 
   #visitedPage(request: Request, head: PageHead, { base }: PageAddress): VisitedPage {

@@ -41,7 +41,7 @@ import {
   sealPass,
   type VisitorAccount,
 } from "./credentials.ts";
-import { isWithin } from "./lock.ts";
+import { isWithin } from "./return-path.ts";
 
 /** Time to sign in. */
 const startedMs = 10 * minuteMs;
@@ -98,14 +98,22 @@ export async function signInVisitor(
   const { head, base, languageName } = target;
   const home = base || "/";
   const language = getLanguage(languageName);
-  const [code, to, providerId] = [query.get("code"), query.get("to"), query.get("provider")];
+  const [code, providerId] = [query.get("code"), query.get("provider")];
   if (code !== null) return completeSignIn(on, request, target, code);
-  const back = to !== null && isWithin(home, to) ? to : home;
+  // After a failed sign-in, the cookie still has the address.
+  const to = query.get("to") ?? readStarted(request, head).to;
+  const back = isWithin(home, to) ? to : home;
   const providers = await findVisitorProviders(on.store, head);
   const isChosen = query.has("account") || providers.some(({ id }) => id === providerId);
   return providers.length > 0 && !isChosen
     ? respondChoice(await findBranding(on.store, head), { home, language }, back, providers)
     : startSignIn(on, request, target, back, query.has("account") ? null : providerId);
+}
+
+/** Reads the browser's cookie of a started sign-in. */
+function readStarted(request: Request, { id }: PageHead): { secret: string; to: string } {
+  const [secret = "", to = ""] = (readCookie(request, cookieNameOf(id)) ?? "").split("~", 2);
+  return { secret, to };
 }
 
 function startSignIn(
@@ -116,9 +124,11 @@ function startSignIn(
   providerId: string | null,
 ): Response {
   const isAtAdminHost = hasAdminPage && isOurs(request, ownHosts);
+  const way = providerId === null ? "account" : `provider=${providerId}`;
+  const query = `?${way}&to=${encodeURIComponent(back)}`;
   // The admin page returns only to its own host and to the page's own ones.
   if (!isAtOwnHost && !isAtAdminHost)
-    return redirect(302, `${origin()}/status/${head.slug}/sign-in`, []);
+    return redirect(302, `${origin()}/status/${head.slug}/sign-in${query}`, []);
   const secret = createToken(43);
   const { organizationId, id: pageId } = head;
   const start: Start = {
@@ -151,7 +161,7 @@ function completeSignIn(
   sealed: string,
 ): Response {
   const code = openSealed<Code>(vault, sealed, codeLocationOf(head.id));
-  const [secret = "", to = ""] = (readCookie(request, cookieNameOf(head.id)) ?? "").split("~", 2);
+  const { secret, to } = readStarted(request, head);
   const home = base || "/";
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
     return respondExpired(`${base}/sign-in`, getLanguage(languageName));
