@@ -5,6 +5,8 @@
 export function readQueryParameter({ url }: Request, name: string): string | null {
   const start = url.indexOf("?");
   if (start === -1) return null;
+  // Most parameters are absent, which shows without splitting.
+  if (!url.includes(name, start) && !url.includes("%", start)) return null;
   const query = url.slice(start + 1);
   if (/[%+]/.test(query)) return new URLSearchParams(url.slice(start)).get(name);
   for (const pair of query.split("&")) {

@@ -27,7 +27,7 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
 }
 
 /** Headers with the URL that the client requested. */
-const urlHeaders = ["x-forwarded-proto", "x-forwarded-host"];
+const forwardingHeaders = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"];
 
 /** Functions for requests that can have passed a proxy. */
 export type Proxies = {
@@ -53,7 +53,6 @@ export function createTrustedProxies(
   const ranges = createBlockList(trusted.filter((one) => one !== unixSocket));
   const isTrusted = (address: string) =>
     trusted.length > 0 && address !== "" && ranges.check(address, familyOf(address));
-  const forwardingHeaders = ["x-forwarded-for", ...(trusted.length > 0 ? urlHeaders : [])];
   let hasHinted = false;
 
   /** Returns the client's address, and the number of list entries after the client's entry. */
@@ -83,8 +82,8 @@ export function createTrustedProxies(
       return isTrusted(peer) ? identifyClient(request, peer).address : peer;
     },
     asSent(request) {
-      if (trusted.length === 0 && hasHinted) return request;
       const { headers, url } = request;
+      if (trusted.length === 0 && (hasHinted || !headers.has("x-forwarded-for"))) return request;
       const pathStart = url.indexOf("/", 8);
       if (pathStart === -1 || !forwardingHeaders.some((name) => headers.has(name))) return request;
       const peer = peerOf(getOriginalRequest(request));

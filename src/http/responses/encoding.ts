@@ -1,21 +1,25 @@
 export type Encoding = "br" | "gzip" | "identity";
 
-type Weights = Partial<Record<string, number>>;
+const allEncodings: readonly Encoding[] = ["br", "gzip"];
+
+/** A parsed header: the weight of each coding, and the choice among all encodings. */
+type Accepted = { weights: Partial<Record<string, number>>; best: Encoding };
 
 /** Parsed header values. Browsers send few different ones. */
-const parsedWeights = new Map<string, Weights>();
+const parsedValues = new Map<string, Accepted>();
 
 /**
  * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first offered
  * one; q=0 excludes. Without a match, the response is not encoded.
  */
-export function selectEncoding(
-  { headers }: Request,
-  offered: readonly Encoding[] = ["br", "gzip"],
-): Encoding {
-  const accepted = headers.get("accept-encoding");
-  if (accepted === null) return "identity";
-  const weights = parseWeights(accepted);
+export function selectEncoding({ headers }: Request, offered = allEncodings): Encoding {
+  const value = headers.get("accept-encoding");
+  if (value === null) return "identity";
+  const { weights, best } = parsedValues.get(value) ?? parseAccepted(value);
+  return offered === allEncodings ? best : findBest(weights, offered);
+}
+
+function findBest(weights: Accepted["weights"], offered: readonly Encoding[]): Encoding {
   let best: Encoding = "identity";
   let bestWeight = 0;
   for (const encoding of [...offered, "identity"] as const) {
@@ -28,20 +32,19 @@ export function selectEncoding(
   return best;
 }
 
-function parseWeights(accepted: string): Weights {
-  const known = parsedWeights.get(accepted);
-  if (known !== undefined) return known;
-  const weights: Weights = Object.create(null);
-  for (const entry of accepted.toLowerCase().split(",")) {
+function parseAccepted(value: string): Accepted {
+  const weights: Accepted["weights"] = Object.create(null);
+  for (const entry of value.toLowerCase().split(",")) {
     const [, coding = "", weight = "1"] =
       /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(
         entry,
       ) ?? [];
     if (coding !== "") weights[coding === "x-gzip" ? "gzip" : coding] = Number(weight);
   }
-  if (parsedWeights.size >= 100) parsedWeights.clear();
-  if (accepted.length <= 200) parsedWeights.set(accepted, weights);
-  return weights;
+  const accepted = { weights, best: findBest(weights, allEncodings) };
+  if (parsedValues.size >= 100) parsedValues.clear();
+  if (value.length <= 200) parsedValues.set(value, accepted);
+  return accepted;
 }
 
 /** Returns the ETag for an encoding, because other bytes need another tag (RFC 9110 §8.8.3). */

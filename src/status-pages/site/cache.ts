@@ -45,8 +45,11 @@ const entryOverheadBytes = 1_024;
 /** Maximum remembered keys without content. */
 const maxMisses = 1_000;
 
-/** A body that responses share, with their headers. Copying `Headers` takes a third of the time that a record takes. */
-type Variant = { body: Body; headers: Headers; etag: string };
+/**
+ * A body that responses share, with their headers. `whole` is a response to copy, which takes less time than to create
+ * one; null for a body in pieces.
+ */
+type Variant = { body: Body; headers: Headers; etag: string; whole: Response | null };
 
 type Entry = {
   organizationId: string;
@@ -302,18 +305,20 @@ function createEntry(
   return entry;
 }
 
-function createVariant(encoding: Encoding, { headers, etag }: Entry, body: Body): Variant {
-  if (encoding === "identity") return { body, headers: new Headers(headers), etag };
-  const tag = addEncodingToTag(encoding, etag);
-  const encoded = new Headers({ ...headers, "Content-Encoding": encoding, ETag: tag });
-  return { body, headers: encoded, etag: tag };
+function createVariant(encoding: Encoding, entry: Entry, body: Body): Variant {
+  const { status } = entry;
+  const etag = addEncodingToTag(encoding, entry.etag);
+  const coding = encoding === "identity" ? {} : { "Content-Encoding": encoding };
+  const headers = new Headers({ ...entry.headers, ...coding, ETag: etag });
+  const whole = body instanceof Blob ? new Response(body, { status, headers }) : null;
+  return { body, headers, etag, whole };
 }
 
 /** Responds from an entry; null if it lacks the encoding that the client accepts. */
 function respondFromEntry(request: Request, { variants, status }: Entry): Response | null {
   const variant = variants.get(selectEncoding(request));
   if (variant === undefined) return null;
-  const { headers, body, etag } = variant;
+  const { headers, body, etag, whole } = variant;
   if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-  return createBodyResponse(body, { status, headers });
+  return whole?.clone() ?? createBodyResponse(body, { status, headers });
 }

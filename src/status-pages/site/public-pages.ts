@@ -104,20 +104,11 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const key = cacheKey(address, part);
-    return (
-      this.#respondToAnyone(request, key) ??
-      this.#respondInLanguage(request, key, address.slug, part) ??
-      this.#serveUncached(request, address, part)
-    );
-  }
-
-  /** Responds from the cache in the visitor's language; null unless the page offers several. */
-  #respondInLanguage(request: Request, key: string, slug: string, { name }: Part): Response | null {
-    const offered = this.#offered.get(slug);
-    return offered === undefined
-      ? null
-      : this.#respondToAnyone(request, `${key} ${offered.choose(request, name)}`);
+    const offered = isFilePart(part.name) ? undefined : this.#offered.get(address.slug);
+    const neutralKey = cacheKey(address, part);
+    const key =
+      offered === undefined ? neutralKey : `${neutralKey} ${offered.choose(request, part.name)}`;
+    return this.#respondToAnyone(request, key) ?? this.#serveUncached(request, address, part);
   }
 
   /** Chooses the language of a response. `isOnlyOne` if the page offers no other. */
