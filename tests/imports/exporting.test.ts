@@ -97,12 +97,12 @@ const gatusEndpoints = `
 - { url: "icmp://router.lan", conditions: ["[CONNECTED] == true"] }
 - { url: "tls://mail.lan:993", conditions: ["[CONNECTED] == true", "[CERTIFICATE_EXPIRATION] > 48h"] }
 - { url: "starttls://mail.lan:25", conditions: ["[CONNECTED] == true"] }
-- { url: "ssh://jump.lan:22", conditions: ["[CONNECTED] == true"] }
+- { url: "ssh://jump.lan:22", ssh: { username: "", password: "" }, conditions: ["[CONNECTED] == true"] }
 - { url: "grpcs://orders.lan:443", conditions: ["[CONNECTED] == true"] }
 - { url: "wss://shop.lan/live", body: hello, conditions: ["[CONNECTED] == true"] }
 - { url: "192.168.1.1", dns: { query-name: shop.lan, query-type: A },
     conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == 10.0.0.5"] }
-- { url: "https://shop.example", conditions: ["[DOMAIN_EXPIRATION] > 720h"] }
+- { url: "https://shop.example", interval: 600s, conditions: ["[DOMAIN_EXPIRATION] > 720h"] }
 `;
 
 test.each((parse(gatusEndpoints) as Fields[]).map((one) => [JSON.stringify(one), one] as const))(
@@ -133,6 +133,116 @@ test.each((parse(gatusEndpoints) as Fields[]).map((one) => [JSON.stringify(one),
     expect(report).toEqual(["Incidents and history are not exported."]);
   },
 );
+
+/** By what the other program does with the field, according to its source. */
+const gatusCases: [string, Fields, Fields][] = [
+  [
+    "a certificate is not required without TLS",
+    { type: "http", url: "http://shop.lan/", certificateExpiryDays: 14 },
+    { conditions: ["[STATUS] >= 200", "[STATUS] <= 299"] },
+  ],
+  [
+    "a certificate is not required of a WebSocket, of which Gatus knows none",
+    { type: "websocket", url: "wss://shop.lan/live", send: "hi", certificateExpiryDays: 14 },
+    { conditions: ["[CONNECTED] == true"] },
+  ],
+  [
+    "an IPv6 address to ping has no brackets",
+    { type: "ping", host: "2001:db8::1" },
+    { url: "icmp://2001:db8::1" },
+  ],
+  [
+    "an IPv6 resolver has brackets and a port",
+    { type: "dns", host: "shop.lan", resolver: "2001:db8::53" },
+    { url: "[2001:db8::53]:53" },
+  ],
+  [
+    "a mail server is expected without its preference",
+    { type: "dns", host: "shop.lan", recordType: "MX", expected: ["10 mail.shop.lan"] },
+    { conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == mail.shop.lan."] },
+  ],
+  [
+    "several records are not expected, because Gatus knows only the last one",
+    { type: "dns", host: "shop.lan", expected: ["10.0.0.5", "10.0.0.6"] },
+    { conditions: ["[DNS_RCODE] == NOERROR"] },
+  ],
+  [
+    "records that Gatus can't read are not expected",
+    { type: "dns", host: "shop.lan", recordType: "TXT", expected: ["v=spf1 -all"] },
+    { conditions: ["[DNS_RCODE] == NOERROR"] },
+  ],
+  [
+    "a domain is queried at most every five minutes",
+    { type: "domain", domain: "shop.example", interval: 60 },
+    { interval: "300s" },
+  ],
+  [
+    "a text that Gatus would read as a pattern or an operator is not compared",
+    { type: "tcp", host: "db.lan", port: 1, send: "x", expect: "a == [b]*" },
+    { conditions: ["[CONNECTED] == true"] },
+  ],
+  [
+    "a name has no characters that Gatus rejects",
+    { type: "ping", host: "a.lan", name: 'The "old" C:\\' },
+    { name: "The 'old' C:/" },
+  ],
+  [
+    "a job is late after its interval and its grace time",
+    { type: "push", interval: 60, grace: 30 },
+    { heartbeat: { interval: "90s" } },
+  ],
+  [
+    "a job on weekdays is not late on a Monday",
+    { type: "push", schedule: "30 2 * * 1-5", timeZone: "UTC", grace: 600 },
+    { heartbeat: { interval: `${3 * 86_400 + 600}s` } },
+  ],
+];
+
+test.each(gatusCases)("for Gatus, %s", async (_, fields, expected) => {
+  const { text } = await exportMonitors("gatus", { job: { name: "Job", ...fields } });
+  const sections = parse(text.replaceAll("$$", "$")) as Record<string, Fields[]>;
+  const [entry] = Object.values(sections).flat();
+  expect(entry).toMatchObject(expected);
+});
+
+test("for Gatus, endpoints have different names, and jobs their own tokens", async () => {
+  const { text, report } = await exportMonitors("gatus", {
+    a: { type: "push", name: "Backup.db" },
+    b: { type: "push", name: "backup db" },
+  });
+  const { "external-endpoints": jobs } = parse(text) as Record<string, Fields[]>;
+  expect(jobs?.map(({ name, token }) => [name, token])).toEqual([
+    ["Backup.db", "${A_TOKEN}"],
+    ["backup db (2)", "${B_TOKEN}"],
+  ]);
+  expect(report.join("\n")).toContain("name");
+});
+
+test.each(["gatus", "prometheus-blackbox"] as const)(
+  "for %s, an inverted monitor is left out, because it would mean the opposite",
+  async (format) => {
+    const { text, report } = await exportMonitors(format, {
+      up: { type: "http", name: "Shop", url: "https://shop.lan/" },
+      inverted: { type: "http", name: "Closed", url: "https://closed.lan/", inverted: true },
+    });
+    expect(text).toContain("shop.lan");
+    expect(text).not.toContain("closed.lan");
+    expect(report).toContain(
+      "Not exported: an inverted check would mean the opposite there. “Closed”",
+    );
+  },
+);
+
+test("for Uptime Kuma, a bearer token is a header, and a job has its schedule and grace time", async () => {
+  const { text, report } = await exportMonitors("uptime-kuma", {
+    shop: { type: "http", name: "Shop", url: "https://shop.lan/", bearerToken: "${SHOP_TOKEN}" },
+    job: { type: "push", name: "Job", schedule: "0 3 * * *", timeZone: "UTC", grace: 600 },
+  });
+  const [shop, job] = JSON.parse(text).monitorList as Fields[];
+  expect(JSON.parse(String(shop?.["headers"]))).toEqual({ Authorization: "Bearer ${SHOP_TOKEN}" });
+  expect(job).toMatchObject({ interval: 86_400, maxretries: 1, retryInterval: 600 });
+  expect(report.join("\n")).not.toContain("Shop");
+});
 
 /** Types that can be exported, by format; the report names all others. */
 const exportable = {

@@ -72,7 +72,13 @@ const probes: Record<string, (monitor: Fields) => Probe> = {
           }),
       },
     },
-    used: ["host", "recordType", "resolver", "expected"],
+    // One of several records is enough for the exporter.
+    used: [
+      "host",
+      "recordType",
+      "resolver",
+      ...(Array.isArray(expected) && expected.length > 1 ? [] : ["expected"]),
+    ],
   }),
   grpc: (monitor) => ({
     target: addressOf(monitor),
@@ -137,7 +143,7 @@ function buildHttpProbe(monitor: Fields): Probe {
 /** Converts a monitor to a probe, with the fields that it lacks; null if there is no such prober. */
 export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: string[] } | null {
   const probe = probes[String(fields["type"])]?.(fields);
-  if (probe === undefined || fields["paused"] === true) return null;
+  if (probe === undefined || fields["paused"] === true || fields["inverted"] === true) return null;
   const { assertions: _short, ...others } = normalizeFields(fields);
   const usual = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
   const lost = Object.keys(others).filter(

@@ -2,9 +2,9 @@
 import type { Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
 
-/** An operand that Gatus reads as it is. Functions, placeholders and glob characters need another form. */
-const isPlain = (value: string) =>
-  !/[*?\\[\]]|^(?:pat|any|len|has)\(|^\s|\s$|\n/.test(value) && value !== "";
+/** An operand that Gatus reads as it is. Functions, placeholders, operators and glob characters need another form. */
+export const isPlain = (value: string) =>
+  !/[*?\\[\]]|^(?:pat|any|len|has|age)\(|^\s|\s$|\n| (?:[=!<>]=|[<>]) /.test(value) && value !== "";
 
 const comparisons: Record<string, string> = {
   equals: "==",

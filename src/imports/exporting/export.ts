@@ -3,7 +3,7 @@ import { pluralize } from "../../core/text/formatting.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { buildBlackbox, toProbe } from "./blackbox.ts";
 import type { ExportFormat } from "./formats.ts";
-import { readGatus, toGatus } from "./gatus.ts";
+import { readGatus, toGatus, tokenVariableOf } from "./gatus.ts";
 import { readKuma, toKuma } from "./kuma.ts";
 import {
   entriesOf,
@@ -18,7 +18,8 @@ import {
 export type ForeignExport = { text: string; report: string[] };
 
 type Converter = {
-  convert: (monitor: OurMonitor) => Foreign | null;
+  /** `taken` has the names that earlier monitors use there. */
+  convert: (monitor: OurMonitor, taken: Set<string>) => Foreign | null;
   read: (foreign: Foreign, monitor: OurMonitor) => Promise<Fields | null>;
 };
 
@@ -32,11 +33,10 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
   const { text, differences } =
     format === "prometheus-blackbox"
       ? await writeBlackbox(monitors)
-      : await writeConverted(
-          format,
-          monitors,
-          exported.secrets.map(({ variable }) => variable),
-        );
+      : await writeConverted(format, monitors, [
+          ...exported.secrets.map(({ variable }) => variable),
+          ...monitors.map((monitor) => tokenVariableOf(monitor)),
+        ]);
   const left = [
     "alertChannels",
     "escalationPolicies",
@@ -75,6 +75,10 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
 }
 
 const noEquivalent = ["Not exported: there is no such check."];
+const notInverted = ["Not exported: an inverted check would mean the opposite there."];
+
+const describeMissing = ({ fields }: OurMonitor) =>
+  fields["inverted"] === true ? notInverted : noEquivalent;
 
 /** Converts monitors, and imports each result again: every field that differs then has no equivalent. */
 async function writeConverted(
@@ -85,13 +89,17 @@ async function writeConverted(
   const { convert, read } = converters[format];
   const differences: string[][] = [];
   const entries: { foreign: Foreign; monitor: OurMonitor }[] = [];
+  const taken = new Set<string>();
   for (const monitor of monitors) {
-    const foreign = convert(monitor);
+    const foreign = convert(monitor, taken);
     const readAgain = foreign && (await read(foreign, monitor));
-    if (foreign === null || readAgain === null) differences.push(noEquivalent);
+    if (foreign === null || readAgain === null) differences.push(describeMissing(monitor));
     else {
       entries.push({ foreign, monitor });
-      differences.push(describeDifferences(monitor.fields, readAgain));
+      differences.push([
+        ...describeDifferences(monitor.fields, readAgain),
+        ...(foreign.notes ?? []),
+      ]);
     }
   }
   return {
@@ -158,7 +166,7 @@ async function formatGatus(
   );
   // Gatus expands variables in the whole file; $$ is a dollar sign.
   return text.replace(/\$(?:\{(\w+)\})?/g, (all, name?: string) =>
-    name === "TOKEN" || variables.includes(name ?? "") ? all : `$${all}`,
+    variables.includes(name ?? "") ? all : `$${all}`,
   );
 }
 
@@ -172,10 +180,13 @@ async function writeBlackbox(monitors: readonly OurMonitor[]) {
   return {
     text: `# blackbox.yml\n${stringify({ modules }, options)}---\n# prometheus.yml\n${stringify({ scrape_configs: jobs }, options)}`,
     differences: converted.map((one, index) => {
+      const monitor = monitors[index];
       if (one === null)
-        return monitors[index]?.fields["paused"] === true
+        return monitor?.fields["paused"] === true
           ? ["Not exported: it is paused."]
-          : noEquivalent;
+          : monitor === undefined
+            ? noEquivalent
+            : describeMissing(monitor);
       return one.lost.length === 0 ? [] : [`Without its ${one.lost.sort().join(", ")}.`];
     }),
   };

@@ -1,13 +1,14 @@
 /** Converts monitors to endpoints of Gatus: the reverse of `../gatus/endpoints.ts`. */
-import type { Fields } from "../../core/collections/objects.ts";
+import { isIP } from "node:net";
+import { createLookup, type Fields } from "../../core/collections/objects.ts";
 import { Channels } from "../gatus/channels.ts";
 import { convertEndpoint, convertExternalEndpoint } from "../gatus/endpoints.ts";
 import { Section } from "../gatus/section.ts";
 import { toText } from "../values.ts";
-import { buildCondition, buildStatusConditions } from "./conditions.ts";
-import { formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
+import { buildCondition, buildStatusConditions, isPlain } from "./conditions.ts";
+import { computeSilence, formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
 
-type Endpoint = { url: string; conditions: string[]; more?: Fields };
+type Endpoint = { url: string; conditions: string[]; more?: Fields; notes?: string[] };
 
 const connected = "[CONNECTED] == true";
 
@@ -26,24 +27,35 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
     ...(monitor["send"] != null && { more: { body: monitor["send"] } }),
     conditions: [
       connected,
-      ...(monitor["expect"] == null ? [] : [`[BODY] == pat(*${toText(monitor["expect"])}*)`]),
+      ...(isPlain(toText(monitor["expect"]))
+        ? [`[BODY] == pat(*${toText(monitor["expect"])}*)`]
+        : []),
     ],
   }),
-  ping: ({ host }) => ({ url: `icmp://${formatHost(host)}`, conditions: [connected] }),
+  // Everything after the scheme is the address, without brackets.
+  ping: ({ host }) => ({ url: `icmp://${toText(host)}`, conditions: [connected] }),
   tls: toAddress("tls"),
-  ssh: toAddress("ssh"),
-  smtp: (monitor) => (monitor["tls"] === "starttls" ? toAddress("starttls")(monitor) : null),
+  // Without this section, Gatus 5 ends with an error at the first check.
+  ssh: (monitor) => ({
+    ...toAddress("ssh")(monitor),
+    more: { ssh: { username: "", password: "" } },
+  }),
+  smtp: (monitor) =>
+    monitor["tls"] === "starttls" && !toText(monitor["host"]).includes(":")
+      ? toAddress("starttls")(monitor)
+      : null,
   grpc: (monitor) => toAddress(monitor["tls"] === true ? "grpcs" : "grpc")(monitor),
   websocket: ({ url, headers, send }) => ({
     url: String(url),
     conditions: [connected],
     more: { ...(send != null && { body: send }), ...listHeaders(headers) },
+    notes: send == null ? ["Down there unless the server sends a message."] : [],
   }),
   dns: ({ host, recordType, resolver, expected }) => ({
-    url: toText(resolver) || "1.1.1.1",
+    url: formatResolver(toText(resolver) || "1.1.1.1"),
     conditions: [
       "[DNS_RCODE] == NOERROR",
-      ...((expected ?? []) as string[]).map((value) => `[BODY] == ${value}`),
+      ...buildRecordConditions(toText(recordType), (expected ?? []) as string[]),
     ],
     more: { dns: { "query-name": host, "query-type": recordType } },
   }),
@@ -52,6 +64,35 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
     conditions: [`[DOMAIN_EXPIRATION] > ${Number(minDays) * 24}h`],
   }),
 };
+
+/** Gatus adds the port itself unless there is a colon. */
+const formatResolver = (resolver: string) => (isIP(resolver) === 6 ? `[${resolver}]:53` : resolver);
+
+/** How Gatus writes a record in the body. It knows no other types, and only the last record of a response. */
+const recordFormats: Readonly<Record<string, (value: string) => string>> = createLookup({
+  A: (value) => value,
+  AAAA: (value) => URL.parse(`http://[${value}]`)?.hostname.slice(1, -1) ?? value,
+  CNAME: toFullName,
+  NS: toFullName,
+  // Without its preference.
+  MX: (value) => toFullName(value.replace(/^\d+\s+/, "")),
+});
+
+function toFullName(value: string): string {
+  return value.endsWith(".") ? value : `${value}.`;
+}
+
+/** Conditions on a single record. Several ones would contradict each other. */
+function buildRecordConditions(recordType: string, expected: readonly string[]): string[] {
+  const format = recordFormats[recordType];
+  const [only, ...others] = expected;
+  return format === undefined || only === undefined || others.length > 0
+    ? []
+    : [`[BODY] == ${format(only)}`];
+}
+
+/** Whether Gatus knows when the certificate expires. */
+const hasCertificate = (url: string) => /^(?:https|tls|starttls):/i.test(url);
 
 const listHeaders = (headers: unknown) =>
   Object.keys((headers ?? {}) as Fields).length === 0 ? {} : { headers };
@@ -82,9 +123,44 @@ function buildHttpEndpoint(monitor: Fields): Endpoint {
 const encodeSecret = (secret: string | null) =>
   secret?.startsWith("${") ? secret : encodeURIComponent(secret ?? "");
 
-/** Converts a monitor to an endpoint; null if Gatus has no such check. */
-export function toGatus({ fields, group }: OurMonitor): Foreign | null {
-  const { type, name, interval, paused, tags } = fields;
+/** Gatus rejects a whole configuration with one of these characters in a name or group. */
+const toGatusName = (name: unknown) => toText(name).replaceAll('"', "'").replaceAll("\\", "/");
+
+/** Identity of an endpoint in Gatus, which rejects a configuration with two equal ones. */
+const identityOf = (group: string | null, name: string) =>
+  [group ?? "", name]
+    .map((text) =>
+      text
+        .trim()
+        .toLowerCase()
+        .replace(/[/_,.#+& ]/g, "-"),
+    )
+    .join("_");
+
+function chooseName(name: string, group: string | null, taken: Set<string>): string {
+  for (let count = 1; ; count++) {
+    const candidate = count === 1 ? name : `${name} (${count})`;
+    const identity = identityOf(group, candidate);
+    if (taken.has(identity)) continue;
+    taken.add(identity);
+    return candidate;
+  }
+}
+
+/** Variable with the token of a job. */
+export const tokenVariableOf = ({ key }: OurMonitor): string =>
+  `${key.toUpperCase().replace(/\W/g, "_")}_TOKEN`;
+
+/** Converts a monitor to an endpoint; null if Gatus has no such check. `taken` has the identities of earlier ones. */
+export function toGatus(monitor: OurMonitor, taken: Set<string>): Foreign | null {
+  const { fields } = monitor;
+  const { type, interval, paused, tags } = fields;
+  const endpoint = type === "push" ? null : (endpoints[toText(type)]?.(fields) ?? null);
+  if (endpoint === null && type !== "push") return null;
+  const conditions = endpoint === null ? [] : listConditions(fields, endpoint);
+  if (conditions === null) return null;
+  const group = monitor.group === null ? null : toGatusName(monitor.group);
+  const name = chooseName(toGatusName(fields["name"]), group, taken);
   const labels = (tags as string[]).flatMap((tag) => {
     const [, label, value] = /^([^:]+): (.+)$/s.exec(tag) ?? [];
     return label === undefined ? [] : [[label, value] as const];
@@ -95,35 +171,43 @@ export function toGatus({ fields, group }: OurMonitor): Foreign | null {
     ...(paused === true && { enabled: false }),
     ...(labels.length > 0 && { "extra-labels": Object.fromEntries(labels) }),
   };
-  if (type === "push")
-    return {
-      section: "external-endpoints",
-      entry: {
-        ...common,
-        token: fields["pushToken"] ?? "${TOKEN}",
-        heartbeat: { interval: `${toText(interval)}s` },
-      },
-    };
-  const endpoint = endpoints[String(type)]?.(fields) ?? null;
-  if (endpoint === null) return null;
-  const { url, conditions, more } = endpoint;
+  const groupNote = group === monitor.group ? [] : ["Its group has another name there."];
+  if (endpoint === null) {
+    if (fields["inverted"] === true) return null;
+    const silence = Math.max(10, computeSilence(fields));
+    const token = fields["pushToken"] ?? `\${${tokenVariableOf(monitor)}}`;
+    const entry = { ...common, token, heartbeat: { interval: `${silence}s` } };
+    return { section: "external-endpoints", entry, notes: groupNote };
+  }
+  const { url, more, notes = [] } = endpoint;
+  // Gatus rejects a configuration that asks for domains more often.
+  const shortest = type === "domain" ? 300 : 0;
+  const entry = {
+    ...common,
+    url,
+    interval: `${Math.max(shortest, Number(interval))}s`,
+    ...more,
+    client: buildClient(fields),
+    conditions,
+  };
+  return { section: "endpoints", entry, notes: [...notes, ...groupNote] };
+}
+
+/** Returns all conditions; null for an inverted monitor, unless its only condition can be inverted. */
+function listConditions(fields: Fields, { url, conditions }: Endpoint): string[] | null {
   const days = fields["certificateExpiryDays"];
   const degraded = fields["degradedAfterMs"];
   const all = [
     ...conditions,
-    ...(days == null ? [] : [`[CERTIFICATE_EXPIRATION] > ${Number(days) * 24}h`]),
-    ...(degraded == null || type === "http" ? [] : [`[RESPONSE_TIME] < ${toText(degraded)}`]),
+    ...(days == null || !hasCertificate(url)
+      ? []
+      : [`[CERTIFICATE_EXPIRATION] > ${Number(days) * 24}h`]),
+    ...(degraded == null || fields["type"] === "http"
+      ? []
+      : [`[RESPONSE_TIME] < ${toText(degraded)}`]),
   ];
-  const isInverted = fields["inverted"] === true && all.length === 1 && all[0] === connected;
-  const entry = {
-    ...common,
-    url,
-    interval: `${toText(interval)}s`,
-    ...more,
-    client: buildClient(fields),
-    conditions: isInverted ? ["[CONNECTED] == false"] : all,
-  };
-  return { section: "endpoints", entry };
+  if (fields["inverted"] !== true) return all;
+  return all.length === 1 && all[0] === connected ? ["[CONNECTED] == false"] : null;
 }
 
 function buildClient(fields: Fields): Fields {

@@ -4,7 +4,7 @@ import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
 import { kumaTypeOf } from "../kuma/type-names.ts";
 import { toText } from "../values.ts";
-import { formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
+import { computeSilence, formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
 
 const hostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
 
@@ -32,7 +32,13 @@ const types: Record<string, (monitor: Fields) => Fields> = {
     dns_resolve_type: recordType,
     dns_resolve_server: resolver ?? "1.1.1.1",
   }),
-  push: ({ pushToken }) => ({ pushToken }),
+  push: (monitor) => ({
+    pushToken: monitor["pushToken"],
+    interval: computeSilence({ ...monitor, grace: 0 }),
+    // Uptime Kuma has no grace time: it waits for retries.
+    maxretries: Number(monitor["grace"]) > 5 ? 1 : 0,
+    retryInterval: monitor["grace"],
+  }),
   mqtt: (monitor) => {
     const [assertion] = (monitor["assertions"] ?? []) as Fields[];
     return {
@@ -81,10 +87,13 @@ const types: Record<string, (monitor: Fields) => Fields> = {
 function buildHttp(monitor: Fields): Fields {
   const signIn = monitor["basicAuth"] as Fields | null;
   const oauth2 = monitor["oauth2"] as Fields | null;
+  const { bearerToken } = monitor;
+  const authorization =
+    bearerToken == null ? {} : { Authorization: `Bearer ${toText(bearerToken)}` };
   return {
     url: monitor["url"],
     method: monitor["method"],
-    headers: JSON.stringify(monitor["headers"]),
+    headers: JSON.stringify({ ...authorization, ...(monitor["headers"] as Fields) }),
     body: monitor["body"],
     httpBodyEncoding: "json",
     accepted_statuscodes: monitor["expectedStatus"],

@@ -1,6 +1,7 @@
 /** Reads the monitors of an exported configuration, with all of their fields. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
+import { parseSchedule } from "../../monitoring/jobs/schedule-rules.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 
 /** An exported configuration; a path leads to each omitted secret. */
@@ -11,6 +12,7 @@ export type Exported = {
 
 /** A monitor with the defaults of its type, the name of its group, and variables for its secrets. */
 export type OurMonitor = {
+  key: string;
   fields: Fields;
   group: string | null;
   /** Fields whose secrets must be entered again. */
@@ -18,7 +20,37 @@ export type OurMonitor = {
 };
 
 /** An entry of another program's configuration, and the list that it belongs to. */
-export type Foreign = { section: string; entry: Fields };
+export type Foreign = {
+  section: string;
+  entry: Fields;
+  /** Differences that a comparison of fields does not find. */
+  notes?: readonly string[];
+};
+
+/** Looks for the longest pause between the due times of half a year of daily runs. */
+const examinedDueTimes = 200;
+const shortestGrace = 5;
+
+/**
+ * Seconds after which a job is late, for programs that know only an interval. With a schedule, it is the longest pause
+ * between two runs, so that no weekend is an outage. An import sets the shortest grace time if there is none.
+ */
+export function computeSilence({ interval, grace, schedule, timeZone }: Fields): number {
+  const extra = Number(grace) > shortestGrace ? Number(grace) : 0;
+  if (schedule == null) return Number(interval) + extra;
+  const nextDueTime = parseSchedule({
+    expression: toText(schedule),
+    timeZone: toText(timeZone) || "UTC",
+  });
+  let longest = Number(interval) * 1_000;
+  let at = nextDueTime(Date.parse("2026-01-01T00:00:00Z"));
+  for (let count = 0; at !== null && count < examinedDueTimes; count++) {
+    const next = nextDueTime(at);
+    if (next !== null) longest = Math.max(longest, next - at);
+    at = next;
+  }
+  return Math.ceil(longest / 1_000) + extra;
+}
 
 export const formatHost = (host: unknown) =>
   String(host).includes(":") ? `[${String(host)}]` : String(host);
@@ -39,6 +71,7 @@ export function listMonitors(exported: Exported): OurMonitor[] {
     );
     for (const { path, variable } of secrets) setAt(own, path.slice(2), `\${${variable}}`);
     return {
+      key,
       fields: withDefaults({ name: key, ...own }),
       group: toText(groups.get(toText(group)) ?? group) || null,
       secrets: [
@@ -56,7 +89,7 @@ function setAt(fields: Fields, path: readonly string[], value: string) {
 }
 
 /** References and secrets that need a stored record, which no other program has. */
-const references = ["alertChannels", "escalationPolicy", "dependsOn", "monitors", "members"];
+const references = "alertChannels escalationPolicy dependsOn monitors members pushToken".split(" ");
 
 /** Adds defaults. A placeholder can be invalid, such as one for a key in PEM; the field is then left out. */
 export function withDefaults(entry: Fields): Fields {
@@ -80,6 +113,13 @@ const ownFields =
 export function normalizeFields(fields: Fields): Fields {
   const { keyword, keywordAbsent, jsonPath, jsonEquals, assertions, ...others } =
     withDefaults(fields);
+  const { url, bearerToken, headers } = others;
+  // Only TLS has a certificate.
+  if (/^(?:http|ws):/i.test(toText(url))) delete others["certificateExpiryDays"];
+  if (bearerToken != null && others["type"] === "http") {
+    delete others["bearerToken"];
+    others["headers"] = { Authorization: `Bearer ${toText(bearerToken)}`, ...(headers as Fields) };
+  }
   const short: Fields[] = [
     ...(keyword == null ? [] : [{ source: "body", op: "contains", value: keyword }]),
     ...(keywordAbsent == null ? [] : [{ source: "body", op: "notContains", value: keywordAbsent }]),
