@@ -117,6 +117,17 @@ describe("a mail", () => {
     expect(inbox.alerts()[0]?.data.report).toMatchObject({ key: "nas backup" });
   });
 
+  test("to several sources is stored for each that can read it", async () => {
+    await using world = await createWorld();
+    const { createSource, send, listLog } = world;
+    const strict = await createSource({ mailRules: { key: "host=(\\S+)" } });
+    const other = await createSource({ name: "Two" });
+    await send([strict.address, other.address]);
+    expect((await listLog(strict.id))[0]).toMatchObject({ status: 422 });
+    expect((await listLog(other.id))[0]).toMatchObject({ outcome: "Opened 1 alert." });
+    await expect(send(strict.address)).rejects.toThrow("554");
+  });
+
   test("to several sources is stored for each, and is replayed from the log", async () => {
     await using world = await createWorld();
     const { createSource, send, listLog, api } = world;

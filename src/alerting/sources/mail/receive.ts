@@ -53,8 +53,9 @@ export async function findRecipient(
 }
 
 /**
- * Stores a mail to these recipients. Resolves when it is durable for all of them, so that the sender can forget it.
- * Throws the first error. A sender that then repeats the mail changes nothing at the other sources.
+ * Stores a mail to these recipients. Resolves when it is durable for all that can read it, so that the sender can forget
+ * it. A recipient without a report in it has it in its log. Throws an error that the sender can repeat, or else
+ * VALIDATION_ERROR if no recipient can read it. A repeated mail changes nothing at the other sources.
  */
 export async function receiveMail(
   start: Uint8Array,
@@ -63,10 +64,20 @@ export async function receiveMail(
   context: MailContext,
 ): Promise<void> {
   const mail = await decoding.run(client, () => parseMail(start));
+  const errors: unknown[] = [];
   for (const recipient of recipients)
-    if ("source" in recipient) await storeMail(mail, recipient.source, context);
-    else await reportMail(mail, recipient.job, client, context);
+    await (
+      "source" in recipient
+        ? storeMail(mail, recipient.source, context)
+        : reportMail(mail, recipient.job, client, context)
+    ).catch((error: unknown) => errors.push(error));
+  const temporary = errors.find((error) => !isInvalid(error));
+  if (temporary !== undefined) throw temporary;
+  if (errors.length > 0 && errors.length === recipients.length) throw errors[0];
 }
+
+const isInvalid = (error: unknown) =>
+  error instanceof AppError && error.code === "VALIDATION_ERROR";
 
 /** Reports a successful run, as in Healthchecks. The keywords of the monitor can make it a failure. */
 async function reportMail(
@@ -113,7 +124,7 @@ async function storeNewMail(
     await writer.add({ source, request, reports: await readMailReports(mail, source.mailRules) });
   } catch (error) {
     // The writer has logged its own errors.
-    if (error instanceof AppError && error.code === "VALIDATION_ERROR")
+    if (error instanceof AppError && isInvalid(error))
       await writer.add({ source, request, reports: [], error });
     throw error;
   }

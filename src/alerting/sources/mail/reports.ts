@@ -5,11 +5,12 @@ import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import type { Report } from "../report-rules.ts";
 import { type MailRules, type MailPattern, readPattern, usualEndings } from "../mail-schema.ts";
+import { isUsualEnd } from "./ending-rules.ts";
 import type { MailMessage } from "./message.ts";
 
 /** Words of a problem that the key omits, so that the mail about the end has the same key. */
 const problemWords =
-  "problem failed failure fail unsuccessful error errors critical warning alert alarm firing down offline degraded unreachable".split(
+  "problem failed failure fail fails failing unsuccessful error errors critical crit warning warn alert alarm firing down offline degraded unreachable not".split(
     " ",
   );
 
@@ -26,7 +27,9 @@ export async function readMailReports(
   const title = mail.subject === "" ? (mail.text.split("\n")[0] ?? "").trim() : mail.subject;
   if (title === "") throw invalidFieldError("subject", "is required");
   if (await matchesOne(rules?.ignoredWhen ?? [], searched)) return [];
-  const isEnd = await matchesOne(endings, searched);
+  const isEnd = Bun.deepEquals(endings, usualEndings)
+    ? isUsualEnd(searched)
+    : await matchesOne(endings, searched);
   const problems = rules?.openWhen ?? [];
   if (!isEnd && problems.length > 0 && !(await matchesOne(problems, searched))) return [];
   const key =
@@ -100,7 +103,7 @@ async function findUsualKey(mail: MailMessage, patterns: readonly MailPattern[])
   const key = rest
     .toLowerCase()
     .replace(/^(?:\s*(?:re|fwd?|aw|wg)\s*:)+/u, "")
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim();
   return key === "" ? mail.from || "mail" : key;
 }

@@ -1,0 +1,59 @@
+/** Decides whether the subject of a mail reports the end of a problem, if its source has no words of its own. */
+
+/** Words of an end. Those in the first group end a problem even if the subject names a failure. */
+const ending =
+  /(?<![\p{L}\p{N}])(?:(resolved|recovered|recovery|restored|cleared|back to normal)|(up|online)|ok|success|successful|successfully|succeeded)(?![\p{L}\p{N}])/giu;
+const failure =
+  /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully)(?![\p{L}\p{N}])/giu;
+/** Such as “OK: …”, “[Up] …” or “✅ Success | …”, whatever follows. */
+const leadingEnding = /^[^\p{L}\p{N}]*(?:ok|success|successful|up|online)\s{0,3}[:|\]–—]/iu;
+/** The state before a change, such as `OK -> CRIT`. */
+const earlierState = /[\p{L}\p{N}]{1,20}\s{0,3}(?:->|=>|→)/gu;
+/** Cron mails what a command printed, with the command as the subject. */
+const cron = /^Cron <[^<>\s]+@[^<>\s]+> /i;
+
+/** Part of a name or a path, such as `up.example.com` or `/opt/recovery/run`. */
+const nameBefore = /(?:[\p{L}\p{N}][._/@]|\/)$/u;
+const nameAfter = /^[._/@][\p{L}\p{N}]/u;
+/** Such as “could not be”, “failed to back” or “isn't”. */
+const negation =
+  /(?:(?<![\p{L}\p{N}])(?:not|never|no|without|cannot|(?:unable|fail(?:s|ed|ing)?) to)|n['’]t)\s{1,3}(?:\p{L}{1,20}\s{1,3}){0,2}$/iu;
+/** Such as “filling up”, “set up” or “start-up”. */
+const otherUpBefore =
+  /(?:(?:\p{L}ing|fill(?:s|ed)|pile[sd]?|set|start(?:s|ed)?|look(?:s|ed)?|clean(?:s|ed)?|hung|hangs?|shut|lock(?:s|ed)?|sign(?:s|ed)?|used?|backed)\s{1,3}|[\p{L}\p{N}]-)$/iu;
+const otherUpAfter = /^(?:\s{1,3}to(?![\p{L}\p{N}])|-[\p{L}\p{N}])/iu;
+/** Such as “0 failed” or “without any failures”. */
+const none = /(?<![\p{L}\p{N}])(?:0|no|zero|without(?: any)?)\s{1,3}$/iu;
+
+/** Characters before a word that decide about it. Without this limit, the search would be quadratic. */
+const contextLength = 80;
+
+type Found = { match: RegExpExecArray; before: string; after: string };
+
+/** Returns the matches that are not part of a name, with their surroundings. */
+function* findWords(pattern: RegExp, text: string): Generator<Found> {
+  for (const match of text.matchAll(pattern)) {
+    const before = text.slice(Math.max(0, match.index - contextLength), match.index);
+    const end = match.index + match[0].length;
+    const after = text.slice(end, end + contextLength);
+    if (!nameBefore.test(before) && !nameAfter.test(after)) yield { match, before, after };
+  }
+}
+
+/** Whether a subject reports the end of a problem. In doubt it reports a problem, which no one must miss. */
+export function isUsualEnd(subject: string): boolean {
+  if (cron.test(subject)) return false;
+  const text = subject.replace(earlierState, " ");
+  if (leadingEnding.test(text)) return true;
+  let isWeak = false;
+  for (const { match, before, after } of findWords(ending, text)) {
+    if (negation.test(before)) continue;
+    const [, isClear, isUp] = match;
+    if (isClear !== undefined) return true;
+    if (isUp === undefined || !(otherUpBefore.test(before) || otherUpAfter.test(after)))
+      isWeak = true;
+  }
+  if (!isWeak) return false;
+  for (const { before } of findWords(failure, text)) if (!none.test(before)) return false;
+  return true;
+}
