@@ -5,7 +5,7 @@ const ending =
   /(?<![\p{L}\p{N}])(?:(resolved|recovered|recovery|restored|cleared|back to normal)|(up|online)|ok|success|successful|successfully|succeeded)(?![\p{L}\p{N}])/giu;
 const failure =
   /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully)(?![\p{L}\p{N}])/giu;
-/** Such as “OK: …”, “[Up] …” or “✅ Success | …”, whatever follows. */
+/** Such as “OK: …”, “[Up] …”, with any text after it. */
 const leadingEnding = /^[^\p{L}\p{N}]*(?:ok|success|successful|up|online)\s{0,3}[:|\]–—]/iu;
 /** The state before a change, such as `OK -> CRIT`. */
 const earlierState = /[\p{L}\p{N}]{1,20}\s{0,3}(?:->|=>|→)/gu;
