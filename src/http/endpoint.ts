@@ -318,6 +318,7 @@ class RouteHandler {
       method: request.method,
       route: routeOf(request),
       idempotencyKey: key,
+      query: new URL(request.url).search,
       body: bytes,
       isClaimed: timeoutSeconds !== undefined,
     };

@@ -47,6 +47,8 @@ type Asked = {
   method: string;
   route: string;
   idempotencyKey: string;
+  /** From the question mark on; empty without one. */
+  query: string;
   body: Uint8Array;
   /** Whether the key is claimed before the use case runs. */
   isClaimed: boolean;
@@ -58,7 +60,7 @@ type UseCase = (remember: ((data: object) => Statement[]) | null) => Promise<Api
 /**
  * Executes a request at most once per key. The response is stored in the same write as the change, and replayed for a
  * repeated request. A use case with effects outside the database claims the key first, so that only one node executes
- * it. Throws CONFLICT while the first request is in flight, and IDEMPOTENCY_KEY_REUSED for a different body.
+ * it. Throws CONFLICT while the first request is in flight, and IDEMPOTENCY_KEY_REUSED for a different body or query.
  */
 export async function executeOnce(
   context: RequestContext,
@@ -102,8 +104,8 @@ class KeyedRequest {
     this.#key = { organizationId, actorId: actor.id, route, idempotencyKey };
     this.#keyed = keyed;
     // A response is not replayed after the limit of the caller has changed, because it can show other groups.
-    const limit = formatLimit(principal);
-    this.#bodyHash = limit === "" ? sha256(keyed.body) : sha256(limit + sha256(keyed.body));
+    const others = formatLimit(principal) + keyed.query;
+    this.#bodyHash = others === "" ? sha256(keyed.body) : sha256(others + sha256(keyed.body));
     this.#now = context.services.clock();
     this.#responseOf = responseOf;
   }
@@ -252,7 +254,7 @@ function buildStoredResponse(
 function keyReusedError() {
   return new AppError(
     "IDEMPOTENCY_KEY_REUSED",
-    "This Idempotency-Key was already used with another body or other rights. Use a new key.",
+    "This Idempotency-Key was already used with another body, other parameters or other rights. Use a new key.",
   );
 }
 

@@ -17,7 +17,8 @@ const errorTexts: Record<ErrorCode, string> = {
     "The body has a media type that the route does not accept, or is compressed.",
   MISDIRECTED_REQUEST: "The admin page is not served under this host name.",
   VALIDATION_ERROR: "The JSON is readable but values are wrong; `details` names the fields.",
-  IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used with another body.",
+  IDEMPOTENCY_KEY_REUSED:
+    "The Idempotency-Key was used with another body or other query parameters.",
   RATE_LIMITED: "Too many requests; `Retry-After` contains the seconds to wait.",
   INTERNAL: "Our fault; the log has the cause under the request id.",
   UNAVAILABLE: "The database can't be written now: disk full, shutting down, or no quorum.",

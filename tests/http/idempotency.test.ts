@@ -176,6 +176,19 @@ test("with another body is rejected", async () => {
   expect(await count(api)).toBe(1);
 });
 
+test("with other parameters is rejected: a request without a hold is not the held one", async () => {
+  const { api } = (await testAppliance()).ours;
+  const send = (query: string) =>
+    api("POST", `${path}${query}`, {
+      body: { title: "Slow" },
+      headers: { "Idempotency-Key": "once" },
+    });
+  expect((await send("?hold=30")).status).toBe(202);
+  expect((await send("?hold=30")).headers.get("idempotency-replayed")).toBe("true");
+  const { status, json } = await send("");
+  expect([status, json.error.code]).toEqual([422, "IDEMPOTENCY_KEY_REUSED"]);
+});
+
 test("of concurrent requests allows one; the others get a conflict", async () => {
   const { api } = (await testAppliance()).ours;
   const answers = await Promise.all(Array.from({ length: 10 }, () => open(api, "once")));
