@@ -1054,6 +1054,12 @@ export const statusPageBounds = {
     per: "published page",
     beyond: "Earlier months are linked at the page on the appliance.",
   },
+  publishedPlaces: {
+    value: 20,
+    unit: "entries",
+    per: "page whose files are being removed from earlier places",
+    beyond: conflictText,
+  },
   visitorProviders: { value: 5, unit: "entries", per: "page", beyond: validationText },
   links: { value: 10, unit: "entries", per: "header or footer", beyond: validationText },
   css: { value: 20_000, unit: "characters", per: "page", beyond: validationText },

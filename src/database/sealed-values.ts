@@ -20,6 +20,9 @@ const sources: Record<string, string> = {
   status_page_publishing: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as place,
       value as sealed
     from status_page_publishing t, json_each(t.secrets) where t.secrets <> '{}'`,
+  published_places: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as place,
+      value as sealed
+    from published_places t, json_each(t.secrets) where t.secrets <> '{}'`,
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
   identity_providers: `select 'identity-provider/' || t.id || '/' || key as place, value as sealed

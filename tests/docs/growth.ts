@@ -85,6 +85,7 @@ export const configured: readonly Configured[] = [
       "status_page_monitors",
       "status_page_tokens",
       "status_page_publishing",
+      "published_places",
     ],
     bounds: [
       ofOrganization["status-pages"],
@@ -93,6 +94,7 @@ export const configured: readonly Configured[] = [
       statusPageBounds.accessTokens,
       statusPageBounds.publishedIncidents,
       statusPageBounds.publishedMonths,
+      statusPageBounds.publishedPlaces,
     ],
   },
   {

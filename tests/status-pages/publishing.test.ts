@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { examinePublishing } from "../../src/operations/diagnostics/publishing.ts";
+import { closeOrganization } from "../../src/operations/appliance/store.ts";
 import { PagePublisher } from "../../src/status-pages/publishing/publisher.ts";
 import { retryDelayMs } from "../../src/status-pages/publishing/file-plan.ts";
 import { defineTestWith, startBucketService } from "../support/real-targets.ts";
@@ -53,6 +54,7 @@ async function createWorld(
     incidentId: incident.id as string,
     path,
     folder,
+    publishDir,
     publisher,
     update: (body: object) => api("PATCH", path, { body }),
     read: async () => (await api("GET", path)).json.data,
@@ -209,7 +211,7 @@ test("nothing that only signed-in people see is published, and a page that is no
   expect(listFiles(folder)).toEqual([]);
 });
 
-test("a new slug moves the files, leaves those of others, and does not touch a page that took the old slug", async () => {
+test("a new slug moves the files, and leaves those of others", async () => {
   await using made = await createWorld();
   const { update, folder, runAfter, page, api } = made;
   await update({ enabled: true });
@@ -221,6 +223,7 @@ test("a new slug moves the files, leaves those of others, and does not touch a p
   };
   await renameTo("second");
   await runAfter(10);
+  await runAfter(16);
   const second = join(folder, "..", "second");
   expect(listFiles(folder)).toEqual(["note.txt"]);
   expect(listFiles(second)).toContain("de/index.html");
@@ -229,9 +232,160 @@ test("a new slug moves the files, leaves those of others, and does not touch a p
     (await api("POST", "/api/v1/status-pages", { body: { title: "New", slug: "second" } })).status,
   ).toBe(201);
   await runAfter(10);
-  expect(listFiles(second)).toContain("de/index.html");
-  await runAfter(10);
+  // Another page has the slug now, which is not published: the files are removed all the same.
+  await runAfter(16);
+  expect(existsSync(second)).toBe(false);
   expect(listFiles(join(folder, "..", "third"))).toContain("de/index.html");
+});
+
+describe("files of a page are removed", () => {
+  const createDeletablePage = async (made: Awaited<ReturnType<typeof createWorld>>) => {
+    const { createPage, api, publishDir } = made;
+    const page = await createPage({ slug: "second", title: "Second", visibility: "public" });
+    const path = `/api/v1/status-pages/${page.id}`;
+    expect((await api("PATCH", `${path}/publishing`, { body: { enabled: true } })).status).toBe(
+      200,
+    );
+    await made.runAfter(6);
+    return { path, folder: join(publishDir, "second") };
+  };
+
+  test("when it is deleted, not before it could be undone, and written again when it is restored", async () => {
+    await using made = await createWorld();
+    const { api, runAfter } = made;
+    const { path, folder } = await createDeletablePage(made);
+    const before = listFiles(folder);
+    expect(before).toContain("index.html");
+    writeFileSync(join(folder, "note.txt"), "not ours");
+    expect((await api("DELETE", path)).status).toBe(200);
+    await runAfter(6);
+    expect(listFiles(folder).length).toBe(before.length + 1);
+    await runAfter(16);
+    expect(listFiles(folder)).toEqual(["note.txt"]);
+    expect((await api("POST", `${path}/restore`)).status).toBe(200);
+    await runAfter(6);
+    expect(listFiles(folder)).toEqual([...before, "note.txt"].toSorted());
+  });
+
+  test("when publication is turned off, and not if it is turned on again in time", async () => {
+    await using made = await createWorld();
+    const { update, runAfter, read, folder } = made;
+    await update({ enabled: true });
+    await runAfter(0);
+    const { files } = await read();
+    await update({ enabled: false });
+    await runAfter(6);
+    expect((await read()).removals).toEqual([{ place: "the folder ours/", files, failure: null }]);
+    await update({ enabled: true });
+    await runAfter(16);
+    expect(await read()).toMatchObject({ files, removals: [] });
+    await update({ enabled: false });
+    await runAfter(1);
+    await runAfter(16);
+    expect([existsSync(folder), (await read()).removals]).toEqual([false, []]);
+  });
+
+  test("when its organization is deleted", async () => {
+    await using made = await createWorld();
+    const { update, runAfter, folder, store, ours, time } = made;
+    await update({ enabled: true });
+    await runAfter(0);
+    const at = new Date(time.now).toISOString();
+    await store.atomic(closeOrganization(ours.id, at));
+    await made.publisher.handleEvents([{ organizationId: ours.id, type: "organization.deleted" }]);
+    await runAfter(16);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test("before another organization that takes the slug can publish there", async () => {
+    await using made = await createWorld();
+    const { api, runAfter, theirs } = made;
+    const { path, folder } = await createDeletablePage(made);
+    expect((await api("DELETE", path)).status).toBe(200);
+    const body = { title: "Theirs", slug: "second", visibility: "public" };
+    const created = await theirs.api("POST", "/api/v1/status-pages", { body });
+    expect(created.status).toBe(201);
+    const publishing = `/api/v1/status-pages/${created.json.data.id}/publishing`;
+    const enabled = await theirs.api("PATCH", publishing, { body: { enabled: true } });
+    expect([enabled.status, enabled.json.error?.code]).toEqual([409, "CONFLICT"]);
+    await runAfter(6);
+    expect(existsSync(folder)).toBe(false);
+    expect((await theirs.api("PATCH", publishing, { body: { enabled: true } })).status).toBe(200);
+    await runAfter(6);
+    expect(readFileSync(join(folder, "index.html"), "utf8")).toContain("Theirs");
+    expect(readAll(folder).filter(({ text }) => text.includes("Second"))).toEqual([]);
+  });
+
+  test("even if the bucket fails for a while, which is shown; without a valid key only for a week", async () => {
+    await using service = await startTarget(replyWith(200));
+    await using made = await createWorld();
+    const { update, runAfter, read, store, time, ours } = made;
+    const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
+    await update({ enabled: true, to: "s3", s3 });
+    await runAfter(0);
+    const { files } = await read();
+    service.setReply(replyWith(403, "<Error><Code>AccessDenied</Code></Error>"));
+    // The removal needs the key, which is no longer part of the settings.
+    await update({ enabled: false, to: "folder", s3: null });
+    await runAfter(1);
+    await runAfter(16);
+    const reason = "The service answered HTTP 403 (Forbidden): AccessDenied.";
+    const [removal] = (await read()).removals;
+    expect(removal).toMatchObject({ files, failure: { reason } });
+    time.now += 300_000;
+    const [diagnosis] = await examinePublishing({ store, clock: () => time.now });
+    expect(diagnosis?.problem).toMatchObject({
+      organizationId: ours.id,
+      message: expect.stringContaining(`/status/team/ since ${removal.failure.since}: ${reason}`),
+    });
+    service.setReply(replyWith(204));
+    service.asked.splice(0);
+    await runAfter(11);
+    expect(service.asked.map(({ method }) => method)).toEqual(Array(files).fill("DELETE"));
+    expect((await read()).removals).toEqual([]);
+
+    await update({ enabled: true, to: "s3", s3 });
+    await runAfter(6);
+    service.setReply(replyWith(403));
+    await update({ enabled: false });
+    await runAfter(1);
+    await runAfter(16);
+    expect((await read()).removals).toHaveLength(1);
+    await runAfter(7 * 86_400);
+    expect((await read()).removals).toEqual([]);
+  });
+});
+
+describe("a bucket with files of a page", () => {
+  test("is not used by another organization, also not below or above its prefix", async () => {
+    await using service = await startTarget(replyWith(200));
+    await using made = await createWorld();
+    const { update, theirs, runAfter, createPage, api } = made;
+    const endpoint = service.at("").replace(/\/$/, "");
+    const s3 = { ...bucketFields, endpoint, prefix: "team/" };
+    expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
+    await runAfter(0);
+    const pageId = (await theirs.api("GET", "/api/v1/status-pages")).json.data[0].id;
+    const theirPath = `/api/v1/status-pages/${pageId}/publishing`;
+    const other = await createPage({ slug: "second", title: "Second" });
+    const ownPath = `/api/v1/status-pages/${other.id}/publishing`;
+    const tryPrefix = async (call: typeof api, path: string, prefix: string) => {
+      const body = { enabled: true, to: "s3", s3: { ...s3, prefix } };
+      const { status, json } = await call("PATCH", path, { body });
+      return status === 200 ? "accepted" : json.error.details[0].path;
+    };
+    const prefixes = ["", "team/", "team/de/", "team/shop/", "other/"];
+    const results = async (call: typeof api, path: string) => {
+      const all: string[] = [];
+      for (const prefix of prefixes) all.push(await tryPrefix(call, path, prefix));
+      return all;
+    };
+    const taken = "s3.prefix";
+    expect(await results(theirs.api, theirPath)).toEqual([taken, taken, taken, taken, "accepted"]);
+    expect(await tryPrefix(theirs.api, theirPath, "third/")).toBe("accepted");
+    await runAfter(6);
+    expect(await results(api, ownPath)).toEqual([taken, taken, taken, "accepted", "accepted"]);
+  });
 });
 
 test("a change is in the files within ten seconds, together with others of the same moment", async () => {

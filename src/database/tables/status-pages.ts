@@ -196,10 +196,6 @@ export const statusPagePublishing = sqliteTable(
     settings: text("settings").notNull(),
     /** JSON of the encrypted secrets. */
     secrets: text("secrets").notNull(),
-    /** Where the listed files are; null before the first publication. */
-    place: text("place"),
-    /** Hash of each published file by its path; empty for a file that is always written. */
-    files: text("files", { mode: "json" }).$type<Record<string, string>>().notNull().default({}),
     publishedAt: text("published_at"),
     failingSince: text("failing_since"),
     lastError: text("last_error"),
@@ -209,6 +205,37 @@ export const statusPagePublishing = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.pageId] }),
     reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+  ],
+);
+
+/**
+ * Folders and buckets with files of pages, each for one page of the appliance. A row outlives its page and its
+ * organization, until its files are removed.
+ */
+export const publishedPlaces = sqliteTable(
+  "published_places",
+  {
+    /** `folder`, or the endpoint and the name of a bucket. */
+    root: text("root").notNull(),
+    /** Start of the names of all files, with a slash at its end. */
+    prefix: text("prefix").notNull(),
+    organizationId: text("organization_id").notNull(),
+    pageId: pageId(),
+    /** JSON of the bucket without its secret; null for a folder. */
+    bucket: text("bucket"),
+    /** JSON of the encrypted secrets, as in the settings of the page. */
+    secrets: text("secrets").notNull(),
+    /** Hash of each published file by its path; empty for a file that must be written in any case. */
+    files: text("files", { mode: "json" }).$type<Record<string, string>>().notNull().default({}),
+    /** Since when the files are being removed; null while the page uses the place. */
+    removingSince: text("removing_since"),
+    /** The current failure to remove them. */
+    failingSince: text("failing_since"),
+    lastError: text("last_error"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.root, t.prefix] }),
+    index("published_places_by_page").on(t.organizationId, t.pageId),
   ],
 );
 

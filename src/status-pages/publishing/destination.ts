@@ -1,57 +1,48 @@
 /** Writes published files to a folder or a bucket. */
 import { chmod, mkdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Bucket } from "../../core/outgoing/bucket-schema.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { PublishedFile } from "./files.ts";
-import type { PublishingPlan } from "./schema.ts";
+import { folderRoot, type Place } from "./rules.ts";
 import { resolvePublishFolder } from "./service.ts";
 
-/** A place for the files of a page. */
+/** Writes to a place. */
 export type PublishDestination = {
-  /** Identifies the place. The files of another place are neither compared nor removed. */
-  place: string;
   put(file: PublishedFile, content: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Removes what is left of the place itself after its files: empty folders. */
+  tidy(paths: readonly string[]): Promise<void>;
 };
 
-type Context = { publishDir: string | null; slug: string; targets: TargetGuard };
+type Context = { publishDir: string | null; targets: TargetGuard };
 
 /** Timeout and attempts of a request. A failed publication is repeated as a whole. */
 const retries = { timeoutMs: 20_000, attempts: 2 };
 
 /** Throws an error for people if the place can't be used. */
 export async function createPublishDestination(
-  { to, s3 }: PublishingPlan,
-  context: Context,
+  { root, prefix }: Place,
+  s3: Bucket | null,
+  { publishDir, targets }: Context,
 ): Promise<PublishDestination> {
-  if (to === "folder") return createFolderDestination(context);
+  if (root === folderRoot) return createFolderDestination(publishDir, prefix);
   if (s3 === null) throw new Error("No bucket is set.");
   // Loaded when the first page is published, because most appliances publish none.
   const { BucketClient } = await import("../../core/outgoing/bucket.ts");
-  const { prefix } = s3;
-  const bucket = new BucketClient(s3, context.targets, retries);
+  const bucket = new BucketClient(s3, targets, retries);
   return {
-    place: `s3 ${s3.endpoint} ${s3.bucket} ${prefix}`,
     put: ({ path, type, isImmutable = false }, content) =>
       bucket.putObject(`${prefix}${path}`, content, {
         "Content-Type": type,
         "Cache-Control": isImmutable ? "public, max-age=31536000, immutable" : "public, max-age=5",
       }),
     remove: (path) => bucket.remove(`${prefix}${path}`),
+    tidy: async () => {},
   };
 }
 
-/** Returns the slug of the page whose folder a place is; null for a bucket. */
-export const slugOfPlace = (place: string | null) => /^folder (.+)$/.exec(place ?? "")?.[1] ?? null;
-
-/** Removes published files from the folder of a slug, and the folders that are empty then. */
-export async function removePublishedFiles(
-  publishDir: string,
-  slug: string,
-  paths: readonly string[],
-): Promise<void> {
-  const folder = resolvePublishFolder(publishDir, slug);
-  for (const path of paths) await rm(join(folder, path), { force: true });
+async function removeEmptyFolders(folder: string, paths: readonly string[]): Promise<void> {
   const parents = new Set([folder]);
   for (const path of paths)
     for (let parent = dirname(path); parent !== "."; parent = dirname(parent))
@@ -63,7 +54,10 @@ export async function removePublishedFiles(
 /** Other programs serve the folder, so they can read it regardless of the umask. */
 const modes = { folder: 0o755, file: 0o644 };
 
-async function createFolderDestination({ publishDir, slug }: Context): Promise<PublishDestination> {
+async function createFolderDestination(
+  publishDir: string | null,
+  slug: string,
+): Promise<PublishDestination> {
   if (publishDir === null) throw new Error("A folder needs `serve --publish-dir DIR`.");
   const isFolder = await stat(publishDir).then(
     (found) => found.isDirectory(),
@@ -79,7 +73,6 @@ async function createFolderDestination({ publishDir, slug }: Context): Promise<P
     known.add(path);
   };
   return {
-    place: `folder ${slug}`,
     async put({ path }, content) {
       const file = join(folder, path);
       await makeFolder(dirname(file));
@@ -89,5 +82,6 @@ async function createFolderDestination({ publishDir, slug }: Context): Promise<P
       await rename(part, file);
     },
     remove: (path) => rm(join(folder, path), { force: true }),
+    tidy: (paths) => removeEmptyFolders(folder, paths),
   };
 }

@@ -1,4 +1,7 @@
-/** Publishes pages as static files after each change, and each minute so that their time stays current. */
+/**
+ * Publishes pages as static files after each change, and each minute so that their time stays current. Removes the files
+ * from places that no page uses any more.
+ */
 import type { Leases } from "../../cluster/leases.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/security/secrets.ts";
@@ -7,20 +10,21 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
-import {
-  createPublishDestination,
-  type PublishDestination,
-  removePublishedFiles,
-  slugOfPlace,
-} from "./destination.ts";
+import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
 import { isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
-import { openPublishing } from "./service.ts";
+import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
+import { openBucket, openPublishing, toPlaceValues } from "./service.ts";
 import {
+  changePlace,
+  claimPlace,
   findPublishing,
-  isSlugUsed,
+  forgetPlace,
+  isFolderTaken,
+  listPlaces,
   listPublishedPages,
+  type PlaceRow,
   type PublishingRow,
   recordPublication,
 } from "./store.ts";
@@ -33,6 +37,8 @@ const settleMs = 1_000;
 const intervalMs = 5_000;
 /** Maximum age of the published time. Readers are warned after five minutes. */
 const refreshMs = 60_000;
+/** Wait before files are removed, so that undoing a deletion leaves no gap. */
+const removalDelayMs = 15_000;
 const uploadsAtOnce = 6;
 /** Pages that are published at the same time, so that a slow bucket does not delay the others. */
 const pagesAtOnce = 4;
@@ -61,6 +67,10 @@ type Target = {
   isRunning: boolean;
 };
 
+/** A place that no page uses, until its files are removed. */
+type Removal = { place: Place; failures: number; retryAt: number };
+
+const keyOfPlace = ({ root, prefix }: Place) => `${root} ${prefix}`;
 const keyOf = ({ organizationId, pageId }: Pick<Target, "organizationId" | "pageId">) =>
   `${organizationId} ${pageId}`;
 
@@ -68,6 +78,10 @@ export class PagePublisher {
   readonly #on: Dependencies;
   readonly #monotonic: () => number;
   #targets = new Map<string, Target>();
+  #removals = new Map<string, Removal>();
+  /** Places to which files are being written, and from which they are being removed: never both. */
+  readonly #writing = new Set<string>();
+  readonly #removing = new Map<string, Promise<void>>();
   #subscription: Subscription | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
   readonly #running = new Set<Promise<void>>();
@@ -105,11 +119,29 @@ export class PagePublisher {
     do {
       this.#startDue();
       await Promise.all(this.#running);
-    } while (this.#targets.values().some((target) => isDue(target, this.#monotonic())));
+    } while (
+      this.#targets.values().some((target) => isDue(target, this.#monotonic())) ||
+      this.#removals.values().some((removal) => this.#isRemovalDue(removal))
+    );
   }
 
   async #refreshTargets() {
-    const pages = await listPublishedPages(this.#on.store);
+    const { store } = this.#on;
+    const pages = await listPublishedPages(store);
+    const abandoned = selectAbandoned(await listPlaces(store), pages);
+    const removals = await Promise.all(
+      abandoned.map(async (row): Promise<[string, Removal]> => {
+        const isUrgent = Object.keys(row.files).length === 0 || (await isFolderTaken(store, row));
+        const known = this.#removals.get(keyOfPlace(row)) ?? {
+          place: { root: row.root, prefix: row.prefix },
+          failures: 0,
+          retryAt: this.#monotonic() + removalDelayMs,
+        };
+        if (isUrgent && known.failures === 0) known.retryAt = -Infinity;
+        return [keyOfPlace(row), known];
+      }),
+    );
+    this.#removals = new Map(removals);
     this.#targets = new Map(
       pages.map((page) => [
         keyOf(page),
@@ -138,14 +170,35 @@ export class PagePublisher {
   }
 
   #startDue() {
-    if (this.#targets.size === 0 || this.#on.leases.findNamed("subscribers") === null) return;
+    if (this.#targets.size === 0 && this.#removals.size === 0) return;
+    if (!this.#isLeader()) return;
     const now = this.#monotonic();
+    for (const removal of this.#removals.values()) {
+      if (this.#isStopped || this.#running.size >= pagesAtOnce) return;
+      if (!this.#isRemovalDue(removal)) continue;
+      const key = keyOfPlace(removal.place);
+      const run = this.#runRemoval(removal).finally(() => {
+        this.#running.delete(run);
+        this.#removing.delete(key);
+      });
+      this.#running.add(run);
+      this.#removing.set(key, run);
+    }
     for (const target of this.#targets.values()) {
       if (this.#isStopped || this.#running.size >= pagesAtOnce) return;
       if (!isDue(target, now)) continue;
       const run = this.#run(target).finally(() => this.#running.delete(run));
       this.#running.add(run);
     }
+  }
+
+  #isLeader() {
+    return this.#on.leases.findNamed("subscribers") !== null;
+  }
+
+  #isRemovalDue({ place, retryAt }: Removal) {
+    const key = keyOfPlace(place);
+    return this.#monotonic() >= retryAt && !this.#writing.has(key) && !this.#removing.has(key);
   }
 
   async #run(target: Target) {
@@ -166,25 +219,39 @@ export class PagePublisher {
     }
   }
 
-  /** Publishes the files of a page that the occasion can have changed. */
   async #publish({ organizationId, pageId }: Target, occasion: Occasion) {
-    const { store, vault, targets, clock, publishDir } = this.#on;
+    const { store, vault } = this.#on;
     const row = await findPublishing({ store, organizationId }, pageId);
     const slug = await findSlug({ store, organizationId }, pageId);
     if (row === null || slug === null) return;
     const plan = openPublishing(vault, row);
-    if (!plan.enabled) return;
-    const destination = await createPublishDestination(plan, { publishDir, slug, targets });
-    const known = row.place === destination.place ? row.files : {};
-    await this.#removeRenamed(row, slug, plan.to);
+    const place = locatePlace(plan, slug);
+    if (place === null) return;
+    const key = keyOfPlace(place);
+    while (this.#removing.has(key)) await this.#removing.get(key);
+    this.#writing.add(key);
+    try {
+      await this.#publishTo(place, plan, row, occasion);
+    } finally {
+      this.#writing.delete(key);
+    }
+  }
+
+  /** Publishes the files of a page that the occasion can have changed. */
+  async #publishTo(place: Place, plan: PublishingPlan, row: PublishingRow, occasion: Occasion) {
+    const { store, targets, clock, publishDir } = this.#on;
+    const { organizationId, pageId } = row;
+    const destination = await createPublishDestination(place, plan.s3, { publishDir, targets });
+    const known = await this.#claim(row, place);
     const all = await listPublishedFiles(this.#on, { organizationId, pageId, url: plan.url });
     const files = all.filter((file) => isRenderedAt(file.occasion, occasion));
-    const record = (result: Parameters<typeof recordPublication>[2]) =>
-      store.atomic([recordPublication(store, row, result)]);
+    const key = { ...place, organizationId, pageId };
+    const record = (stored: Record<string, string>) =>
+      store.atomic([changePlace(store, key, { files: stored })]);
     // Recorded before the upload, so that a file is removed later even if this process is killed.
     const unknown = files.filter(({ path }) => !(path in known)).map(({ path }) => [path, ""]);
     const recorded = { ...known, ...(Object.fromEntries(unknown) as Record<string, string>) };
-    if (unknown.length > 0) await record({ place: destination.place, files: recorded });
+    if (unknown.length > 0) await record(recorded);
     const hashes = await putFiles(destination, files, recorded);
     const wanted = new Set(all.map(({ path }) => path));
     const outdated =
@@ -192,26 +259,88 @@ export class PagePublisher {
     for (const path of outdated) await destination.remove(path);
     const entries = Object.entries({ ...recorded, ...hashes });
     const kept = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
-    await record({
-      ...(!Bun.deepEquals(kept, row.files) && { place: destination.place, files: kept }),
-      publishedAt: formatTimestamp(clock()),
-      failingSince: null,
-      lastError: null,
-    });
+    await store.atomic([
+      ...(Bun.deepEquals(kept, recorded) ? [] : [changePlace(store, key, { files: kept })]),
+      recordPublication(store, row, {
+        publishedAt: formatTimestamp(clock()),
+        failingSince: null,
+        lastError: null,
+      }),
+    ]);
   }
 
-  /** Removes the files under the previous slug of a renamed page, unless another page has that slug now. */
-  async #removeRenamed({ place, files }: PublishingRow, slug: string, to: PublishingPlan["to"]) {
-    const { store, publishDir } = this.#on;
-    const before = slugOfPlace(place);
-    if (to !== "folder" || publishDir === null || before === null || before === slug) return;
-    if (await isSlugUsed(store, before)) return;
-    await removePublishedFiles(publishDir, before, Object.keys(files));
+  /** Reserves the place for the page, before the first file is written. Returns the hashes of its files there. */
+  async #claim(row: PublishingRow, place: Place): Promise<Record<string, string>> {
+    const { store } = this.#on;
+    const values = toPlaceValues(row);
+    const find = async () => (await listPlaces(store, row)).find((one) => isSamePlace(one, place));
+    const known = await find();
+    const isClaimed =
+      known?.removingSince === null &&
+      known.bucket === values.bucket &&
+      known.secrets === values.secrets;
+    if (isClaimed) return known.files;
+    await store.atomic(claimPlace(store, { ...place, ...values }));
+    return (await find())?.files ?? {};
+  }
+
+  async #runRemoval(removal: Removal) {
+    const { store, log } = this.#on;
+    try {
+      // A page can use the place again, for example because it was restored.
+      const all = await listPlaces(store);
+      const rows = selectAbandoned(all, await listPublishedPages(store));
+      const row = rows.find((one) => isSamePlace(one, removal.place));
+      if (row === undefined || (await this.#remove(row)))
+        this.#removals.delete(keyOfPlace(removal.place));
+      else removal.retryAt = this.#monotonic() + refreshMs;
+      removal.failures = 0;
+    } catch (error) {
+      removal.failures++;
+      removal.retryAt = this.#monotonic() + retryDelayMs(removal.failures);
+      log.warn("the files of a status page could not be removed", { cause: describe(error) });
+    }
+  }
+
+  /** Removes the files that pages have published to a place, and forgets it. Returns false if that is not possible yet. */
+  async #remove(row: PlaceRow): Promise<boolean> {
+    const { store, vault, targets, clock, publishDir, log } = this.#on;
+    if (row.root === folderRoot && publishDir === null) return false;
+    const now = formatTimestamp(clock());
+    const paths = Object.keys(row.files);
+    const removingSince = row.removingSince ?? now;
+    // Without hashes, a page that uses the place again writes all files.
+    const files = Object.fromEntries(paths.map((path) => [path, ""]));
+    await store.atomic([changePlace(store, row, { removingSince, files })]);
+    try {
+      const destination = await createPublishDestination(row, openBucket(vault, row), {
+        publishDir,
+        targets,
+      });
+      for (const path of paths) {
+        if (!this.#isLeader()) return false;
+        await destination.remove(path);
+      }
+      await destination.tidy(paths);
+    } catch (error) {
+      const isHopeless = Date.parse(removingSince) + removalDays * 86_400_000 <= clock();
+      if (row.root === folderRoot || !isHopeless) {
+        const failure = { failingSince: row.failingSince ?? now, lastError: describe(error) };
+        await store.atomic([changePlace(store, row, failure)]);
+        throw error;
+      }
+      log.warn("the files of a status page were given up, and stay in their bucket", {
+        pageId: row.pageId,
+        cause: describe(error),
+      });
+    }
+    await store.atomic([forgetPlace(store, row)]);
+    return true;
   }
 
   async #recordFailure({ organizationId, pageId }: Target, error: unknown) {
     const { store, log, clock } = this.#on;
-    const lastError = error instanceof Error ? error.message : String(error);
+    const lastError = describe(error);
     log.warn("a status page could not be published", { pageId, cause: lastError });
     const record = async () => {
       const row = await findPublishing({ store, organizationId }, pageId);
@@ -224,6 +353,18 @@ export class PagePublisher {
     );
   }
 }
+
+const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Selects the places that their page does not use any more. */
+const selectAbandoned = (
+  places: readonly PlaceRow[],
+  pages: Awaited<ReturnType<typeof listPublishedPages>>,
+) =>
+  places.filter((row) => {
+    const page = pages.find((one) => keyOf(one) === keyOf(row));
+    return page === undefined || !isSamePlace(page.place, row);
+  });
 
 /** Whether a monitor only changed its state, which changes no incident and no content. */
 const isStateEvent = (type: LoggedEvent["type"]) => stateTypes.some((one) => one === type);

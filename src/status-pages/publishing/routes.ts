@@ -30,10 +30,10 @@ export const createPublishingRoutes = ({ publishDir }: PublishingDependencies) =
         limited: "denied",
         summary: "Update the publication of a status page as static files",
         description:
-          "Absent fields keep their value. The secret access key belongs to its endpoint. A change of the endpoint must send it again. Turning publication off removes no files.",
+          "Absent fields keep their value. The secret access key belongs to its endpoint. A change of the endpoint must send it again. Turning publication off removes the files.",
         body: PublishingPatch,
         data: Publishing,
-        errors: ["PRECONDITION_FAILED"],
+        errors: ["CONFLICT", "PRECONDITION_FAILED"],
         handle: ({ scope, params, body }) => updatePublishing(scope, params.id, body, publishDir),
       }),
     );

@@ -37,7 +37,17 @@ export const PublishingPlan = z.strictObject(fields).superRefine(({ enabled, to,
 });
 export type PublishingPlan = z.output<typeof PublishingPlan>;
 
-const readOnly = ["folder", "files", "publishedAt", "failure", "secretsSet", "updatedAt"];
+const readOnly = [
+  "folder",
+  "files",
+  "publishedAt",
+  "failure",
+  "removals",
+  "secretsSet",
+  "updatedAt",
+];
+
+const failure = z.object({ since: Timestamp, reason: z.string() }).nullable();
 
 export const PublishingPatch = bodySchema(
   readOnly,
@@ -61,10 +71,12 @@ export const Publishing = z
     }),
     files: z.int().meta({ description: "Number of files that are published now." }),
     publishedAt: Timestamp.nullable().meta({ description: "The last successful publication." }),
-    failure: z
-      .object({ since: Timestamp, reason: z.string() })
-      .nullable()
-      .meta({ description: "The current failure, which is retried; null after a success." }),
+    failure: failure.meta({
+      description: "The current failure, which is retried; null after a success.",
+    }),
+    removals: z
+      .array(z.object({ place: z.string(), files: z.int(), failure }))
+      .meta({ description: "Earlier places of the page whose files are being removed." }),
     secretsSet: z.array(z.string()),
     updatedAt: Timestamp.nullable(),
   })
@@ -86,6 +98,7 @@ export const Publishing = z
       files: 34,
       publishedAt: "2026-11-20T23:02:00.000Z",
       failure: null,
+      removals: [],
       secretsSet: ["s3.secretAccessKey"],
       updatedAt: "2026-11-20T22:00:00.000Z",
     },

@@ -1,5 +1,6 @@
 /** Reads and updates the publication of a status page. */
 import { join } from "node:path";
+import { Bucket } from "../../core/outgoing/bucket-schema.ts";
 import { listChangedFields } from "../../core/field-changes.ts";
 import {
   joinSecrets,
@@ -23,7 +24,15 @@ import {
   type PublishingPatch,
   PublishingPlan,
 } from "./schema.ts";
-import { findPublishing, type PublishingRow, putPublishing } from "./store.ts";
+import { formatPlace, isSamePlace, locatePlace } from "./rules.ts";
+import {
+  claimPlace,
+  findPublishing,
+  listPlaces,
+  type PlaceRow,
+  type PublishingRow,
+  putPublishing,
+} from "./store.ts";
 
 const kind = "publishing";
 
@@ -49,23 +58,60 @@ export const resolvePublishFolder = (publishDir: string, slug: string) => join(p
 /** The version in ETags. Settings that were never stored have the first one. */
 const shownVersion = (row: PublishingRow | null) => (row?.version ?? 0) + 1;
 
+const toFailure = ({ failingSince, lastError }: Pick<PlaceRow, "failingSince" | "lastError">) =>
+  failingSince === null ? null : { since: failingSince, reason: lastError ?? "" };
+
 function toPublishing(
   vault: Vault,
   row: PublishingRow | null,
   { slug }: Pick<StoredPage, "slug">,
+  places: readonly PlaceRow[],
   publishDir: string | null,
 ): PublishingRecord {
-  const { files = {}, publishedAt = null, failingSince = null } = row ?? {};
+  const plan = openPublishing(vault, row);
+  const current = locatePlace(plan, slug);
+  const isCurrent = (place: PlaceRow) => current !== null && isSamePlace(place, current);
+  const countFiles = ({ files }: PlaceRow) => Object.keys(files).length;
   return {
-    ...openPublishing(vault, row),
+    ...plan,
     folder: publishDir === null ? null : resolvePublishFolder(publishDir, slug),
-    files: Object.keys(files).length,
-    publishedAt,
-    failure: failingSince === null ? null : { since: failingSince, reason: row?.lastError ?? "" },
+    files: places.filter(isCurrent).reduce((sum, place) => sum + countFiles(place), 0),
+    publishedAt: row?.publishedAt ?? null,
+    failure: row === null ? null : toFailure(row),
+    removals: places
+      .filter((place) => !isCurrent(place) && countFiles(place) > 0)
+      .map((place) => ({
+        place: formatPlace(place),
+        files: countFiles(place),
+        failure: toFailure(place),
+      })),
     secretsSet: row === null ? [] : listSecretPaths(publishingKinds, kind, row.secrets),
     version: shownVersion(row),
     updatedAt: row?.updatedAt ?? null,
   };
+}
+
+/** The values of a place that follow from the settings of its page. Its secrets are encrypted as those of the settings. */
+export function toPlaceValues({ organizationId, pageId, settings, secrets }: PublishingRow) {
+  const { to, s3 } = JSON.parse(settings) as Pick<PublishingPlan, "to" | "s3">;
+  const isFolder = to === "folder";
+  return {
+    organizationId,
+    pageId,
+    bucket: isFolder ? null : JSON.stringify(s3),
+    secrets: isFolder ? "{}" : secrets,
+  };
+}
+
+/** Returns the bucket of a place with its decrypted secret; null for a folder. */
+export function openBucket(vault: Vault, row: PlaceRow): Bucket | null {
+  if (row.bucket === null) return null;
+  const { "s3.secretAccessKey": secretAccessKey = null } = openAll(
+    vault,
+    buildSecretPath(row),
+    row.secrets,
+  );
+  return Bucket.parse({ ...(JSON.parse(row.bucket) as object), secretAccessKey });
 }
 
 /** Throws NOT_FOUND. */
@@ -75,7 +121,10 @@ export async function getPublishing(
   publishDir: string | null,
 ): Promise<PublishingRecord> {
   const page = await getStored(scope, pageId);
-  return toPublishing(scope.vault, await findPublishing(scope, pageId), page, publishDir);
+  const row = await findPublishing(scope, pageId);
+  const { organizationId } = scope;
+  const places = await listPlaces(scope.store, { organizationId, pageId });
+  return toPublishing(scope.vault, row, page, places, publishDir);
 }
 
 const listTargets = ({ s3 }: PublishingPlan): Place[] => {
@@ -105,9 +154,8 @@ export function updatePublishing(
     await assertTargetsAllowed(targets, listTargets(after), placesBefore);
     const { settings, secrets } = splitSecrets(publishingKinds, kind, after);
     const key = { organizationId, pageId };
+    const places = await listPlaces(store, key);
     const next: PublishingRow = {
-      place: null,
-      files: {},
       publishedAt: null,
       failingSince: null,
       lastError: null,
@@ -118,18 +166,20 @@ export function updatePublishing(
       version: (row?.version ?? 0) + 1,
       updatedAt: formatTimestamp(scope.clock()),
     };
-    const answer = toPublishing(vault, next, page, publishDir);
+    const place = locatePlace(after, page.slug);
+    const answer = toPublishing(vault, next, page, places, publishDir);
     return commit(
       scope,
       [
         ...guardCurrent({ ...scope, ifMatch: null }, statusPages, page),
         ...putPublishing(store, next),
+        ...(place === null ? [] : claimPlace(store, { ...place, ...toPlaceValues(next) })),
       ],
       {
         action: "status-page.publishing-changed",
         subjectId: pageId,
         fields: listChangedFields(
-          toPublishing(vault, row, page, publishDir),
+          toPublishing(vault, row, page, places, publishDir),
           answer,
           ["enabled", "to", "s3", "url"],
           patch.s3?.secretAccessKey === undefined ? [] : ["secretAccessKey"],

@@ -30,6 +30,7 @@ export function Publishing({ page }: { page: StatusPage }) {
       <Loaded query={query} what={t("The static copy")}>
         {(publication) => (
           <>
+            <Removals publication={publication} />
             <Outcome page={page} publication={publication} />
             <Fields page={page} publication={publication} />
           </>
@@ -41,17 +42,26 @@ export function Publishing({ page }: { page: StatusPage }) {
 
 type Props = { page: StatusPage; publication: Publication };
 
+function Removals({ publication: { removals } }: { publication: Publication }) {
+  return removals.map(({ place, files, failure }) => (
+    <Alert key={place} color={failure === null ? "gray" : "red"} variant="light">
+      {tCount(
+        files,
+        "{count} file is being removed from {place}.",
+        "{count} files are being removed from {place}.",
+        { place },
+      )}{" "}
+      {failure !== null &&
+        tNode("This has been failing since {time}: {reason}", {
+          time: <Time at={failure.since} as="short" />,
+          reason: failure.reason,
+        })}
+    </Alert>
+  ));
+}
+
 function Outcome({ page, publication: { enabled, failure, publishedAt, files } }: Props) {
-  if (!enabled)
-    return files === 0 ? null : (
-      <p className="quiet">
-        {tCount(
-          files,
-          "{count} file is still at the last place. Remove it there.",
-          "{count} files are still at the last place. Remove them there.",
-        )}
-      </p>
-    );
+  if (!enabled) return null;
   if (page.visibility !== "public")
     return (
       <Alert color="yellow" variant="light">
