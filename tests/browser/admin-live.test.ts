@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { sendHeldNow, startOwnedMachine } from "../support/admin-world.ts";
+import { pollUntil } from "../support/poll.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 import { describeInChromium } from "../support/browser.ts";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
@@ -68,8 +70,18 @@ describeInChromium("an edit", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("of a monitor makes its page read only what the edit can change, once", async () => {
-    const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
+  test("of a failing monitor makes its page read only what the edit can change, once", async () => {
+    const { ask, url } = world;
+    await using inbox = await startTarget(replyWith(200));
+    const hook = { type: "webhook", name: "Hook", url: inbox.at("/hook") };
+    const channel = await ask("POST", "/api/v1/alert-channels", hook);
+    const job = { type: "push", name: "Backup", retries: 0, alertChannelIds: [channel.id] };
+    const { id, pushUrl } = await ask("POST", "/api/v1/monitors", job);
+    await fetch(`${url}${new URL(pushUrl).pathname}?status=down`);
+    await pollUntil(
+      () => ask("GET", "/attention"),
+      ([failing]) => failing?.notified[0]?.status === "delivered",
+    );
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
     const rename = async () => {

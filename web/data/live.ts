@@ -1,5 +1,6 @@
 /** The live stream of events, and its effect on cached queries. */
 import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
+import type { Attention } from "../../src/dashboard/problem-schema.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
 import { onWrite } from "./client.ts";
@@ -176,7 +177,8 @@ function applyChange({ type, subjectId }: Change) {
   scheduleRefresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
   if (type !== "monitor.updated") scheduleRefresh(checksKey(subjectId));
   if (mayChangeManaged(type)) scheduleRefresh(managedKey(noun));
-  if (noun === "monitor" || noun === "alert") scheduleRefresh(attentionKey);
+  if (noun === "alert" || (noun === "monitor" && mayChangeAttention(type, subjectId)))
+    scheduleRefresh(attentionKey);
   const also = alsoLists[noun];
   if (also !== undefined) scheduleRefresh(listKey(also));
   if (isPart()) {
@@ -192,6 +194,13 @@ function mayChangeManaged(type: EventType) {
   const managed = queryClient.getQueryData<unknown[]>(managedKey(nounOf(type)));
   return !type.endsWith(".updated") || managed?.length !== 0;
 }
+
+/** Whether who was notified can differ after an event. An edit matters only while no one was. */
+const mayChangeAttention = (type: EventType, id: string) =>
+  type !== "monitor.updated" ||
+  queryClient
+    .getQueryData<Attention[]>(attentionKey)
+    ?.some(({ monitorId, notified }) => monitorId === id && notified.length === 0) === true;
 
 /** Whether the page has only the first of many monitors. */
 function isPart() {

@@ -9,7 +9,7 @@ import {
   describeFields,
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import { dashboard } from "../../../data/client.ts";
-import { recordKey } from "../../../data/keys.ts";
+import { checksKey } from "../../../data/keys.ts";
 import { createDataQuery } from "../../../data/query.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Panel } from "../../../components/page.tsx";
@@ -24,9 +24,8 @@ const isFailing = (monitor: Monitor | undefined) =>
 export const useCauses = (id: string, monitor: Monitor | undefined) =>
   useQuery({
     enabled: isFailing(monitor),
-    ...createDataQuery(
-      [...recordKey("monitor", id), "causes", monitor?.statusSince ?? ""],
-      (options) => dashboard.monitors({ id }).causes.get(options),
+    ...createDataQuery([...checksKey(id), "causes", monitor?.statusSince ?? ""], (options) =>
+      dashboard.monitors({ id }).causes.get(options),
     ),
   });
 
