@@ -71,6 +71,7 @@ export const auditVerbs = {
     "identity-linked",
     "identity-unlinked",
     "drilled",
+    "drill-changed",
   ],
   "identity-provider": edits,
   invitation: ["created", "accepted", "revoked"],

@@ -1,6 +1,6 @@
 /** Drills: pages to practice, once or every month, and their acknowledgments. */
 import { describe, expect, test } from "bun:test";
-import { findDrillTime, isWithinDrillHours } from "../../src/alerting/policies/drill-rules.ts";
+import { findDrillTime, isWithinDrillHours } from "../../src/alerting/drills/rules.ts";
 import type { MonthlyDrill } from "../../src/alerting/drills/schema.ts";
 import { prepareRestoredAlerts } from "../../src/alerting/deciding/restored-alerts.ts";
 import { examineDrills } from "../../src/operations/diagnostics/on-call.ts";
@@ -360,14 +360,77 @@ describe("a monthly drill", () => {
     expect(await listDrills()).toHaveLength(2);
   });
 
+  test("of a person is started by the engine, and ends with the membership", async () => {
+    const world = await createWorld();
+    const { time, later, pass, listDrills, api } = world;
+    await using ben = await createPersonWithPhone(world, "Ben");
+    const path = `/api/v1/people/${ben.id}`;
+    const drill = { drill: monthly };
+    expect((await api("GET", `${path}/monthly-drill`)).json.data).toEqual({ drill: null });
+    for (let i = 0; i < 2; i++)
+      expect((await api("PUT", `${path}/monthly-drill`, { body: drill })).json.data).toEqual(drill);
+    const readiness = (await api("GET", "/api/v1/on-call/readiness")).json.data;
+    expect(readiness.people.find(({ id }: Json) => id === ben.id)).toMatchObject({
+      uses: [],
+      ...drill,
+    });
+    const next = () => findDrillTime(ben.id, monthly, time.now);
+    time.now = next() - minute;
+    await later(30);
+    expect(await listDrills()).toEqual([]);
+    await later(60);
+    await later(10);
+    expect(ben.received()[0]?.data.drill).toEqual({ type: "person", id: ben.id, name: "Ben" });
+    await pass(10);
+    expect(await listDrills()).toMatchObject([
+      { resolvedBecause: "unacknowledged", subject: { type: "person", id: ben.id } },
+    ]);
+    // Off during the hours of the next month.
+    time.now = next() + 3 * 60 * minute;
+    await later(60);
+    expect(await listDrills()).toHaveLength(1);
+    const admin = await signInMember(world, "admin", { name: "Cat" });
+    expect((await admin.page("DELETE", `/dashboard/people/${ben.id}`)).status).toBe(200);
+    time.now = next();
+    await later(10);
+    expect(await listDrills()).toHaveLength(1);
+    const actions = world.database
+      .query<{ n: number }, []>(
+        "select count(*) as n from audit_entries where action = 'person.drill-changed'",
+      )
+      .get();
+    expect(actions?.n).toBe(1);
+  });
+
+  test("of a person is set by that person, by admins, and by no one else", async () => {
+    const world = await createWorld();
+    await using ben = await createPersonWithPhone(world, "Ben", { role: "viewer" });
+    const other = await signInMember(world, "member", { name: "Dan" });
+    const admin = await signInMember(world, "admin", { name: "Cat" });
+    const path = `/api/v1/people/${ben.id}/monthly-drill`;
+    const put = (page: typeof admin.page, drill: MonthlyDrill | null) =>
+      page("PUT", `/dashboard${path}`, { body: { drill } });
+    expect((await put(other.page, monthly)).status).toBe(403);
+    expect((await put(ben.page, monthly)).status).toBe(200);
+    expect((await put(admin.page, null)).status).toBe(200);
+    for (const method of ["GET", "PUT"])
+      expect(
+        (await world.theirs.api(method, path, method === "GET" ? {} : { body: { drill: monthly } }))
+          .status,
+      ).toBe(404);
+    expect((await world.api("GET", path)).json.data).toEqual({ drill: null });
+  });
+
   test("with hours that end before they start is rejected", async () => {
-    const { api, path } = await createWorld();
+    const { api, path, ada } = await createWorld();
     for (const [drill, field] of [
       [{ ...monthly, until: "09:00" }, "drill.until"],
       [{ ...monthly, day: 29 }, "drill.day"],
-    ] as const) {
-      const { status, json } = await api("PATCH", path, { body: { drill } });
-      expect([status, json.error.details[0].path]).toEqual([422, field]);
-    }
+    ] as const)
+      for (const { status, json } of [
+        await api("PATCH", path, { body: { drill } }),
+        await api("PUT", `/api/v1/people/${ada.id}/monthly-drill`, { body: { drill } }),
+      ])
+        expect([status, json.error.details[0].path]).toEqual([422, field]);
   });
 });

@@ -10,6 +10,7 @@ import {
   fillIds,
   createRecordForRoute,
   sampleOverride,
+  samplePeople,
 } from "../support/records.ts";
 
 async function etagOf(api: Client, path: string): Promise<string> {
@@ -141,6 +142,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   const ids = new Map<string, string>();
   for (const noun of Object.keys(sampleBodies)) ids.set(noun, await createSampleRecord(api, noun));
   ids.set("contact-methods", await createSampleRecord(api, "contact-methods"));
+  ids.set("people", samplePeople[0] ?? "");
   ids.set("held-changes", await createSampleRecord(api, "held-changes"));
   const idOf = (noun: string) => ids.get(noun) ?? "";
   const within = `/api/v1/incidents/${idOf("incidents")}`;

@@ -104,7 +104,9 @@ describe("the organization of a request", () => {
       );
     expect(await ids({ "X-Organization": theirs.id })).toBeUndefined();
     database
-      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)")
+      .query(
+        "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null, null, null)",
+      )
       .run(theirs.id, id);
     appliance.time.now += 500;
     expect(await ids({ "X-Organization": theirs.id })).toEqual([their]);
@@ -130,7 +132,9 @@ describe("the organization of a request", () => {
     const appliance = await testAppliance();
     const { id, page } = await signInMember(appliance, "owner");
     appliance.database
-      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)")
+      .query(
+        "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null, null, null)",
+      )
       .run(appliance.theirs.id, id);
     appliance.time.now += 500;
     const headers = { "X-Organization": appliance.theirs.id };

@@ -54,6 +54,7 @@ const atOnce: Record<string, string> = {
   tryChangedAlertChannel: isRequested,
   deleteContactMethod: isOwn,
   drillPerson: isRequested,
+  setPersonDrill: "plans a message that is marked as a drill, and sends nothing now",
   sendVerificationCode: isOwn,
   testContactMethod: isOwn,
   updateContactMethod: isOwn,

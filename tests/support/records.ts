@@ -162,6 +162,8 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
     return { type: "alertmanager", body: '{"alerts":[]}' };
   if (path.endsWith("/mail/send")) return { interval: "monthly" };
   if (path.endsWith("/drill")) return { priority: "normal" };
+  if (path.endsWith("/monthly-drill"))
+    return { drill: { day: 15, from: "10:00", until: "12:00", timeZone: "UTC" } };
   if (nounOf(path) === "passkeys" && method === "PATCH") return { name: "Phone" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   if (path.endsWith("/subscribers-import"))

@@ -44,6 +44,7 @@ const without: Record<string, string[]> = {
     "dashboard.backup.schedule.patch(buildPatch(values))",
     'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
     "dashboard.passkeys({ id }).patch(body)",
+    "routeOf(id).put(values, withIdempotencyKey(once))",
     "dashboard.passkeys({ id }).delete()",
     'dashboard["identity-providers"]({ id: provider.id }).patch(body)',
     'dashboard["identity-providers"]({ id }).delete()',

@@ -27,6 +27,7 @@ export type PersonRow = typeof people.$inferSelect;
 /** A new person. The insert itself decides whether the person becomes an administrator. */
 type NewPersonRow = Omit<PersonRow, "administrator" | keyof typeof noWrongCodes>;
 export type MembershipRow = typeof memberships.$inferSelect;
+type NewMembershipRow = Omit<MembershipRow, "drill" | "drillDueAt">;
 
 export async function findPerson(store: Store, id: string): Promise<PersonRow | null> {
   const [row] = await store.db.select().from(people).where(eq(people.id, id));
@@ -205,7 +206,7 @@ export async function findOrganizationSlugs(store: Store, personId: string): Pro
  * Returns statements that add a member, guarded that neither the person nor another person with the
  * address is a member.
  */
-export function addMembership(store: Store, row: MembershipRow): Statement[] {
+export function addMembership(store: Store, row: NewMembershipRow): Statement[] {
   const { organizationId, personId } = row;
   return [
     guard(

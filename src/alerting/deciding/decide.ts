@@ -2,6 +2,7 @@
 import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
 import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 import type { AlertData } from "../alert.ts";
+import type { DueDrill } from "../drills/store.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";
 import {
   stepAfterChange,
@@ -101,7 +102,7 @@ export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "
 export type Timer = {
   kind: "memory" | "certificate" | "unrecorded" | "record" | "notification" | "drill" | "notice";
   organizationId: string;
-  /** The subject of an alert, a policy to drill, or a schedule with notices; otherwise a monitor. */
+  /** The subject of an alert, a policy or person to drill, or a schedule with notices; otherwise a monitor. */
   monitorId: string;
   /** The monitor to whose alert that of this one belongs; null or absent for none. */
   leaderId?: string | null;
@@ -110,6 +111,8 @@ export type Timer = {
   /** The channel of a planned notification, and its step; otherwise absent. */
   channelId?: string;
   step?: number;
+  /** The monthly drill that is due; otherwise absent. */
+  drill?: DueDrill;
   /** Unix milliseconds. When the notice of a schedule was due; otherwise absent. */
   dueAt?: number;
 };

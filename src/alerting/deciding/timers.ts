@@ -15,7 +15,7 @@ import {
   type DecisionScope,
   type Timer,
 } from "./decide.ts";
-import { startMonthlyDrill } from "./drills.ts";
+import { findDueDrills, startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
 import { idleLookMs } from "./holding-rules.ts";
 import { joinedNoticeMs } from "./joining-rules.ts";
@@ -238,7 +238,7 @@ export class AlertTimers {
     const unrecorded = await this.#findUnrecorded();
     const records = await store.query<Timer>(dueRecordsText, [now, timersPerQuery]);
     const planned = await store.query<Timer>(dueNotificationsText, [now, timersPerQuery]);
-    const drills = await store.query<Timer>(dueDrillsText, [now, timersPerQuery]);
+    const drills = await findDueDrills(store, now, timersPerQuery);
     const notices = await store.query<Timer>(dueNoticesText, [now, timersPerQuery, dayMs]);
     return Map.groupBy(
       [
@@ -395,13 +395,6 @@ const dueNotificationsText = `with recursive o(id) as (
       select rowid from alert_notifications indexed by alert_notifications_due_of_organization
       where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)
     cross join alert_records r on r.organization_id = o.id and r.id = n.record_id`;
-
-/** Selects policies whose monthly drill is due. */
-const dueDrillsText = `select 'drill' as kind, p.organization_id as organizationId,
-    p.id as monitorId
-  from escalation_policies p indexed by escalation_policies_drill_due
-    join organizations o on o.id = p.organization_id and o.deleted_at is null
-  where p.drill_due_at <= ?1 limit ?2`;
 
 /** Selects schedules with shifts to examine. A time more than a day ahead was set while the clock was ahead. */
 const dueNoticesText = `select 'notice' as kind, s.organization_id as organizationId,

@@ -1,14 +1,16 @@
-/** REST routes that preview and start drills of escalation policies and people. */
+/** REST routes that preview and start drills of escalation policies and people, and set those of people. */
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { AlertSummary } from "../records/schema.ts";
-import { DrillPreview, DrillQuery, NewDrill } from "./schema.ts";
+import { DrillPreview, DrillQuery, NewDrill, PersonDrill } from "./schema.ts";
 import {
   type DrillDependencies,
   drillPerson,
   drillPolicy,
+  getPersonDrill,
   previewPersonDrill,
   previewPolicyDrill,
+  setPersonDrill,
 } from "./service.ts";
 
 const started = { body: NewDrill, data: AlertSummary, status: 201, isLocated: false } as const;
@@ -64,5 +66,29 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
           "Notifies the person as an alert would. Everyone can drill themselves; admins and keys, all people.",
         errors: ["CONFLICT"],
         handle: ({ scope, params, body }) => drillPerson(scope, dependencies, params.id, body),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/people/:id/monthly-drill", {
+        name: "getPersonDrill",
+        access: "read",
+        limited: "people",
+        summary: "Get when a person is drilled every month",
+        data: PersonDrill,
+        handle: ({ scope, params }) => getPersonDrill(scope, params.id),
+      }),
+    )
+    .put(
+      ...defineEndpoint("/people/:id/monthly-drill", {
+        name: "setPersonDrill",
+        access: "write",
+        limited: "people",
+        role: "viewer",
+        summary: "Set when a person is drilled every month",
+        description:
+          "The drill starts at an unannounced time within the given hours. Everyone can set their own; admins and keys, those of all people.",
+        body: PersonDrill,
+        data: PersonDrill,
+        handle: ({ scope, params, body }) => setPersonDrill(scope, params.id, body),
       }),
     );

@@ -28,6 +28,21 @@ export const MonthlyDrill = z
   .meta({ id: "MonthlyDrill" });
 export type MonthlyDrill = z.output<typeof MonthlyDrill>;
 
+/** The monthly drill of a person. */
+export const PersonDrill = z
+  .strictObject({
+    drill: MonthlyDrill.nullable().meta({
+      description: "When the person is drilled every month; null for never.",
+    }),
+  })
+  .meta({
+    id: "PersonDrill",
+    example: {
+      drill: { day: "tuesday", from: "10:00", until: "16:00", timeZone: "Europe/Berlin" },
+    },
+  });
+export type PersonDrill = z.output<typeof PersonDrill>;
+
 const priority = z
   .enum(priorities)
   .default("normal")

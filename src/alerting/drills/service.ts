@@ -1,5 +1,6 @@
-/** Use cases of drills: preview and start a drill of a policy or of a person. */
+/** Use cases of drills: preview and start a drill of a policy or of a person, and set the monthly drill of a person. */
 import { findMembership, findMemberNames } from "../../accounts/people/store.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { AppError } from "../../core/errors.ts";
 import { isAtLeast } from "../../core/roles.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
@@ -26,9 +27,9 @@ import type { AlertSummary } from "../records/schema.ts";
 import { toSummary } from "../records/service.ts";
 import { insertRecord } from "../records/store.ts";
 import { previewSteps } from "../service.ts";
-import type { DrillPreview, NewDrill } from "./schema.ts";
+import type { DrillPreview, NewDrill, PersonDrill } from "./schema.ts";
 import { createDrill, type DrillSubject } from "./drill.ts";
-import { guardNoDrill } from "./store.ts";
+import { changePersonDrill, findPersonDrill, guardNoDrill } from "./store.ts";
 
 export type DrillDependencies = {
   /** Limits test alerts and drills per organization and minute. */
@@ -99,6 +100,43 @@ export async function drillPerson(
     await assertNotHeld(scope, name, planPersonDrill(id, priority, facts), priority);
     return startDrill(scope, { type: "person", id, name }, priority, [guardMember(scope, id)]);
   });
+}
+
+/** Reads when a person is drilled every month. Throws NOT_FOUND. */
+export async function getPersonDrill(scope: Scope, id: string): Promise<PersonDrill> {
+  return { drill: await readPersonDrill(scope, id) };
+}
+
+/** Sets when a person is drilled every month. Throws NOT_FOUND, and FORBIDDEN for another person, unless by an admin or a key. */
+export function setPersonDrill(
+  scope: Scope,
+  id: string,
+  { drill }: PersonDrill,
+): Promise<PersonDrill> {
+  return retryOnStaleRead(async () => {
+    const before = await readPersonDrill(scope, id);
+    await assertMayDrill(scope, id);
+    if (Bun.deepEquals(before, drill)) return { drill };
+    return commit(
+      scope,
+      [
+        ...guardUnconditional(scope),
+        guardMember(scope, id),
+        changePersonDrill(scope.organizationId, id, drill, scope.clock()),
+      ],
+      {
+        action: "person.drill-changed",
+        subjectId: id,
+        fields: listChangedFields({ drill: before }, { drill }, ["drill"]),
+      },
+      { drill },
+    );
+  });
+}
+
+async function readPersonDrill(scope: Scope, id: string) {
+  const drill = await findPersonDrill(scope, id);
+  return assertFound(drill === undefined ? null : { drill }, "person").drill;
 }
 
 type DrillPlan = Omit<Plan, "steps"> & { steps: EscalationStep[] };

@@ -14,7 +14,7 @@ import {
 import { alertSources } from "../../database/tables/alert-sources.ts";
 import { escalationPolicies, escalationTargets } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
-import { findDrillTime } from "./drill-rules.ts";
+import { parseDrill, toDrillColumns } from "../drills/store.ts";
 import type { EscalationPolicy, EscalationStep, EscalationTarget } from "./schema.ts";
 
 /** A policy with the version for its ETag. */
@@ -52,7 +52,7 @@ export async function listPolicies(
     : store.query<Row>(oneText, [organizationId, id]));
   return rows.map(({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
     ...row,
-    drill: drill === null ? null : (JSON.parse(drill) as PolicyRecord["drill"]),
+    drill: parseDrill(drill),
     default: isDefault === 1,
     incidentSeverities: JSON.parse(incidentSeverities) as PolicyRecord["incidentSeverities"],
     steps: groupSteps(JSON.parse(targets) as TargetRow[]),
@@ -100,8 +100,7 @@ function columnsOf({
     ...row,
     isDefault,
     incidentSeverities: JSON.stringify(incidentSeverities),
-    drill: drill && JSON.stringify(drill),
-    drillDueAt: drill && findDrillTime(row.id, drill, Date.parse(row.updatedAt)),
+    ...toDrillColumns(row.id, drill, Date.parse(row.updatedAt)),
   };
 }
 

@@ -2,6 +2,7 @@
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { toLocal } from "../../core/time/time-zones.ts";
 import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
+import type { MonthlyDrill } from "../drills/schema.ts";
 import { type EscalationFacts, planStep } from "../deciding/escalation-rules.ts";
 import { selectChannelsForProblems } from "../deciding/rules.ts";
 import type { EscalationPolicy } from "../policies/schema.ts";
@@ -41,6 +42,8 @@ export type ReadinessFacts = {
   channels: readonly ReadinessChannel[];
   /** Names by ID. */
   people: ReadonlyMap<string, string>;
+  /** Monthly drills by person. */
+  drills: ReadonlyMap<string, MonthlyDrill>;
   /** RFC 3339. Last acknowledgment by person. */
   acknowledged: ReadonlyMap<string, string>;
   /** Drills that nobody acknowledged or that reached nobody, if no later one of the same policy or person was acknowledged. */
@@ -81,9 +84,11 @@ const createProblem = (
   subject: ReadinessProblem["subject"],
 ): ReadinessProblem => ({ type, severity, message, subject });
 
-/** Lists the people whom schedules and policies name, by name. */
+/** Lists the people whom schedules and policies name, or whom a monthly drill notifies, by name. */
 function listPeople(facts: ReadinessFacts): ReadinessPerson[] {
-  const uses = new Map<string, ReadinessPerson["uses"]>();
+  const uses = new Map<string, ReadinessPerson["uses"]>(
+    [...facts.drills.keys()].map((personId) => [personId, []]),
+  );
   const addUse = (personId: string, use: ReadinessPerson["uses"][number]) => {
     const own = uses.get(personId) ?? [];
     if (!own.some(({ id }) => id === use.id)) uses.set(personId, [...own, use]);
@@ -128,7 +133,7 @@ function describePerson(
   { id, name }: { id: string; name: string },
   uses: ReadinessPerson["uses"],
   onCall: boolean,
-  { channels, acknowledged }: ReadinessFacts,
+  { channels, acknowledged, drills }: ReadinessFacts,
 ): ReadinessPerson {
   const own = channels.filter(({ personId }) => personId === id);
   const working = own.filter(isWorking);
@@ -153,6 +158,7 @@ function describePerson(
       problem: findMethodProblem(method),
     })),
     acknowledgedAt: acknowledged.get(id) ?? null,
+    drill: drills.get(id) ?? null,
   };
 }
 

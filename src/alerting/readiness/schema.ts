@@ -1,6 +1,7 @@
 /** Wire format of the readiness for alerts: who can be reached how, and what is missing. */
 import { z } from "zod";
 import { Id, Timestamp } from "../../core/fields.ts";
+import { MonthlyDrill } from "../drills/schema.ts";
 
 export const readinessProblems = [
   "no-contact-method",
@@ -52,6 +53,7 @@ export const ReadinessPerson = z.object({
   acknowledgedAt: Timestamp.nullable().meta({
     description: "Time of the last acknowledged alert or drill, within 90 days.",
   }),
+  drill: MonthlyDrill.nullable().meta({ description: "When the person is drilled every month." }),
 });
 export type ReadinessPerson = z.infer<typeof ReadinessPerson>;
 
@@ -70,7 +72,8 @@ export const Readiness = z
     at: Timestamp,
     problems: z.array(ReadinessProblem).meta({ description: "Errors first." }),
     people: z.array(ReadinessPerson).meta({
-      description: "People whom schedules and policies name; who can't be reached first.",
+      description:
+        "People whom schedules and policies name, or whom a monthly drill notifies; who can't be reached first.",
     }),
   })
   .meta({
@@ -108,6 +111,7 @@ export const Readiness = z
             },
           ],
           acknowledgedAt: "2026-11-20T23:04:10.000Z",
+          drill: { day: "tuesday", from: "10:00", until: "16:00", timeZone: "Europe/Berlin" },
         },
       ],
     },

@@ -1,6 +1,7 @@
 /** Reads what decides whether alerts reach people. */
 import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
+import { parseDrill } from "../drills/store.ts";
 import { listPolicies } from "../policies/store.ts";
 import { loadSchedules, type TimedSchedule } from "../schedules/store.ts";
 import type { ReadinessChannel, ReadinessFacts } from "./rules.ts";
@@ -11,7 +12,7 @@ const channelsText = `select id, name, type, enabled, person_id as personId, is_
     last_error as lastError, last_delivery_at as lastDeliveryAt
   from alert_channels where organization_id = ? order by position, id`;
 
-const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
+const peopleText = `select p.id, p.name, m.drill from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
 
 // A link acknowledges as the owner of the contact method.
@@ -68,7 +69,7 @@ export async function loadReadiness(
     listPolicies(tenant),
     loadSchedules(tenant, undefined, now, until),
     store.query<ChannelRow>(channelsText, [organizationId]),
-    store.query<{ id: string; name: string }>(peopleText, [organizationId]),
+    store.query<{ id: string; name: string; drill: string | null }>(peopleText, [organizationId]),
     store.query<{ personId: string; at: string }>(acknowledgedText, [organizationId]),
     listFailedDrills(store, organizationId),
   ]);
@@ -81,6 +82,12 @@ export async function loadReadiness(
       isDefault: row.isDefault === 1,
     })),
     people: new Map(people.map(({ id, name }) => [id, name])),
+    drills: new Map(
+      people.flatMap(({ id, drill: stored }) => {
+        const drill = parseDrill(stored);
+        return drill === null ? [] : [[id, drill]];
+      }),
+    ),
     acknowledged: new Map(acknowledged.map(({ personId, at }) => [personId, at])),
     failedDrills,
   };

@@ -130,10 +130,17 @@ export const memberships = sqliteTable(
     role: role(),
     groupIds: groupIds(),
     createdAt: text("created_at").notNull(),
+    /** JSON of the day and the hours of monthly drills; null for none. */
+    drill: text("drill"),
+    /** Time of the next monthly drill, in Unix milliseconds; null for none. */
+    drillDueAt: integer("drill_due_at"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.personId] }),
     index("memberships_by_person").on(t.personId),
+    index("memberships_drill_due")
+      .on(t.drillDueAt)
+      .where(sql`drill_due_at is not null`),
     oneOf("memberships_role", t.role),
   ],
 );

@@ -49,6 +49,7 @@ const fixedPhrases = {
   "person.identity-linked": t("linked an account at a sign-in provider"),
   "person.identity-unlinked": t("unlinked an account at a sign-in provider"),
   "person.drilled": t("started a drill of #"),
+  "person.drill-changed": t("changed the monthly drill of #"),
   "escalation-policy.drilled": t("started a drill of the escalation policy #"),
   "organization.deleted": t("deleted an organization"),
   "status-page.token-created": t("created an access token of #"),

@@ -19,7 +19,14 @@ type DrillPriority = "normal" | "critical";
 const routeOf = ({ type, id }: Drilled) =>
   type === "policy" ? v1["escalation-policies"]({ id }) : v1.people({ id });
 
-export function DrillDialog({ drilled, onClose }: { drilled: Drilled; onClose: () => void }) {
+type DialogProps = {
+  drilled: Drilled;
+  /** Opens the monthly drill. */
+  onMonthly?: () => void;
+  onClose: () => void;
+};
+
+export function DrillDialog({ drilled, onMonthly, onClose }: DialogProps) {
   const navigate = useNavigate();
   const [priority, setPriority] = useState<DrillPriority>("normal");
   const route = routeOf(drilled);
@@ -57,6 +64,11 @@ export function DrillDialog({ drilled, onClose }: { drilled: Drilled; onClose: (
       />
       {error !== null && <p className="down">{error.message}</p>}
       {preview && <Steps preview={preview} />}
+      {onMonthly && (
+        <button type="button" className="plain-button link" onClick={onMonthly}>
+          {t("Drill every month")}
+        </button>
+      )}
     </Confirm>
   );
 }

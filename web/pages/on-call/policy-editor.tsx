@@ -1,24 +1,19 @@
 /** The dialog that creates or edits an escalation policy. */
-import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import {
   type EscalationPolicy,
   type EscalationStep,
   type EscalationTarget,
 } from "../../../src/alerting/policies/schema.ts";
-import type { MonthlyDrill } from "../../../src/alerting/drills/schema.ts";
-import { weekdays as weekdayNames } from "../../../src/alerting/hours/schema.ts";
 import { escalationBounds } from "../../../src/core/limits.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { Icon } from "../../components/display/icons.tsx";
-import { listZones, useZone } from "../../components/display/time.tsx";
-import { ClockField } from "../../components/forms/clock-field.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
-import { weekdays } from "../../components/forms/weekdays.ts";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
@@ -26,6 +21,7 @@ import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
+import { DrillFields } from "./monthly-drill.tsx";
 import { findTargetName, keyOf, useTargets } from "./policies.tsx";
 import { describePolicy } from "./policy-words.ts";
 import { severityLabels } from "../incidents/words.ts";
@@ -116,7 +112,12 @@ function Fields(props: FieldsProps) {
       />
       <Steps form={form} />
       <Uses form={form} />
-      <DrillFields form={form} />
+      <DrillFields
+        form={form}
+        description={t(
+          "Pages everyone as a marked drill, at an unannounced time within these hours. If nobody acknowledges it, the appliance reports a problem.",
+        )}
+      />
       <MarkdownField label={t("Description")} minRows={2} {...form.input("description")} />
     </FormFrame>
   );
@@ -178,76 +179,6 @@ function Steps({ form }: { form: Form<Values> }) {
         )}
       </p>
     </div>
-  );
-}
-
-const drillDays = [
-  ...weekdayNames.map((day, index) => ({
-    value: day as string,
-    label: t("First {weekday}", { weekday: weekdays[index] ?? day }),
-  })),
-  ...Array.from({ length: 28 }, (_, index) => ({
-    value: String(index + 1),
-    label: t("Day {number}", { number: index + 1 }),
-  })),
-];
-
-const parseDay = (day: string | null): MonthlyDrill["day"] =>
-  weekdayNames.find((one) => one === day) ?? Number(day);
-
-/** When the policy is drilled every month. */
-function DrillFields({ form }: { form: Form<Values> }) {
-  const zone = useZone();
-  const { drill } = form.values;
-  const usual: MonthlyDrill = { day: "tuesday", from: "10:00", until: "16:00", timeZone: zone };
-  const put = (change: Partial<MonthlyDrill>) =>
-    form.set("drill", { ...(drill ?? usual), ...change });
-  return (
-    <>
-      <Switch
-        label={t("Drill every month")}
-        description={t(
-          "Pages everyone as a marked drill, at an unannounced time within these hours. If nobody acknowledges it, the appliance reports a problem.",
-        )}
-        checked={drill !== null}
-        onChange={({ currentTarget }) => form.set("drill", currentTarget.checked ? usual : null)}
-      />
-      {drill !== null && (
-        <div className="drill-fields">
-          <Select
-            label={t("Day")}
-            allowDeselect={false}
-            searchable
-            data={drillDays}
-            value={String(drill.day)}
-            onChange={(day) => put({ day: parseDay(day) })}
-            error={form.errorOf("drill.day")}
-          />
-          <ClockField
-            label={t("From")}
-            value={drill.from}
-            onChange={(from) => put({ from })}
-            error={form.errorOf("drill.from")}
-          />
-          <ClockField
-            label={t("Until")}
-            value={drill.until}
-            onChange={(until) => put({ until })}
-            error={form.errorOf("drill.until")}
-          />
-          <Select
-            label={t("Time zone")}
-            searchable
-            limit={100}
-            allowDeselect={false}
-            data={listZones(drill.timeZone, zone)}
-            value={drill.timeZone}
-            onChange={(timeZone) => put({ timeZone: timeZone ?? zone })}
-            error={form.errorOf("drill.timeZone")}
-          />
-        </div>
-      )}
-    </>
   );
 }
 

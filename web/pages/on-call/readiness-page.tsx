@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { MonthlyDrill } from "../../../src/alerting/drills/schema.ts";
 import type { ReadinessPerson, ReadinessProblem } from "../../../src/alerting/readiness/schema.ts";
 import { formatDuration } from "../../../src/core/text/formatting.ts";
 import { dot } from "../../components/display/format.ts";
@@ -19,13 +20,15 @@ import { AlertIcon, Owner } from "../alerts/ownership.tsx";
 import { peopleQuery } from "../settings/data.ts";
 import { useReadiness } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { PersonDrillDialog } from "./monthly-drill.tsx";
+import { describeDrill } from "./policy-words.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];
 
 export default function ReadinessPage() {
   const { person } = useSignedInPerson();
-  const [drilled, setDrilled] = useState<Drilled | null>(null);
+  const [drilled, setDrilled] = useState<(Drilled & { isMonthly?: boolean }) | null>(null);
   useRowKeys();
   return (
     <>
@@ -47,7 +50,16 @@ export default function ReadinessPage() {
         )}
       </Loaded>
       <Drills />
-      {drilled !== null && <DrillDialog drilled={drilled} onClose={() => setDrilled(null)} />}
+      {drilled !== null &&
+        (drilled.isMonthly === true ? (
+          <PersonDrillDialog {...drilled} onClose={() => setDrilled(null)} />
+        ) : (
+          <DrillDialog
+            drilled={drilled}
+            onMonthly={() => setDrilled({ ...drilled, isMonthly: true })}
+            onClose={() => setDrilled(null)}
+          />
+        ))}
     </>
   );
 }
@@ -155,7 +167,7 @@ function WriteTo({ id }: { id: string }) {
   );
 }
 
-type OnDrill = { onDrill: (drilled: Drilled) => void };
+type OnDrill = { onDrill: (drilled: Drilled & { isMonthly?: boolean }) => void };
 
 const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) => (
   <section className="records" aria-labelledby="readiness-people">
@@ -174,8 +186,9 @@ const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) =>
 
 function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
   const { person, atLeast } = useSignedInPerson();
-  const { id, name, onCall, uses, contactMethods, acknowledgedAt } = one;
+  const { id, name, onCall, uses, contactMethods, acknowledgedAt, drill } = one;
   const mayDrill = id === person.id || atLeast("admin");
+  const edit = () => onDrill({ type: "person", id, name, isMonthly: true });
   return (
     <li className="list-row record readiness-person" data-item>
       <Icon name="person" />
@@ -191,6 +204,7 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
             {tNode("acknowledged {time}", { time: <Time at={acknowledgedAt} as="ago" /> })}
           </span>
         )}
+        {drill !== null && <MonthlyDrillWords drill={drill} onEdit={mayDrill ? edit : null} />}
       </div>
       <ul className="readiness-methods" aria-label={t("Contact methods of {name}", { name })}>
         {contactMethods.length === 0 && <li className="down">{t("no contact method")}</li>}
@@ -211,6 +225,21 @@ function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
     </li>
   );
 }
+
+const MonthlyDrillWords = ({
+  drill,
+  onEdit,
+}: {
+  drill: MonthlyDrill;
+  onEdit: (() => void) | null;
+}) =>
+  onEdit === null ? (
+    <span>{describeDrill(drill)}</span>
+  ) : (
+    <button type="button" className="plain-button link" onClick={onEdit}>
+      {describeDrill(drill)}
+    </button>
+  );
 
 const methodProblems = {
   disabled: t("disabled"),

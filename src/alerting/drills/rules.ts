@@ -1,9 +1,9 @@
-/** Decides when the monthly drill of a policy starts. */
+/** Decides when the monthly drill of a policy or person starts. */
 import { sha256 } from "../../core/ids.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { weekdays } from "../hours/schema.ts";
-import type { MonthlyDrill } from "../drills/schema.ts";
+import type { MonthlyDrill } from "./schema.ts";
 
 type Span = { start: number; end: number };
 
@@ -34,14 +34,14 @@ export function isWithinDrillHours(drill: MonthlyDrill, now: number): boolean {
 const minuteMs = 60_000;
 
 /**
- * Returns the next time after `now` at which the policy is drilled, in Unix milliseconds. The minute within the hours
- * differs from month to month and from policy to policy, but not from call to call: an edit never causes a second drill.
+ * Returns the next time after `now` at which a policy or person is drilled, in Unix milliseconds. The minute within the hours
+ * differs from month to month and from subject to subject, but not from call to call: an edit never causes a second drill.
  */
-export function findDrillTime(policyId: string, drill: MonthlyDrill, now: number): number {
+export function findDrillTime(subjectId: string, drill: MonthlyDrill, now: number): number {
   for (let months = 0; ; months++) {
     const { start, end } = findHours(drill, toLocal(now, drill.timeZone), months);
     const minutes = Math.floor((end - start) / minuteMs);
-    const random = Number.parseInt(sha256(`${policyId} ${start}`).slice(0, 12), 16);
+    const random = Number.parseInt(sha256(`${subjectId} ${start}`).slice(0, 12), 16);
     const at = start + (minutes < 1 ? 0 : random % minutes) * minuteMs;
     if (at > now) return at;
   }
