@@ -191,7 +191,8 @@ describe("a condition that can't be checked pauses its monitor and is reported w
   const reasons: [condition: string, why: string][] = [
     ["[STATUS] == ", "no status satisfies it"],
     ["[STATUS] == 999", "HTTP has no status above 599"],
-    ["[BODY].a == [BODY].b", "compares two parts of an response"],
+    ["[BODY].a == [BODY].b", "compares two parts of a response"],
+    ["age([HEADER].Last-Modified) < 10m", "calls age()"],
     ["[BODY].tags == [a b]", "compares a list or an object as text"],
     ["[BODY].x == null", "never holds in Gatus either"],
     ["len([BODY]) > 100", "elements of a list"],

@@ -113,7 +113,9 @@ const ownFields =
 export function normalizeFields(fields: Fields): Fields {
   const { keyword, keywordAbsent, jsonPath, jsonEquals, assertions, ...others } =
     withDefaults(fields);
-  const { url, bearerToken, headers } = others;
+  const { url, bearerToken, headers, resolver } = others;
+  const [, address = resolver] = /^\[(.*)\]:53$/.exec(toText(resolver)) ?? [];
+  if (resolver != null) others["resolver"] = address;
   // Only TLS has a certificate.
   if (/^(?:http|ws):/i.test(toText(url))) delete others["certificateExpiryDays"];
   if (bearerToken != null && others["type"] === "http") {

@@ -73,11 +73,14 @@ export function readCondition(expression: string): ReadCondition {
   if (first !== null && second !== null)
     return {
       written: expression,
-      unsupported: "compares two parts of an response with each other",
+      unsupported: "compares two parts of a response with each other",
     };
   if (first !== null) return { written: expression, placeholder: first, op, expected: right };
   if (second !== null)
     return { written: expression, placeholder: second, op: mirrored[op], expected: left };
+  const call = [left, right].map((operand) => /^([a-z]+)\(.*\[/is.exec(operand)?.[1]).find(Boolean);
+  if (call !== undefined && !["pat", "any"].includes(call))
+    return { written: expression, unsupported: `calls ${call}(), which does not exist here` };
   return { written: expression, isConstant: true, holds: isSatisfied(op, right, left) };
 }
 

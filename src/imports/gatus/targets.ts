@@ -152,7 +152,7 @@ function buildDnsTarget(dns: Section, address: string): Target {
     target.notes.push(`Queries the resolver of this machine: ${address} is not an IP address.`);
   else if (address !== "")
     target.fields["resolver"] =
-      port === undefined || port === "53" || isIP(address) !== 0
+      port === undefined || isIP(address) !== 0
         ? bare
         : `${family === 6 ? `[${bare}]` : bare}:${port}`;
   return target;

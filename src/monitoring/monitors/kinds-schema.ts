@@ -126,7 +126,10 @@ export const monitorKinds = {
         .enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA", "DNSKEY"])
         .default("A"),
       resolver: nullable(Resolver),
-      expected: z.array(line(1000)).max(50).default([]),
+      expected: z.array(line(1000)).max(50).default([]).meta({
+        description:
+          "Records that must be there. Of `MX` and `SRV` records, the name of the server is enough, without its numbers.",
+      }),
       requireDnssec: z.boolean().default(false).meta({
         description:
           "Whether the resolver must report that it has verified the DNSSEC signatures (AD bit). Needs a resolver that validates.",

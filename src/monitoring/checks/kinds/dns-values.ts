@@ -29,6 +29,14 @@ export function normalizeValue(type: RecordType, value: string): string {
   }
 }
 
+/** Returns the expected values that a record satisfies. The name of a mail or service server is enough. */
+export function listValues(type: RecordType, record: string): string[] {
+  const value = normalizeValue(type, record);
+  return type === "MX" || type === "SRV"
+    ? [value, value.slice(value.lastIndexOf(" ") + 1)]
+    : [value];
+}
+
 /** Normalizes an IPv6 address (RFC 5952). An address with a zone stays unchanged and matches no record. */
 function normalizeAddress(value: string): string {
   const text = value.trim();

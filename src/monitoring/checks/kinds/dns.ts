@@ -13,7 +13,7 @@ import { assertAllHold } from "../protocols/assertions.ts";
 import { createResolved } from "../resolved-rules.ts";
 import { queryResolver } from "../protocols/dns-transports.ts";
 import { findValue } from "../protocols/json-path.ts";
-import { normalizeValue, hasText } from "./dns-values.ts";
+import { hasText, listValues, normalizeValue } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
@@ -55,7 +55,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
 };
 
 function assertExpected({ recordType, expected }: Settings, found: readonly string[]) {
-  const values = new Set(found.map((value) => normalizeValue(recordType, value)));
+  const values = new Set(found.flatMap((value) => listValues(recordType, value)));
   const missing = expected.filter((value) =>
     recordType === "TXT" ? !hasText(found, value) : !values.has(normalizeValue(recordType, value)),
   );

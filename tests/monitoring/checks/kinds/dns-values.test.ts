@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { normalizeValue, hasText } from "../../../../src/monitoring/checks/kinds/dns-values.ts";
+import {
+  hasText,
+  listValues,
+  normalizeValue,
+} from "../../../../src/monitoring/checks/kinds/dns-values.ts";
 import { runCheckOfType } from "../../../support/check-runs.ts";
 import { startDatagrams } from "../../../support/fakes/start-fake.ts";
 import { startDnsmasq, defineTestWith } from "../../../support/real-targets.ts";
@@ -33,6 +37,15 @@ test("values of records are compared by type", () => {
   ];
   for (const [type, one, other] of different)
     expect(normalizeValue(type, one)).not.toBe(normalizeValue(type, other));
+});
+
+test.each([
+  ["MX", "10 mx.example", "Mx.example."],
+  ["SRV", "10 20 5060 sip.example", "sip.example"],
+] as const)("%s: the name of the server is enough, as in Gatus", (type, record, expected) => {
+  expect(listValues(type, record)).toContain(normalizeValue(type, expected));
+  expect(listValues(type, record)).toContain(normalizeValue(type, record));
+  expect(listValues(type, record)).not.toContain(normalizeValue(type, "other.example"));
 });
 
 test("a text is found among any number of records, in one or several strings", () => {
