@@ -74,7 +74,7 @@ test.each(kumaRows.map((row) => [JSON.stringify(row), row] as const))(
       retry_interval: 15,
       resend_interval: 4,
       upside_down: true,
-      active: false,
+      active: 0,
     };
     const { fields } = convertMonitor({ ...common, ...row }, installation);
     const { text } = await exportMonitors("uptime-kuma", { shop: fields });
@@ -242,6 +242,35 @@ test("for Uptime Kuma, a bearer token is a header, and a job has its schedule an
   expect(JSON.parse(String(shop?.["headers"]))).toEqual({ Authorization: "Bearer ${SHOP_TOKEN}" });
   expect(job).toMatchObject({ interval: 86_400, maxretries: 1, retryInterval: 600 });
   expect(report.join("\n")).not.toContain("Shop");
+});
+
+/** Columns without a default for null in Uptime Kuma's table, by the names that its import reads. */
+const requiredByKuma =
+  "method timeout interval retryInterval resendInterval maxretries invertKeyword ignoreTls upsideDown maxredirects accepted_statuscodes tags".split(
+    " ",
+  );
+
+test("for Uptime Kuma, its import finds all fields that it requires, and starts only complete checks", async () => {
+  const monitors = Object.entries(newMonitors).map(([type, fields]) => [
+    type,
+    { name: type, type, group: "web", ...fields },
+  ]);
+  const { text, report } = await exportMonitors("uptime-kuma", Object.fromEntries(monitors), {
+    groups: { web: { name: "Web" } },
+  });
+  const entries = JSON.parse(text).monitorList as Fields[];
+  for (const entry of entries)
+    for (const name of requiredByKuma)
+      expect([entry["name"], name, entry[name] ?? null]).not.toContain(null);
+  // The import compares with ===.
+  const started = entries.filter(({ active }) => active === 1).map(({ name }) => name);
+  expect(started).toEqual(
+    "Web http tcp ping dns tls push smtp imap pop3 ssh ldap sip browser".split(" "),
+  );
+  const paused = report.find((line) => line.startsWith("Paused there:"));
+  for (const name of ["redis", "postgres", "grpc", "kafka", "radius", "game"])
+    expect(paused).toContain(`“${name}”`);
+  expect(report.join("\n")).toContain("choose the groups there again");
 });
 
 /** Types that can be exported, by format; the report names all others. */

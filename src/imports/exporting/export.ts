@@ -4,7 +4,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { buildBlackbox, toProbe } from "./blackbox.ts";
 import type { ExportFormat } from "./formats.ts";
 import { readGatus, toGatus, tokenVariableOf } from "./gatus.ts";
-import { readKuma, toKuma } from "./kuma.ts";
+import { readKuma, requiredFields, toKuma } from "./kuma.ts";
 import {
   entriesOf,
   type Exported,
@@ -69,6 +69,11 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
     report: [
       ...lines,
       ...(others.length === 0 ? [] : [`Not exported: ${others.join(", ")}.`]),
+      ...(format === "uptime-kuma" && monitors.some(({ group }) => group !== null)
+        ? [
+            "Uptime Kuma does not read from a backup which group a monitor is in: choose the groups there again.",
+          ]
+        : []),
       "Incidents and history are not exported.",
     ],
   };
@@ -123,22 +128,21 @@ type Entry = { foreign: Foreign; monitor: OurMonitor };
 function formatKuma(entries: readonly Entry[]): string {
   const names = [...new Set(entries.flatMap(({ monitor }) => monitor.group ?? []))];
   const groups = names.map((name, index) => ({
+    ...requiredFields,
     id: index + 1,
     type: "group",
     name,
-    active: true,
-    interval: 60,
+    active: 1,
   }));
   const tagIds = new Map<string, number>();
   const monitorList = entries.map(({ foreign, monitor: { fields, group } }, index) => ({
     id: names.length + index + 1,
     parent: group === null ? null : names.indexOf(group) + 1,
-    notificationIDList: {},
+    ...foreign.entry,
     tags: (fields["tags"] as string[]).map((name) => {
       if (!tagIds.has(name)) tagIds.set(name, tagIds.size + 1);
       return { tag_id: tagIds.get(name), name, value: "", color: "#4B5563" };
     }),
-    ...foreign.entry,
   }));
   return `${JSON.stringify(
     {

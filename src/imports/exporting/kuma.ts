@@ -1,4 +1,8 @@
-/** Converts monitors to a JSON backup of Uptime Kuma 1.23: the reverse of `../kuma/monitors.ts`. */
+/**
+ * Converts monitors to a JSON backup of Uptime Kuma 1.23: the reverse of `../kuma/monitors.ts`. Its import reads only the
+ * fields that it had in version 1.10, fails without some of them, and starts only monitors whose `active` is 1:
+ * https://github.com/louislam/uptime-kuma/blob/1.23.16/server/server.js (uploadBackup)
+ */
 import type { Fields } from "../../core/collections/objects.ts";
 import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
@@ -132,6 +136,46 @@ function buildDatabase(scheme: string, monitor: Fields): Fields {
   };
 }
 
+/** Fields that the import requires of every entry, groups included. */
+export const requiredFields: Fields = {
+  description: "",
+  interval: 60,
+  timeout: 48,
+  maxretries: 0,
+  retryInterval: 60,
+  resendInterval: 0,
+  upsideDown: false,
+  active: 0,
+  weight: 2000,
+  url: "https://",
+  method: "GET",
+  hostname: null,
+  port: null,
+  body: null,
+  headers: null,
+  authMethod: null,
+  basic_auth_user: null,
+  basic_auth_pass: null,
+  keyword: null,
+  invertKeyword: false,
+  ignoreTls: false,
+  maxredirects: 10,
+  accepted_statuscodes: ["200-299"],
+  dns_resolve_type: "A",
+  dns_resolve_server: "1.1.1.1",
+  notificationIDList: {},
+  proxy_id: null,
+  tags: [],
+};
+
+/** Fields that a check needs and the import does not read. */
+const unread =
+  "jsonPath mqttTopic databaseConnectionString kafkaProducerBrokers radiusSecret game grpcUrl oauth_token_url".split(
+    " ",
+  );
+const unreadNote =
+  "Paused there: Uptime Kuma does not read all settings of this check from a backup. Enter them there.";
+
 /** Converts a monitor to an entry of `monitorList`; null if Uptime Kuma has no such check. */
 export function toKuma({ fields }: OurMonitor): Foreign | null {
   const { type, name, description, interval, timeout, retries, retryInterval } = fields;
@@ -144,9 +188,11 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
   const own = types[String(type)]?.(fields);
   if (own === undefined || kumaType === null) return null;
   const reminder = Number(fields["reminderInterval"] ?? 0);
+  const lacks = unread.some((name) => own[name] != null);
   return {
     section: "monitorList",
     entry: {
+      ...requiredFields,
       type: kumaType,
       name,
       description,
@@ -156,10 +202,10 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
       retryInterval,
       resendInterval: Math.round(reminder / Number(interval)),
       upsideDown: fields["inverted"],
-      active: fields["paused"] !== true,
-      weight: 2000,
       ...own,
+      active: fields["paused"] === true || lacks ? 0 : 1,
     },
+    notes: lacks ? [unreadNote] : [],
   };
 }
 
@@ -168,6 +214,7 @@ export async function readKuma({ entry }: Foreign, { fields }: OurMonitor): Prom
   const empty = new Map<number, Fields>();
   const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
   const read = convertMonitor(toColumns(entry), installation);
-  // Tags are in lists of their own.
-  return read.isIncomplete ? null : { ...read.fields, tags: fields["tags"] };
+  // Tags are in lists of their own. A note reports why a monitor is paused.
+  const { tags, paused } = fields;
+  return read.isIncomplete ? null : { ...read.fields, tags, paused };
 }
