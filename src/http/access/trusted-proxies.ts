@@ -26,7 +26,7 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
   return address === null ? null : [address, isIPv4(address) ? 32 : 128];
 }
 
-/** Headers with the URL that the client requested. */
+/** Headers with the client's address and the URL that it requested. */
 const forwardingHeaders = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"];
 
 /** Functions for requests that can have passed a proxy. */

@@ -41,7 +41,8 @@ export class PageHosts {
 
 /** Returns the page's own host to which a request was sent; null if its path contained the slug. */
 export function findPageHost(request: Request): string | null {
-  return isPublicPath(pathOf(getOriginalRequest(request))) ? null : hostOf(request);
+  const original = getOriginalRequest(request);
+  return original === request || isPublicPath(pathOf(original)) ? null : hostOf(request);
 }
 
 /** Returns the normalized host of a request. */
