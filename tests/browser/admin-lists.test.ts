@@ -86,6 +86,8 @@ describeInChromium("fields with a list", (browser) => {
     }
     for (const path of [`/status-pages/${statusPage}`, ...paths]) {
       await page.goto(`${world.url}${path}`);
+      if (path.startsWith("/status-pages/"))
+        await page.getByRole("button", { name: /^Appearance/ }).click();
       await tryForm(path);
     }
     expect(selectPageFaults(open.faults)).toEqual([]);

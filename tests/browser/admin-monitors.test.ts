@@ -830,7 +830,7 @@ describeInChromium("the Monitors page", (browser) => {
     for (const [path, key, ready] of [
       ["/", null, "Web shop"],
       [`/monitors/${world.idOf("Web shop")}`, "e", "Interval"],
-      [`/status-pages/${pageId}`, null, "Days of history"],
+      [`/status-pages/${pageId}`, null, "Appearance"],
     ] as const) {
       await using open = await world.open(browser, path, { viewport });
       const { page } = open;

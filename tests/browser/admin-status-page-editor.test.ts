@@ -23,6 +23,9 @@ describeInChromium("the editor of a status page", (browser) => {
   };
   const stored = () => world.ask("GET", `${path}/${id}`);
   const previewOf = (page: Page) => page.frameLocator("iframe");
+  /** Opens a folded section of the form. */
+  const unfold = (page: Page, name: string) =>
+    page.getByRole("button", { name: new RegExp(`^${name}`), expanded: false }).click();
   const save = async (page: Page) => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
@@ -48,6 +51,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await publicName.fill("Paying");
     // The field does not shrink to fit the monitor's own name.
     expect((await publicName.boundingBox())?.width).toBeGreaterThan(150);
+    await unfold(page, "Appearance");
     await page.getByLabel("Accent color").fill("#b45309");
     await page.getByText("Dark", { exact: true }).click();
     await preview.getByText("Acme, all of it").waitFor();
@@ -118,6 +122,7 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
     await discard(page);
     expect(await page.getByLabel("Address").inputValue()).toBe("acme-gmbh");
+    await unfold(page, "Access");
     await page.getByRole("combobox", { name: "Visibility" }).click();
     await page.getByRole("option", { name: "With a password" }).click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -149,6 +154,7 @@ describeInChromium("the editor of a status page", (browser) => {
   test("an invalid logo is rejected at its field; a valid one is on the page and in the preview", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
+    await unfold(page, "Appearance");
     const file = page.getByRole("group", { name: "Logo", exact: true }).locator("input[type=file]");
     const none = "<svg/>";
     const type = "image/svg+xml";

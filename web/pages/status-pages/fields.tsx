@@ -115,6 +115,8 @@ export function BasicFields({ form }: { form: PageForm }) {
   );
 }
 
+export const themes = { auto: t("Auto"), light: t("Light"), dark: t("Dark") } as const;
+
 export function AppearanceFields({ form }: { form: PageForm }) {
   const { values, set, errorOf } = form;
   return (
@@ -144,11 +146,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
             fullWidth
             value={values.theme}
             onChange={(theme) => set("theme", theme as StatusPage["theme"])}
-            data={[
-              { value: "auto", label: t("Auto") },
-              { value: "light", label: t("Light") },
-              { value: "dark", label: t("Dark") },
-            ]}
+            data={Object.entries(themes).map(([value, label]) => ({ value, label }))}
           />
         </Input.Wrapper>
       </div>
@@ -173,10 +171,8 @@ export function AppearanceFields({ form }: { form: PageForm }) {
 }
 
 const languageNames = new Intl.DisplayNames(getLocale(), { type: "language" });
-const languageChoices = pageLanguages.map((value) => ({
-  value,
-  label: languageNames.of(value) ?? value,
-}));
+export const nameLanguage = (tag: PageLanguage) => languageNames.of(tag) ?? tag;
+const languageChoices = pageLanguages.map((value) => ({ value, label: nameLanguage(value) }));
 
 function LanguageFields({ form: { values, set, errorOf } }: { form: PageForm }) {
   return (

@@ -1,10 +1,9 @@
-/** The form fields of a status page's look: colors, font, shapes, header and lists. */
+/** The form fields of a status page's look: shapes, colors, announcement, links and CSS. */
 import { ColorInput, Select, Textarea } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type Look, lookFields } from "../../../src/status-pages/look-schema.ts";
 import { colorBlindStates, stateNames } from "../../../src/status-pages/rendering/palette-rules.ts";
 import { describeField } from "../../components/forms/field-kinds.ts";
-import { Fold } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { noSecrets } from "../../components/forms/stored-secrets.ts";
@@ -14,7 +13,7 @@ import { t } from "../../language/text.ts";
 
 type Name = keyof Look;
 
-const labels: Partial<Record<Name, FieldLabels>> = {
+export const lookLabels: Partial<Record<Name, FieldLabels>> = {
   font: {
     label: t("Font"),
     options: { inter: "Inter", system: t("System"), serif: t("Serif"), mono: t("Monospaced") },
@@ -40,7 +39,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   },
 };
 
-const kinds = Object.fromEntries(
+export const lookKinds = Object.fromEntries(
   Object.entries(lookFields).map(([name, field]) => [name, describeField(field)]),
 ) as Record<Name, ReturnType<typeof describeField>>;
 
@@ -49,8 +48,8 @@ function Field({ form, name }: { form: PageForm; name: Name }) {
   return (
     <SchemaField
       name={`look.${name}`}
-      kind={kinds[name]}
-      labels={labels[name]}
+      kind={lookKinds[name]}
+      labels={lookLabels[name]}
       value={look[name]}
       onChange={(value) => form.set("look", { ...look, [name]: value })}
       error={form.errorOf(`look.${name}`)}
@@ -59,65 +58,68 @@ function Field({ form, name }: { form: PageForm; name: Name }) {
   );
 }
 
-export function LookFields({ form }: { form: PageForm }) {
-  const { look } = form.values;
-  const count = [look.colors, look.darkColors, look.stateColors]
-    .flatMap((colors) => Object.values(colors))
-    .filter((color) => color !== null).length;
-  const hasColorError = ["colors", "darkColors", "stateColors"].some((group) =>
-    [...groundNames, ...stateNames].some(
-      (name) => form.errorOf(`look.${group}.${name}`) !== undefined,
-    ),
-  );
-  return (
-    <>
-      <div className="field-row">
-        <Field form={form} name="font" />
-        <Field form={form} name="corners" />
-      </div>
-      <div className="field-row">
-        <Field form={form} name="header" />
-        <Field form={form} name="logoSize" />
-      </div>
-      <div className="field-row">
-        <Field form={form} name="layout" />
-        <Field form={form} name="stateSet" />
-      </div>
-      <Field form={form} name="showUptime" />
-      <Field form={form} name="showIcons" />
-      <Fold
-        title={t("Colors")}
-        summary={count === 0 ? t("Default") : t("{count} chosen", { count })}
-        open={count > 0}
-        invalid={hasColorError}
-      >
-        <div className="form-section">
-          <Colors form={form} group="colors" title={t("light")} />
-          <Colors form={form} group="darkColors" title={t("dark")} />
-          <StateColors form={form} />
-        </div>
-      </Fold>
-      <BannerFields form={form} />
-      <Field form={form} name="headerLinks" />
-      <Field form={form} name="footerLinks" />
-      <Textarea
-        label="CSS"
-        description={t(
-          "Colors, fonts, spacing, borders and sizes. Not on the page for subscribing.",
-        )}
-        classNames={{ input: "mono" }}
-        autosize
-        minRows={3}
-        maxRows={16}
-        spellCheck={false}
-        value={look.css}
-        onChange={({ currentTarget: { value: css } }) => form.set("look", { ...look, css })}
-        error={form.errorOf("look.css")}
-      />
-      <Field form={form} name="embedOrigins" />
-    </>
-  );
-}
+type Props = { form: PageForm };
+
+const groundNames = ["background", "surface", "text"] as const;
+
+export const ShapeFields = ({ form }: Props) => (
+  <>
+    <div className="field-row">
+      <Field form={form} name="font" />
+      <Field form={form} name="corners" />
+    </div>
+    <div className="field-row">
+      <Field form={form} name="header" />
+      <Field form={form} name="logoSize" />
+    </div>
+    <div className="field-row">
+      <Field form={form} name="layout" />
+      <Field form={form} name="stateSet" />
+    </div>
+    <Field form={form} name="showUptime" />
+    <Field form={form} name="showIcons" />
+  </>
+);
+
+/** Names of the color fields. */
+export const colorFields = (["colors", "darkColors", "stateColors"] as const).flatMap((group) =>
+  (group === "stateColors" ? stateNames : groundNames).map((name) => `look.${group}.${name}`),
+);
+
+export const ColorFields = ({ form }: Props) => (
+  <>
+    <Colors form={form} group="colors" title={t("light")} />
+    <Colors form={form} group="darkColors" title={t("dark")} />
+    <StateColors form={form} />
+  </>
+);
+
+export const LinkFields = ({ form }: Props) => (
+  <>
+    <Field form={form} name="headerLinks" />
+    <Field form={form} name="footerLinks" />
+  </>
+);
+
+export const CodeFields = ({ form }: Props) => (
+  <>
+    <Textarea
+      label="CSS"
+      description={t("Colors, fonts, spacing, borders and sizes. Not on the page for subscribing.")}
+      classNames={{ input: "mono" }}
+      autosize
+      minRows={3}
+      maxRows={16}
+      spellCheck={false}
+      value={form.values.look.css}
+      onChange={({ currentTarget: { value: css } }) =>
+        form.set("look", { ...form.values.look, css })
+      }
+      error={form.errorOf("look.css")}
+    />
+    <Field form={form} name="embedOrigins" />
+  </>
+);
 
 const tones = {
   neutral: t("Neutral"),
@@ -127,7 +129,7 @@ const tones = {
   critical: t("Critical"),
 } as const;
 
-function BannerFields({ form }: { form: PageForm }) {
+export function BannerFields({ form }: Props) {
   const { look } = form.values;
   const { banner } = look;
   const change = (next: Look["banner"]) => form.set("look", { ...look, banner: next });
@@ -157,7 +159,6 @@ function BannerFields({ form }: { form: PageForm }) {
   );
 }
 
-const groundNames = ["background", "surface", "text"] as const;
 const groundLabels = { background: t("Background"), surface: t("Cards"), text: t("Text") } as const;
 
 type ColorsProps = { form: PageForm; group: "colors" | "darkColors"; title: string };

@@ -12,15 +12,8 @@ import { FormFrame, useForm } from "../../components/forms/form.tsx";
 import { ManagedWarning } from "../../components/forms/managed-warning.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
-import {
-  AccessFields,
-  AppearanceFields,
-  BasicFields,
-  type PageForm,
-  type PageValues,
-  FileField,
-} from "./fields.tsx";
-import { LookFields } from "./look-fields.tsx";
+import { BasicFields, type PageForm, type PageValues } from "./fields.tsx";
+import { FoldedSections } from "./folded-sections.tsx";
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
 import { t } from "../../language/text.ts";
@@ -92,21 +85,13 @@ export function PageEditor({ page }: { page: StatusPage }) {
               errorOf={form.errorOf}
             />
           </Panel>
-          <Panel title={t("Access")}>
-            <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
-          </Panel>
-          <Panel title={t("Appearance")}>
-            <div className="form-section">
-              <FileField name="logo" page={page} onChanged={setBase} />
-              <AppearanceFields form={form} />
-            </div>
-          </Panel>
-          <Panel title={t("Look")}>
-            <div className="form-section">
-              <LookFields form={form} />
-              <FileField name="font" page={page} onChanged={setBase} />
-              <FileField name="favicon" page={page} onChanged={setBase} />
-            </div>
+          <Panel className="page-folds">
+            <FoldedSections
+              form={form}
+              page={page}
+              isPasswordSet={base.secretsSet.includes("password")}
+              onChanged={setBase}
+            />
           </Panel>
         </FormFrame>
       </div>
