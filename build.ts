@@ -228,6 +228,7 @@ async function buildWeb({ isQuick = false } = {}) {
   await buildAdmin(fonts, icon, maskable);
   await buildApplication(icon, maskable);
   await buildReference(icon);
+  await buildHttpsRecipe(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
   await addAsset("public/copy.js", Bun.file("web/status/copy.js"));
   await addAsset("public/status.css", await statusStyles(fonts));
@@ -289,6 +290,20 @@ async function buildReference(icon: string) {
     styles: await addAsset("docs.css", Bun.file("web/docs/docs.css")),
     reference: await addAsset("reference.js", Bun.file(standalone)),
     script: await addAsset("docs.js", Bun.file("web/docs/docs.js")),
+  });
+}
+
+/** Builds `https.html` from the chapter “HTTPS on the LAN” of the documentation, for browsers without internet. */
+async function buildHttpsRecipe(icon: string) {
+  const operations = await Bun.file("docs/operations.md").text();
+  const chapter = /^### HTTPS on the LAN\n(.+?)(?=^##)/ms.exec(operations)?.[1];
+  if (chapter === undefined) throw new Error("docs/operations.md has no chapter HTTPS on the LAN");
+  // The other documents are not served.
+  const text = chapter.replace(/\[([^\]]+)\]\((?!https:)[^)]+\)/g, "$1");
+  await writePage("https.html", "web/docs/https.html", {
+    icon,
+    styles: await addAsset("https.css", Bun.file("web/docs/https.css")),
+    chapter: Bun.markdown.html(text),
   });
 }
 

@@ -57,6 +57,7 @@ import type { MetricsToken } from "./operations/metrics/token.ts";
 
 /** Files for tools, editors and browsers. They need no key, because they contain no data of organizations. */
 const documents = new Map([
+  ["/docs/https", "https.html"],
   ["/manifest.webmanifest", "manifest.webmanifest"],
   ["/service-worker.js", "service-worker.js"],
   ["/api/v1/openapi.json", "openapi.json"],

@@ -237,6 +237,7 @@ test("the public port serves only public pages, and all of them", async () => {
     "/healthz",
     "/metrics",
     "/docs",
+    "/docs/https",
     "/api/v1",
     "/api/v1/openapi.json",
     "/push/x",

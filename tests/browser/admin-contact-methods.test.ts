@@ -253,5 +253,11 @@ describeInChromium("contact methods", (browser) => {
     await storePicture(open.page, "contact-methods-browser-http.png");
     expect(await findViolations(open.page)).toEqual([]);
     expect(await open.page.getByRole("button", { name: "Allow notifications" }).count()).toBe(0);
+    // The appliance serves the recipe, because it can be without internet.
+    const recipe = open.page.getByRole("link", { name: "HTTPS on the LAN" });
+    await open.page.goto(new URL((await recipe.getAttribute("href")) ?? "", lan).href);
+    await open.page.getByRole("heading", { name: "HTTPS on the LAN" }).waitFor();
+    expect(await open.page.locator("pre").count()).toBeGreaterThan(0);
+    expect(await findViolations(open.page)).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ async function assertNegotiated(get: Get, path: string, offersBrotli: boolean) {
 
 test("the API reference and its documents are sent in an accepted encoding", async () => {
   const { app } = await testAppliance();
-  for (const path of ["/docs", "/api/v1/openapi.json", "/api/v1/config.schema.json"])
+  for (const path of ["/docs", "/docs/https", "/api/v1/openapi.json", "/api/v1/config.schema.json"])
     await assertNegotiated(
       (path, headers) =>
         app.handle(

@@ -314,6 +314,7 @@ test("the docs and the health check contain nothing of any organization", async 
   for (const path of [
     "/",
     "/docs",
+    "/docs/https",
     "/healthz",
     "/api/v1/openapi.json",
     "/api/v1/config.schema.json",

@@ -20,6 +20,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { describeBrowser } from "./browser-name.ts";
+import { HttpsRecipe } from "./https-recipe.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
 const route = v1["contact-methods"];
@@ -138,11 +139,11 @@ const obstacles: Record<Obstacle, ReactNode> = {
       </p>
       <p>
         {tNode(
-          "Start Signalbox with {certificate} and {key}, or put a proxy with HTTPS in front of it. The chapter “HTTPS on the LAN” in {file} has recipes, also for a network without a public name.",
+          "Start Signalbox with {certificate} and {key}, or put a proxy with HTTPS in front of it. {recipe} has recipes, also for a network without a public name.",
           {
             certificate: <code>--tls-cert</code>,
             key: <code>--tls-key</code>,
-            file: <code>docs/operations.md</code>,
+            recipe: <HttpsRecipe />,
           },
         )}
       </p>

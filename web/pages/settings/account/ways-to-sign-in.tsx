@@ -20,6 +20,7 @@ import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, passkeysQuery, twoFactorQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { describeBrowser } from "./browser-name.ts";
+import { HttpsRecipe } from "./https-recipe.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
 type Doing = { act: "rename" | "remove"; passkey: Passkey } | { act: "add" } | null;
@@ -79,10 +80,9 @@ export function WaysToSignIn() {
 
 const recipes = (
   <>
-    {tNode(
-      "The chapter “HTTPS on the LAN” in {file} has recipes, also for a network without a public name.",
-      { file: <code>docs/operations.md</code> },
-    )}
+    {tNode("{recipe} has recipes, also for a network without a public name.", {
+      recipe: <HttpsRecipe />,
+    })}
   </>
 );
 
