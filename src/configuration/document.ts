@@ -79,14 +79,26 @@ export function createConfigSchema(): Json {
   const ofDefaults = defaults?.["properties"] as Record<string, Json> | undefined;
   for (const section of sectionNames)
     for (const entry of [own[section]?.["additionalProperties"], ofDefaults?.[section]] as Json[])
-      for (const option of (entry["anyOf"] as Json[] | undefined) ?? [entry])
-        allowVariables(option["properties"] as Record<string, Json>);
+      for (const option of (entry["anyOf"] as Json[] | undefined) ?? [entry]) {
+        const fields = option["properties"] as Record<string, Json>;
+        allowStoredValues(fields);
+        allowVariables(fields);
+      }
   return {
     ...json,
     title: "Signalbox configuration",
     patternProperties: { "^x-": {} },
     $defs: { ...(json["$defs"] as Json), Variable: variableSchema },
   };
+}
+
+/** Allows null as a value of named secrets, as exports have it: the stored value stays. */
+function allowStoredValues(fields: Record<string, Json>) {
+  for (const { anyOf, ...field } of Object.values(fields))
+    for (const { additionalProperties: value } of (anyOf as Json[] | undefined) ?? [field]) {
+      const schema = value as Json | undefined;
+      if (schema?.["type"] === "string") schema["type"] = ["string", "null"];
+    }
 }
 
 const variableSchema = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };

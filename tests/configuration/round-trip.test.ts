@@ -269,6 +269,7 @@ test("an export reproduces the organization in an empty one, exports to the same
       await applyConfiguration(there, await readText(exported, variables), options);
       expect(await variableText(there)).toBe(exported);
       const withoutSecrets = await formatYaml(await exportConfiguration(here), false);
+      expect(schema.safeParse(await readText(withoutSecrets)).error).toBeUndefined();
       for (const [scope, text, set] of [
         [here, withoutSecrets, {}],
         [there, withoutSecrets, {}],
@@ -286,6 +287,8 @@ test("an export reproduces the organization in an empty one, exports to the same
 test("the editor schema rejects unknown fields, and accepts variables and anchors", () => {
   const takes = (document: object) => schema.safeParse(document).success;
   expect(takes({ "x-any": 1, monitors: { a: { type: "tcp", port: "${PORT}" } } })).toBe(true);
+  const withNames = { headers: { "X-Key": null }, variables: { token: null } };
+  expect(takes({ monitors: { a: { type: "http", ...withNames } } })).toBe(true);
   expect(takes({ defaults: { monitors: { interval: 30, verifyTls: false } } })).toBe(true);
   for (const wrong of [
     { monitor: {} },
