@@ -81,6 +81,49 @@ describe("an import from Healthchecks", () => {
     ]);
   });
 
+  test("names each setting that a monitor does not have", async () => {
+    const plan = await buildHealthchecksPlan(
+      await writeChecks({
+        checks: [
+          {
+            name: "Odd",
+            ping_url: `https://hc-ping.com/${uuid}`,
+            timeout: 3600,
+            methods: "POST",
+            manual_resume: true,
+            filter_default_fail: true,
+            start_kw: "BEGIN",
+            color: "red",
+            tags: "t".repeat(60),
+            desc: "d".repeat(3_000),
+          },
+          {
+            name: "Many",
+            timeout: 3600,
+            filter_http_body: true,
+            start_kw: "BEGIN",
+            failure_kw: Array.from({ length: 21 }, (_, index) => `F${index}`).join(","),
+          },
+        ],
+      }),
+    );
+    expect(plan.records.map(({ notes }) => notes)).toEqual([
+      [
+        "Its description is cut to 2000 characters.",
+        "Tags are cut to 50 characters.",
+        "Pings by GET and HEAD count, too: link checkers must not know its address.",
+        "A ping resumes it after a pause.",
+        "A mail without any of the keywords is not a failure.",
+        "Left out: color (no keys of Healthchecks).",
+        "Without its keywords, which filter mails.",
+      ],
+      [
+        "Without the keywords of a start: jobs report it to /start.",
+        "It has at most 20 keywords of each kind.",
+      ],
+    ]);
+  });
+
   test("rejects other files", async () => {
     for (const content of [{}, [], { checks: [1] }, { checks: "x" }, "x"]) {
       const from = await writeChecks(content);

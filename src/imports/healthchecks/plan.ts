@@ -16,6 +16,9 @@ import { clamp, findIssue, toCleanLine, toParagraphs, toText } from "../values.t
 
 const daySeconds = 86_400;
 const maxTags = 10;
+const maxTagLength = 50;
+const maxDescription = 2_000;
+const maxKeywords = 20;
 const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Reads the JSON of `GET /api/v3/checks/`. Throws BAD_REQUEST for another file. */
@@ -86,7 +89,12 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
   const { isIncomplete, ...timing } = convertTiming(check, notes);
   const issue = findSlugIssue(slug);
   if (issue !== null) notes.push(issue);
-  const description = toParagraphs(toText(check["desc"])).slice(0, 2_000);
+  const description = toParagraphs(toText(check["desc"]));
+  if (description.length > maxDescription)
+    notes.push(`Its description is cut to ${maxDescription} characters.`);
+  if (tags.some((tag) => Array.from(tag).length > maxTagLength))
+    notes.push(`Tags are cut to ${maxTagLength} characters.`);
+  notes.push(...listOtherSettings(check));
   return {
     noun: "monitor",
     externalId: uuid ?? (toText(check["unique_key"]) || `${index + 1}`),
@@ -94,8 +102,8 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
     fields: {
       type: "push",
       name,
-      ...(description !== "" && { description }),
-      tags: tags.slice(0, maxTags).map((tag) => toLine(tag, 50)),
+      ...(description !== "" && { description: description.slice(0, maxDescription) }),
+      tags: tags.slice(0, maxTags).map((tag) => toLine(tag, maxTagLength)),
       slug: slug === "" || issue !== null ? null : slug,
       ...timing,
       ...convertKeywords(check, notes),
@@ -106,6 +114,30 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
     notes,
     isIncomplete,
   };
+}
+
+/** All keys of a check in versions 1 to 3 of the API: https://healthchecks.io/docs/api/ */
+const knownKeys = new Set(
+  "name slug tags desc grace timeout schedule tz n_pings status started last_ping last_duration next_ping manual_resume methods subject subject_fail start_kw success_kw failure_kw filter_subject filter_body filter_http_body filter_default_fail unique_key uuid ping_url badge_url update_url pause_url resume_url channels".split(
+    " ",
+  ),
+);
+
+/** Names the settings that a monitor does not have. */
+function listOtherSettings(check: Fields): string[] {
+  const unknown = Object.keys(check).filter((key) => !knownKeys.has(key));
+  return [
+    ...(toText(check["methods"]) === "POST"
+      ? ["Pings by GET and HEAD count, too: link checkers must not know its address."]
+      : []),
+    ...(check["manual_resume"] === true ? ["A ping resumes it after a pause."] : []),
+    ...(check["filter_default_fail"] === true
+      ? ["A mail without any of the keywords is not a failure."]
+      : []),
+    ...(unknown.length === 0
+      ? []
+      : [`Left out: ${toLine(unknown.join(", "), 200)} (no keys of Healthchecks).`]),
+  ];
 }
 
 const findSlugIssue = (slug: string) =>
@@ -146,13 +178,20 @@ function convertKeywords(check: Fields, notes: string[]): Fields {
     toText(check[field])
       .split(",")
       .map((word) => toLine(toCleanLine(word), 200))
-      .filter((word) => word !== "")
-      .slice(0, 20);
+      .filter((word) => word !== "");
   const success = listKeywords("success_kw");
   const failure = listKeywords("failure_kw");
-  if (success.length + failure.length === 0) return {};
-  if (check["filter_http_body"] === true)
-    return { successKeywords: success, failureKeywords: failure };
+  const start = listKeywords("start_kw");
+  if (success.length + failure.length + start.length === 0) return {};
+  if (check["filter_http_body"] === true) {
+    if (start.length > 0) notes.push("Without the keywords of a start: jobs report it to /start.");
+    if (Math.max(success.length, failure.length) > maxKeywords)
+      notes.push(`It has at most ${maxKeywords} keywords of each kind.`);
+    return {
+      successKeywords: success.slice(0, maxKeywords),
+      failureKeywords: failure.slice(0, maxKeywords),
+    };
+  }
   notes.push("Without its keywords, which filter mails.");
   return {};
 }
