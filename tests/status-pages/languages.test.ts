@@ -5,7 +5,7 @@ import { Glob } from "bun";
 import { type PageLanguage, pageLanguages } from "../../src/core/languages.ts";
 import { negotiateLanguage } from "../../src/core/text/negotiate-language.ts";
 import { dayMs } from "../../src/core/time/clock.ts";
-import { getFormatter } from "../../src/core/time/times.ts";
+import { formatDay, getFormatter } from "../../src/core/time/times.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
 import { type Dictionary, en } from "../../src/status-pages/languages/en.ts";
 import { Language } from "../../src/status-pages/languages/language.ts";
@@ -14,6 +14,7 @@ import { describeRecurrence } from "../../src/status-pages/languages/recurrence.
 import { renderStatusPage } from "../../src/status-pages/page.tsx";
 import { createLinks } from "../../src/status-pages/links.ts";
 import { buildView, describeDay } from "../../src/status-pages/rendering/view.ts";
+import samplesOfCldr from "../fixtures/cldr/samples.json";
 import { ann, createPublisher, findLink, followMailLink } from "../support/publisher.ts";
 import { buildSection, createVisitor, type SiteResponse } from "../support/visitor.ts";
 
@@ -85,46 +86,58 @@ describe("numbers, durations and plurals follow CLDR", () => {
       expect(plain(language.duration(12_000))).toBe(duration);
     });
 
-  // Integer samples of https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html
-  const plurals: [tags: PageLanguage[], samples: Partial<Record<Intl.LDMLPluralRule, number[]>>][] =
-    [
-      [["ja", "ko", "zh-CN"], { other: [0, 1, 15, 100, 1_000_000] }],
-      [["de", "en", "nl", "sv", "tr"], { one: [1], other: [0, 2, 16, 100, 1_000_000] }],
-      [["es", "it"], { one: [1], many: [1_000_000], other: [0, 2, 16, 100, 1_000] }],
-      [["fr", "pt-BR"], { one: [0, 1], many: [1_000_000], other: [2, 17, 100, 1_000] }],
-      [["cs"], { one: [1], few: [2, 3, 4], other: [0, 5, 19, 100] }],
-      [["pl"], { one: [1], few: [2, 4, 22, 24, 102], many: [0, 5, 19, 21, 25, 112] }],
-      [["ru", "uk"], { one: [1, 21, 101], few: [2, 4, 22, 102], many: [0, 5, 11, 19, 111] }],
-      [
-        ["ar"],
-        {
-          zero: [0],
-          one: [1],
-          two: [2],
-          few: [3, 10, 103],
-          many: [11, 26, 111],
-          other: [100, 102],
-        },
-      ],
-    ];
-  test("each language has the plural categories of the samples of CLDR", () => {
-    expect(plurals.flatMap(([tags]) => tags).toSorted()).toEqual([...pageLanguages].toSorted());
-    const forms = ["zero", "one", "two", "few", "many", "other"] as const;
+  type Samples = {
+    plurals: Partial<Record<Intl.LDMLPluralRule, number[]>>;
+    /** Abbreviated names. */
+    months: string[];
+    /** Date patterns (UTS #35) without and with the year. */
+    day: string;
+    wholeDay: string;
+    inHours: Partial<Record<Intl.LDMLPluralRule, string>>;
+  };
+  const cldr: Record<PageLanguage, Samples> = samplesOfCldr.languages;
+  const forms = ["zero", "one", "two", "few", "many", "other"] as const;
+
+  test("each language has the plural categories of all samples", () => {
     const named = Object.fromEntries(forms.map((form) => [form, form])) as Record<
       (typeof forms)[number],
       string
     >;
-    for (const [tags, samples] of plurals)
-      for (const tag of tags) {
-        const language = new Language(tag, { ...dictionaries[tag], earlierUpdates: named });
-        for (const [category, numbers] of Object.entries(samples))
-          for (const number of numbers)
-            expect([tag, number, language.count("earlierUpdates", number)]).toEqual([
-              tag,
-              number,
-              category,
-            ]);
+    for (const tag of pageLanguages) {
+      const language = new Language(tag, { ...dictionaries[tag], earlierUpdates: named });
+      const found = forms.map((form) => {
+        const numbers = cldr[tag].plurals[form] ?? [];
+        return numbers.filter((number) => language.count("earlierUpdates", number) !== form);
+      });
+      expect([tag, ...found]).toEqual([tag, ...forms.map(() => [])]);
+    }
+  });
+
+  test("each language writes days, months and hours from now as the samples", () => {
+    const fill = (pattern: string, months: readonly string[], at: Date) =>
+      plain(pattern).replace(/'([^']*)'|y|M+|d/g, (field, quoted: string | undefined) => {
+        if (quoted !== undefined) return quoted;
+        if (field === "M") return String(at.getUTCMonth() + 1);
+        if (field === "y") return String(at.getUTCFullYear());
+        return field === "d" ? String(at.getUTCDate()) : "x";
+      });
+    for (const tag of pageLanguages) {
+      const { day, wholeDay, months, inHours, plurals } = cldr[tag];
+      const language = getLanguage(tag);
+      for (let month = 0; month < 12; month++) {
+        const at = new Date(Date.UTC(2026, month, 7 + month));
+        const shown = (now: Date) =>
+          plain(formatDay("UTC", at.getTime(), now.getTime(), language.locale));
+        expect([tag, shown(at)]).toEqual([tag, fill(day, months, at)]);
+        expect([tag, shown(new Date(0))]).toEqual([tag, fill(wholeDay, months, at)]);
       }
+      // The English page writes small numbers as words.
+      for (const form of tag === "en" ? [] : forms)
+        for (const count of (plurals[form] ?? []).filter((number) => number < 100)) {
+          const expected = inHours[form]?.replace("{0}", language.number(count));
+          expect([tag, language.fromNow(count, "hour")]).toEqual([tag, expected ?? ""]);
+        }
+    }
   });
 
   const days: [tag: PageLanguage, texts: string[]][] = [
