@@ -119,7 +119,7 @@ describe("numbers, durations and plurals follow CLDR", () => {
         if (quoted !== undefined) return quoted;
         if (field === "M") return String(at.getUTCMonth() + 1);
         if (field === "y") return String(at.getUTCFullYear());
-        return field === "d" ? String(at.getUTCDate()) : "x";
+        return field === "d" ? String(at.getUTCDate()) : (months[at.getUTCMonth()] ?? "");
       });
     for (const tag of pageLanguages) {
       const { day, wholeDay, months, inHours, plurals } = cldr[tag];
