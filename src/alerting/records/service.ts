@@ -73,7 +73,7 @@ export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDel
   const timeline = [
     createEntry(record.since, "opened", { message: titleOf(first) }),
     ...entries.map((entry) => toEntry(record, entry)),
-    ...sent.flatMap(listDeliveryEntries),
+    ...listDeliveryEntries(sent),
     ...(record.resolvedAt === null ? [] : [createEntry(record.resolvedAt, "resolved")]),
   ];
   return {
@@ -120,7 +120,7 @@ async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeli
     snoozedUntil: null,
     secondsToAcknowledge: null,
     notifiedPeople: [],
-    timeline: sortByTime(sent.flatMap(listDeliveryEntries)),
+    timeline: sortByTime(listDeliveryEntries(sent)),
     deliveries: await toDeliveries(tenant, sent),
   };
 }
@@ -197,24 +197,48 @@ function toEntry(
 
 const caseChanges = { acknowledge: "Acknowledgment", unacknowledge: "Opened again" } as const;
 
-/** Returns when a message was queued for a channel, and how it ended. */
-function listDeliveryEntries({ delivery, message, channelName }: Sent): TimelineEntry[] {
-  const isHeld = delivery.quiet === true && delivery.dueAt !== null;
-  if (isHeld) return [];
-  const channel = { id: delivery.receiverId, name: channelName };
+/** Returns when messages were queued for a channel, and how each delivery ended. A digest can have several. */
+function listDeliveryEntries(sent: readonly Sent[]): TimelineEntry[] {
+  const deliveries = Map.groupBy(sent, ({ delivery }) => delivery.id);
+  return [...deliveries.values()].flatMap((own) => [
+    ...own.flatMap(listSent),
+    ...own.slice(0, 1).flatMap(listEnds),
+  ]);
+}
+
+function isHeld({ delivery }: Sent) {
+  return delivery.quiet === true && delivery.dueAt !== null;
+}
+
+function listSent(sent: Sent): TimelineEntry[] {
+  if (isHeld(sent)) return [];
+  const { delivery, message } = sent;
   const title = titleOf(message);
   const change = delivery.caseChange && caseChanges[delivery.caseChange];
-  const sent = createEntry(delivery.createdAt, "sent", {
-    channel,
-    message: change === null ? title : `${change}: ${title}`,
-  });
-  const { status, lastAttemptAt, createdAt, deliveredAt, error, receipt, receiptAt } = delivery;
-  if (status === "gathering" || status === "sending") return [sent];
-  const ended = lastAttemptAt === null ? createdAt : formatTimestamp(lastAttemptAt);
-  const end = (at: string, message: string | null) => createEntry(at, status, { channel, message });
-  if (status === "failed") return [sent, end(receiptAt ?? ended, error)];
+  // A digest is older than a message that was added to it.
+  const at = message.at > delivery.createdAt ? message.at : delivery.createdAt;
   return [
-    sent,
+    createEntry(at, "sent", {
+      channel: channelOf(sent),
+      message: change === null ? title : `${change}: ${title}`,
+    }),
+  ];
+}
+
+const channelOf = ({ delivery, channelName }: Sent) => ({
+  id: delivery.receiverId,
+  name: channelName,
+});
+
+function listEnds(sent: Sent): TimelineEntry[] {
+  const { status, lastAttemptAt, createdAt, deliveredAt, error, receipt, receiptAt } =
+    sent.delivery;
+  if (isHeld(sent) || status === "gathering" || status === "sending") return [];
+  const ended = lastAttemptAt === null ? createdAt : formatTimestamp(lastAttemptAt);
+  const end = (at: string, message: string | null) =>
+    createEntry(at, status, { channel: channelOf(sent), message });
+  if (status === "failed") return [end(receiptAt ?? ended, error)];
+  return [
     end(deliveredAt ?? ended, error),
     ...(receiptAt === null ? [] : [end(receiptAt, receipt)]),
   ];

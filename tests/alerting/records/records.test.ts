@@ -46,6 +46,28 @@ describe("an alert", () => {
     expect(await list()).toEqual(["monitor.down resolved recovered", "monitor.down open"]);
   });
 
+  test("names each message of a digest, and its delivery once", async () => {
+    const made = await createWorld();
+    await using hook = await made.inbox();
+    const steps = [{ afterMinutes: 0, targets: [{ type: "channel", id: hook.id }] }];
+    await made.api("POST", "/api/v1/escalation-policies", {
+      body: { name: "All", default: true, steps },
+    });
+    await made.job.change({ alertChannelIds: [hook.id] });
+    await made.job.changeState("down");
+    for (let i = 0; i < 3; i++) await made.later(2);
+    await made.later();
+    expect(hook.received().map(({ type }) => type)).toEqual(["digest"]);
+    const { timeline } = await made.readAlert(hook.alerts()[0]?.data.alertId);
+    expect(timeline.map(({ type }: Json) => type).toSorted()).toEqual([
+      "delivered",
+      "escalated",
+      "opened",
+      "sent",
+      "sent",
+    ]);
+  });
+
   test("has the id of its first message, and is found by each of its messages", async () => {
     const made = await createWorld();
     await using hook = await made.inbox();

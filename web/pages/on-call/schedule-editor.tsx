@@ -15,7 +15,7 @@ import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useNow, useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
-import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
+import { parsePastTime, parseLocal } from "../../components/forms/date-time-rules.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
@@ -60,7 +60,8 @@ const createLayer = (zone: string, count: number): ScheduleLayer => ({
   personIds: [],
   every: 1,
   unit: "weeks",
-  start: parseDateTime(t("Monday 09:00"), { now: Date.now(), zone }) ?? "",
+  // A rotation from next Monday on would leave nobody on call until then.
+  start: parsePastTime(t("Monday 09:00"), { now: Date.now(), zone }) ?? "",
   end: null,
   hours: [],
 });
