@@ -3,10 +3,12 @@ import { cutText, subjectOf } from "../sending/messages.ts";
 import { buildLogin, findCaseState, joinUrl } from "./formatting.ts";
 
 const yearMs = 365 * 86_400_000;
+/** A test can't be closed at Alertmanager by hand. */
+const testMs = 5 * 60_000;
 
 /**
- * Fires an alert that ends in a year, or ends it now. Its labels identify it, so they don't change. Without an end,
- * Alertmanager would resolve it after `resolve_timeout`. There is no acknowledgment. 200 is success.
+ * Fires an alert that ends in a year, or ends it now. A test ends in five minutes. Labels identify an alert, so they don't
+ * change. Without an end, Alertmanager would resolve it after `resolve_timeout`. There is no acknowledgment. 200 is success.
  * https://prometheus.io/docs/alerting/latest/alerts_api/
  */
 export const alertmanager = createHttpProvider<"alertmanager">({
@@ -16,7 +18,8 @@ export const alertmanager = createHttpProvider<"alertmanager">({
     if (state === "acknowledged") return null;
     const { id, at, type, severity, title, lines, url, problem, alerts } = message;
     const [alert] = alerts;
-    const endsAt = new Date(state === "over" ? now : now + yearMs).toISOString();
+    const lastsMs = state === "over" ? 0 : type === "test" ? testMs : yearMs;
+    const endsAt = new Date(now + lastsMs).toISOString();
     return {
       url: joinUrl(server, "/api/v2/alerts"),
       headers: buildLogin(login),

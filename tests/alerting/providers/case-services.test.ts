@@ -192,6 +192,16 @@ test("there are no digests: each alert opens and closes its own case", () => {
   for (const type of caseTypes) expect(providers[type as ChannelType].digests).toBe(false);
 });
 
+test("Alertmanager ends a test by itself, because no one can end it there", async () => {
+  const lastsMs = async (type: Parameters<typeof createAlert>[0]) => {
+    const before = Date.now();
+    const [{ endsAt }] = (await send("alertmanager", alertmanager, createAlert(type))).body;
+    return Date.parse(endsAt) - before;
+  };
+  const [test, down] = [await lastsMs("test"), await lastsMs("monitor.down")];
+  expect(down - test).toBeGreaterThan(364 * 86_400_000);
+});
+
 describe("an issue tracker", () => {
   const place = { server: "https://git.lan", token: "token" };
   const repository = { ...place, repository: "acme/ops" };
