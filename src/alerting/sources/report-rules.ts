@@ -62,10 +62,16 @@ export function requireText(value: unknown, field: string): string {
   return text;
 }
 
-/** Returns the first address that starts with http:// or https://; null for none. */
-export const pickLink = (...values: readonly unknown[]): string | null =>
-  values.map(asText).find((text) => /^https?:\/\/[^\s]+$/i.test(text) && text.length <= 2_000) ??
-  null;
+/**
+ * Returns the first address that starts with http:// or https://; null for none. Invisible characters, such as those that
+ * change the writing direction, are percent-encoded, because the address is shown next to other text.
+ */
+export function pickLink(...values: readonly unknown[]): string | null {
+  const link = values
+    .map(asText)
+    .find((text) => /^https?:\/\/[^\s]+$/i.test(text) && text.length <= 2_000);
+  return link?.replace(/[\p{Cc}\p{Cf}]/gu, encodeURIComponent) ?? null;
+}
 
 const priorities: Readonly<Record<string, Priority>> = createLookup({
   critical: "critical",

@@ -2,7 +2,7 @@
 import type { Priority } from "../../core/statuses.ts";
 import { sourceBounds } from "../../core/limits.ts";
 import { sha256 } from "../../core/ids.ts";
-import { pluralize, toLine } from "../../core/text/formatting.ts";
+import { pluralize, toLine, toRemoteLine, toRemoteText } from "../../core/text/formatting.ts";
 import type { Report, ReportStatus } from "./report-rules.ts";
 
 /** What a message about the alert shows. */
@@ -40,14 +40,14 @@ export type SourceSettings = {
 const maxTitle = 300;
 const maxKey = 500;
 
-/** Shortens what the sender wrote. A long key is replaced by its hash, so that two keys with the same start differ. */
+/** Shortens what the sender wrote, without control and invisible characters. A long key is replaced by its hash, so that two keys with the same start differ. */
 export function boundReport(report: Report): Report {
   const { key, title, text, link } = report;
   return {
     ...report,
     key: key.length <= maxKey ? toLine(key, maxKey) : `sha256 ${sha256(key)}`,
-    title: toLine(title, maxTitle),
-    text: cut(text.replace(/\r\n?/g, "\n"), sourceBounds.text.value),
+    title: toRemoteLine(title, maxTitle),
+    text: cut(toRemoteText(text), sourceBounds.text.value),
     link: link === null || link.length > maxTitle * 4 ? null : link,
     episode: report.episode == null ? null : toLine(report.episode, 100),
   };

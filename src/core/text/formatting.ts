@@ -88,6 +88,14 @@ export function excerptName(name: string, length: number): string {
 export const toRemoteLine = (text: string, max: number): string =>
   toLine(text.replace(misleadingPattern, ""), max);
 
+/** Converts an untrusted text to one that `validateParagraphs` accepts, without misleading characters. */
+export const toRemoteText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(misleadingPattern, "")
+    .replace(/[^\P{Cc}\n\t]+/gu, " ");
+
 /** Formats a duration in its two largest units, such as `3 h 20 min`. */
 export function formatDuration(seconds: number, space = " "): string {
   const parts = [

@@ -1,7 +1,8 @@
 /** Requests of each tool, as in its documentation, and the alerts that they report. */
 import { describe, expect, test } from "bun:test";
 import { readReports } from "../../../src/alerting/sources/dialects.ts";
-import type { Report } from "../../../src/alerting/sources/report-rules.ts";
+import { pickLink, type Report } from "../../../src/alerting/sources/report-rules.ts";
+import { boundReport } from "../../../src/alerting/sources/rules.ts";
 import { decodeSent, parseSent } from "../../../src/alerting/sources/request-body.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import {
@@ -623,5 +624,21 @@ describe("a body", () => {
     expect(() => parseSent("hello there")).toThrow("neither JSON nor a form");
     expect(() => parseSent("{")).toThrow("neither JSON nor a form");
     expect(() => parseSent(`${"[".repeat(300)}${"]".repeat(300)}`)).toThrow();
+  });
+});
+
+test("texts of strangers have no control and no misleading characters, and links show them encoded", () => {
+  const report = {
+    key: "1",
+    status: "open",
+    title: "\u001b[31mDisk\u202e\u200b full\u{e0041}",
+    text: "one\u001b]8;;x\u0007\r\ntwo\u0000\u2066\tthree\ud800",
+    priority: null,
+    link: pickLink("https://a.example/\u202e\u200bx"),
+  } as const;
+  expect(boundReport(report)).toMatchObject({
+    title: " [31mDisk full",
+    text: "one ]8;;x \ntwo \tthree\ufffd",
+    link: "https://a.example/%E2%80%AE%E2%80%8Bx",
   });
 });
