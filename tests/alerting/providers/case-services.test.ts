@@ -192,7 +192,7 @@ test("there are no digests: each alert opens and closes its own case", () => {
   for (const type of caseTypes) expect(providers[type as ChannelType].digests).toBe(false);
 });
 
-test("Alertmanager ends a test by itself, because no one can end it there", async () => {
+test("a test ends at Alertmanager after five minutes, because no one can end it there", async () => {
   const lastsMs = async (type: Parameters<typeof createAlert>[0]) => {
     const before = Date.now();
     const [{ endsAt }] = (await send("alertmanager", alertmanager, createAlert(type))).body;
