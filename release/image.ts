@@ -5,7 +5,7 @@ import manifest from "../package.json" with { type: "json" };
 import { debianPackages, type Architecture, libraryFolder } from "./debian.ts";
 import { createTar, type TarEntry } from "./tar.ts";
 
-export type ImageSource = {
+type ImageSource = {
   architecture: Architecture;
   /** Path of the executable for Linux with glibc. */
   executable: string;

@@ -8,7 +8,7 @@ import ts from "typescript";
 import { placeholders } from "../src/core/text/texts.ts";
 
 /** A text, or its forms for one and for other numbers. */
-export type Translation = string | { one: string; other: string };
+type Translation = string | { one: string; other: string };
 /** Translations by English text. The key of a text with forms is the English `other` form. */
 export type Texts = Record<string, Translation>;
 /** Finds the translation of an English text that a file contains. */
@@ -35,7 +35,7 @@ const importsTexts = /\/(texts|plain-texts|language\/text)\.ts"/;
 const functions = new Set(["t", "tNode", "tCount"]);
 
 /** A call that the build replaces, with its English text. */
-export type TextCall = { kind: string; texts: string[]; node: ts.CallExpression };
+type TextCall = { kind: string; texts: string[]; node: ts.CallExpression };
 
 export function parseFile(path: string, source: string): ts.SourceFile {
   const kind = path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;

@@ -203,7 +203,7 @@ export function addRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: n
 export const delivered: Verdict = { outcome: "delivered" };
 
 /** For a change of a case that the service does not know. */
-export const nothingToSend: Verdict = {
+const nothingToSend: Verdict = {
   outcome: "delivered",
   detail: "Nothing was sent, because the service has no acknowledgment.",
 };

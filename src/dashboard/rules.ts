@@ -1,7 +1,7 @@
 /** Compacts the rows of the Monitors page, and seals positions in the event log. */
 import type { Vault } from "../core/security/secrets.ts";
 import { findEffect, type EventEffects, type EventType } from "../events/catalogue.ts";
-import { formatWatched } from "../monitoring/monitors/target-rules.ts";
+import { formatWatched, type StoredTarget } from "../monitoring/monitors/target-rules.ts";
 import type { CompactMonitor, CompactOverview, Overview, OverviewMonitor } from "./schema.ts";
 
 /** Default values of a row of the Monitors page. The default group is the folder of the row. */
@@ -128,10 +128,8 @@ export function expandOverview({
   };
 }
 
-type Target = { type: string; url: string | null; watched: string | null; port: number | null };
-
 /** Returns the target of a monitor in its shortest form; null for a push monitor. */
-export function formatTarget({ type, url, watched, port }: Target): string | null {
+export function formatTarget({ type, url, watched, port }: StoredTarget): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
   return watched === null ? null : formatWatched(type, watched, port);
 }

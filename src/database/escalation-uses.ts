@@ -8,7 +8,7 @@ const columns = {
   schedule: "schedule_id",
   channel: "channel_id",
 } as const;
-export type TargetType = keyof typeof columns;
+type TargetType = keyof typeof columns;
 
 /** Lists the policies with this target, and the contact methods that use the gateway of a channel, by name. */
 export async function findTargetUses(

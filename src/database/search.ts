@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Parameter, Store } from "./store.ts";
 
 /** Condition that a column contains a text. `cost` is the relative cost per row: 1 for a plain text. */
-export type Containing = { text: string; parameters: readonly string[]; cost: number };
+type Containing = { text: string; parameters: readonly string[]; cost: number };
 
 /** Cost of replacing one character, relative to the search itself. */
 const replacementCost = 0.5;

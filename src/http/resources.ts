@@ -1,7 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "./endpoint.ts";
-
-type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
+import type { Route } from "./openapi.ts";
 
 /** Pattern for the paths of a route. Elysia also accepts a trailing slash. */
 export const buildPathPattern = (path: string) =>

@@ -94,7 +94,7 @@ type Prepared = {
   report: Omit<ImportReport, "history">;
 };
 
-export type ImportContext = {
+type ImportContext = {
   scope: Scope;
   plan: Plan;
   planned: readonly PlannedRecord[];

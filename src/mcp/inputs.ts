@@ -5,7 +5,7 @@ import type { Field, Json, Operation } from "./operations.ts";
 import type { Tool } from "./tools.ts";
 
 /** Hold of a change without `hold`, in seconds: the longest one, because a person reads the preview meanwhile. */
-export const usualHold = 60;
+const usualHold = 60;
 /** Entries of each list in a response. */
 export const listLimits = { usual: 10, most: mcpBounds.listed.value };
 

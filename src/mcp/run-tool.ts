@@ -9,7 +9,7 @@ import type { RestClient } from "./rest-client.ts";
 import { renderResponse, selectFields, warning } from "./rules.ts";
 import type { Tool } from "./tools.ts";
 
-export type ToolContext = { scope: Scope; operations: Operations; rest: RestClient };
+type ToolContext = { scope: Scope; operations: Operations; rest: RestClient };
 
 /** Length of texts in short and full responses, in characters. */
 const textCharacters = { short: 500, full: 5_000 };

@@ -9,7 +9,7 @@ export type { AlertSource, LoggedSourceRequest };
 
 export const getSourceRoutes = (id: string) => v1["alert-sources"]({ id });
 
-export const sourcesQuery = createDataQuery(listKey("alert-source"), (options) =>
+const sourcesQuery = createDataQuery(listKey("alert-source"), (options) =>
   v1["alert-sources"].get(options),
 );
 

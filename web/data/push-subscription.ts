@@ -6,7 +6,7 @@ import { buildRequestHeaders } from "./early-requests.ts";
 export type SubscriptionFields = { endpoint: string; publicKey: string; auth: string };
 
 /** A contact method of the signed-in person, with its organization. */
-export type BrowserMethod = { organizationId: string; id: string; name: string };
+type BrowserMethod = { organizationId: string; id: string; name: string };
 
 export function describeSubscription(subscription: PushSubscription): SubscriptionFields {
   return {

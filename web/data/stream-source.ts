@@ -6,7 +6,7 @@ import {
   type StreamRequest,
 } from "./shared-streams.ts";
 
-export type StreamOptions = {
+type StreamOptions = {
   organizationId: string;
   after: string;
   /** Time of the data that `after` belongs to, in Unix milliseconds. */

@@ -22,7 +22,7 @@ export const callbackPath = "/sign-in/callback";
 /** Sign-in page that waits for the person, also where a provider or a header signs people in at once. */
 export const passwordPath = "/sign-in?password";
 
-export type ProviderPreset = {
+type ProviderPreset = {
   label: string;
   /** Example of an issuer, with capital letters where the reader's own names belong. */
   issuer: string;

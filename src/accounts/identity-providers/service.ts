@@ -11,7 +11,7 @@ import {
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { assertTargetsAllowed, listUrlTargets } from "../../core/security/target-guard.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { buildFirstVersion, buildNextVersion } from "../../database/rows.ts";
@@ -69,7 +69,7 @@ export async function openProvider(
   return { ...openSettings(vault, row), id, name, enabled, version, organizations };
 }
 
-export const providerNotFoundError = () =>
+const providerNotFoundError = () =>
   new AppError("NOT_FOUND", "There is no such sign-in provider, or it was turned off.");
 
 function toRecord(
@@ -128,10 +128,8 @@ export async function openHeaderProvider(context: {
   return row === undefined ? null : openProvider(context, row.id);
 }
 
-const listTargets = ({ issuer }: Pick<ProviderSettings, "issuer">): Place[] => {
-  const url = new URL(issuer);
-  return [{ path: "issuer", host: url.hostname, port: portOf(url) }];
-};
+const listTargets = ({ issuer }: Pick<ProviderSettings, "issuer">) =>
+  listUrlTargets("issuer", issuer);
 
 function assertCertificates({ certificateAuthorities }: ProviderSettings) {
   const issue = certificateAuthorities && findCertificateIssue(certificateAuthorities);

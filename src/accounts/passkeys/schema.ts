@@ -14,7 +14,7 @@ const encoded = (max: number) =>
 const CredentialId = encoded(1_364).meta({ example: "c29tZSBjcmVkZW50aWFs" });
 const ClientData = encoded(8_000);
 
-export const PasskeyName = line(100).meta({ example: "Phone" });
+const PasskeyName = line(100).meta({ example: "Phone" });
 
 /** A passkey of the signed-in person. */
 export const Passkey = z.object({

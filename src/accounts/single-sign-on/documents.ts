@@ -15,7 +15,7 @@ export type Metadata = OpenIdLibrary.AuthorizationServer;
 
 type Connection = { targets: TargetGuard; clock: Clock };
 /** The fields of a provider that decide how it is reached. */
-export type Reached = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
+type Reached = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
 
 /** Time for which a discovery document is cached. */
 const cachedMs = 10 * 60_000;

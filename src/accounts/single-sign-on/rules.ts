@@ -83,7 +83,7 @@ export function lacksGroups(claims: Claims, { groupsClaim }: ProviderSettings): 
  * Returns the groups of a claim: a list of texts, one text, or the keys of an object, as Zitadel
  * sends roles. Other values have no groups.
  */
-export function readGroups(claims: Claims, { groupsClaim }: ProviderSettings): string[] {
+function readGroups(claims: Claims, { groupsClaim }: ProviderSettings): string[] {
   const value = findClaim(claims, groupsClaim);
   const list = Array.isArray(value) ? value : isObject(value) ? Object.keys(value) : [value];
   return [...new Set(list.flatMap((one) => readText(one, 255) ?? []))];
@@ -117,7 +117,7 @@ export function isDomainAllowed(email: string | null, domains: readonly string[]
 }
 
 /** Returns the highest role of the groups; null if none is mapped. */
-export function findMappedRole(
+function findMappedRole(
   { groupRoles }: Pick<OpenedOrganization, "groupRoles">,
   groups: readonly string[],
 ): Role | null {

@@ -13,7 +13,11 @@ import {
 import { parseSettings } from "../../core/kinds.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import {
+  assertTargetsAllowed,
+  listUrlTargets,
+  type Place,
+} from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
 import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
@@ -287,9 +291,7 @@ export function targetsOf(channel: { type: string; [field: string]: unknown }): 
   if (typeof host === "string")
     return [{ path: "host", host, port: typeof port === "number" ? port : null }];
   const { path = null, url } = addressOf(channel.type, channel) ?? {};
-  return path === null || url === undefined
-    ? []
-    : [{ path, host: url.hostname, port: portOf(url) }];
+  return path === null ? [] : listUrlTargets(path, url?.href);
 }
 
 export type ChannelRow = typeof alertChannels.$inferSelect;

@@ -27,7 +27,7 @@ export const webhookExamples = {
   url: "https://signalbox.lan/monitors/01a1fb90-0000-7000-8000-000000000001",
 } as const;
 
-export type WebhookPlaceholder = keyof typeof webhookExamples;
+type WebhookPlaceholder = keyof typeof webhookExamples;
 export type WebhookValues = Readonly<Record<WebhookPlaceholder, string | number>>;
 
 export const webhookPlaceholders = Object.keys(webhookExamples) as WebhookPlaceholder[];

@@ -7,7 +7,7 @@ export const codeMs = 15 * 60_000;
 /** Wrong codes after which a new one must be sent. */
 export const codeAttempts = 5;
 
-export type StoredCode = {
+type StoredCode = {
   id: string;
   codeHash: string | null;
   codeExpiresAt: number | null;
@@ -16,7 +16,7 @@ export type StoredCode = {
 
 export const hashCode = (id: string, code: string) => sha256(`${id} ${code}`);
 
-export type CodeVerdict = "right" | "wrong" | "expired";
+type CodeVerdict = "right" | "wrong" | "expired";
 
 /** Checks a code. `expired` also stands for no code and for too many wrong ones. */
 export function checkCode(stored: StoredCode, code: string, now: number): CodeVerdict {

@@ -100,7 +100,7 @@ export function planStep(
 }
 
 /** A run of a step, or the end, with `step` null. `at` is in Unix milliseconds. */
-export type PlannedRun = {
+type PlannedRun = {
   step: number | null;
   round: number;
   at: number;

@@ -24,7 +24,7 @@ import type { Snapshot, WatchedMonitor } from "./snapshot.ts";
 type Deciding = { snapshot: Snapshot; out: Outbox; now: number };
 
 /** A problem, described like its message. */
-export type NewProblem = {
+type NewProblem = {
   /** ID of the message. A new alert gets the same ID. */
   id: string;
   type: AlertType;

@@ -277,7 +277,7 @@ export function isWanted(notifyOn: readonly MessageKind[], type: AlertType): boo
   return kind === null || notifyOn.includes(kind);
 }
 
-export type ChannelFacts = {
+type ChannelFacts = {
   enabled: boolean;
   isAttached: boolean;
   /** Whether its `notifyOn` includes outages. */

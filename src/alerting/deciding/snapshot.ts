@@ -770,7 +770,7 @@ function parseMemory({
   return { ...history, certificate, held, joinedDueAt };
 }
 
-export const emptyMemory: StoredMemory = {
+const emptyMemory: StoredMemory = {
   ...emptyHistory,
   certificate: null,
   held: null,

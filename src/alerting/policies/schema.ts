@@ -14,7 +14,7 @@ import {
 import { escalationBounds } from "../../core/limits.ts";
 import { MonthlyDrill } from "../drills/schema.ts";
 
-export const targetTypes = ["person", "schedule", "channel"] as const;
+const targetTypes = ["person", "schedule", "channel"] as const;
 
 export const EscalationTarget = z.strictObject({ type: z.enum(targetTypes), id: Id }).meta({
   id: "EscalationTarget",

@@ -24,7 +24,7 @@ import { joinUrl } from "./formatting.ts";
 import { signToken } from "./voice-token.ts";
 
 /** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
-export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
+type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
 
 /** How a message or a call ended, by the words of a gateway. `unreported`: it never reports more than that it was sent. */
 type Ending =
@@ -80,7 +80,7 @@ export type Gateway = {
 export type Call = { text: string; language: string; keyUrl: string | null };
 
 /** How a vendor makes calls. */
-export type CallScripts = {
+type CallScripts = {
   /** Value of `{{script}}`, also in JSON outside of quotation marks: reads the text twice, and waits for a key. */
   script: (call: Call) => string;
   /** Type of a script in the response to a pressed key. Absent if keys are not supported. */

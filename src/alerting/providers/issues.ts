@@ -18,7 +18,7 @@ import { disarmAt, escapeMarkdown, findCaseState } from "./formatting.ts";
 type IssueType = "github" | "gitlab" | "gitea";
 
 /** The requests of a tracker. */
-export type Tracker<S> = {
+type Tracker<S> = {
   service: string;
   headers: (settings: S) => Record<string, string>;
   /** URL of a page of open issues, which can contain the one with this key. */

@@ -49,7 +49,7 @@ const describeSize = ({ encoding, parts, units }: SmsSize) =>
   `Accepted by the gateway: ${formatCount(parts)} ${parts === 1 ? "part" : "parts"}, ${formatCount(units)} characters in ${encoding}.`;
 
 /** Renders a message as one text: what happened, since when, why, and the link. */
-export function renderSms(message: Message, maxParts: number): string {
+function renderSms(message: Message, maxParts: number): string {
   const { type, title, lines, facts, alerts, url, acknowledgeUrl } = message;
   const link =
     acknowledgeUrl === null ? { label: "", url } : { label: "Ack: ", url: acknowledgeUrl };

@@ -29,7 +29,7 @@ export const describeFailedDrill = ({ name, since, isReached }: FailedDrill): st
     : `No message of the drill of ${name} on ${since.slice(0, 10)} arrived.`;
 
 /** A schedule, with who is on call now, and the start of its next gap; null for none. */
-export type ReadinessSchedule = Pick<ScheduleTimes, "timeZone" | "layers" | "overrides"> & {
+type ReadinessSchedule = Pick<ScheduleTimes, "timeZone" | "layers" | "overrides"> & {
   id: string;
   name: string;
   onCall: string | null;

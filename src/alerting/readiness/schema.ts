@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Id, Timestamp } from "../../core/fields.ts";
 import { MonthlyDrill } from "../drills/schema.ts";
 
-export const readinessProblems = [
+const readinessProblems = [
   "no-contact-method",
   "not-verified",
   "disabled",

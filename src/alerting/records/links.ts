@@ -28,7 +28,7 @@ const scriptMs = 3_600_000;
 const scriptPlace = "script of a call";
 
 /** What a call says, with its content type. */
-export type CallScript = { type: string; script: string };
+type CallScript = { type: string; script: string };
 
 /** Returns the URL with a sealed script: only this appliance can write and read it, and it stores nothing. */
 export function buildScriptUrl(vault: Vault, origin: string, call: CallScript, now: number) {

@@ -147,7 +147,7 @@ export const NewAlertNote = z
   .meta({ id: "NewAlertNote", example: { message: "The provider works on it." } });
 export type NewAlertNote = z.output<typeof NewAlertNote>;
 
-export const timelineTypes = [
+const timelineTypes = [
   "opened",
   "changed",
   "sent",

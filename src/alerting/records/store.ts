@@ -30,7 +30,7 @@ import type { AlertQuery, TimelineEntry } from "./schema.ts";
 export const insertRecord = createInsert(alertRecords);
 
 /** A person, key or link, as in the audit log. */
-export type EntryActor = { type: string; id: string | null; name: string };
+type EntryActor = { type: string; id: string | null; name: string };
 
 /** An entry about something that no message and no delivery shows. */
 export type NewEntry = {
@@ -302,7 +302,7 @@ export async function findOpenIncident(
 }
 
 /** Removes the planned notifications of these alerts. */
-export const cancelNotifications = (organizationId: string, ids: readonly string[]): Prepared => ({
+const cancelNotifications = (organizationId: string, ids: readonly string[]): Prepared => ({
   text: `delete from alert_notifications
     where organization_id = ? and record_id in (select value from json_each(?))`,
   parameters: [organizationId, JSON.stringify(ids)],

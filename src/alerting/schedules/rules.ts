@@ -23,7 +23,7 @@ export type ScheduleTimes = {
 };
 
 /** Who is on call; by an override, or by a layer. */
-export type Duty = { personId: string; overrideId: string | null };
+type Duty = { personId: string; overrideId: string | null };
 
 /** A span with one person on call, or with nobody: `personId` is then null. */
 export type DutySpan = Span & Omit<Duty, "personId"> & { personId: string | null };

@@ -73,7 +73,7 @@ const getStored = async (scope: Scope, id: string): Promise<StoredSchedule> =>
 const calendarToken = "calendarToken";
 
 /** Path of the calendars. The token is the credential. */
-export const calendarPath = "/calendars/";
+const calendarPath = "/calendars/";
 
 const buildVaultPath = ({ organizationId }: { organizationId: string }, id: string) =>
   `${organizationId}/schedule/${id}`;

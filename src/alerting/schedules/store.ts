@@ -229,7 +229,7 @@ export const delayNotices = (
 });
 
 /** Days for which past overrides are stored. */
-export const overrideDays = 365;
+const overrideDays = 365;
 
 /** Days after the start of a shift for which its notice is remembered. */
 const noticeDays = 7;

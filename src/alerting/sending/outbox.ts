@@ -79,7 +79,7 @@ export type Part = {
 };
 
 /** Remaining rows of the write, and remaining alerts of the organization's outbox. */
-export type Budget = { left: number; alerts: number };
+type Budget = { left: number; alerts: number };
 const rowsPerChannel = 4;
 
 type NewDelivery = Pick<

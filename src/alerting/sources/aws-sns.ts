@@ -31,7 +31,7 @@ const signedFields: Readonly<Record<string, readonly string[]>> = createLookup({
   UnsubscribeConfirmation: confirmationFields,
 });
 
-export type SnsServices = { targets: TargetGuard; exchange: Exchange };
+type SnsServices = { targets: TargetGuard; exchange: Exchange };
 export type SnsVerifier = ReturnType<typeof createSnsVerifier>;
 
 /** Creates the verifier, which caches the certificates of Amazon. */

@@ -31,7 +31,7 @@ export type SourceAlert = {
 
 export type SourceChange = "opened" | "changed" | "acknowledged" | "resolved";
 
-export type SourceSettings = {
+type SourceSettings = {
   /** Null for the one that the sender names. */
   priority: Priority | null;
   resolveAfterMinutes: number | null;

@@ -107,7 +107,7 @@ export const sourceFields = {
 type Sourced = { type: SourceType; mapping: SourceMapping | null; mailRules: MailRules | null };
 
 /** Finds issues that involve several fields of a source. */
-export function listSourceIssues({ type, mapping, mailRules }: Sourced) {
+function listSourceIssues({ type, mapping, mailRules }: Sourced) {
   if (type === "json" && mapping === null)
     return [{ path: "mapping", message: "is required for the type json" }];
   if (type !== "json" && mapping !== null)
@@ -253,7 +253,7 @@ export const NewSourcePreview = z
   });
 export type NewSourcePreview = z.output<typeof NewSourcePreview>;
 
-export const PreviewedReport = z.object({
+const PreviewedReport = z.object({
   key: z.string(),
   status: z.enum(["open", "acknowledged", "resolved"]),
   title: z.string(),

@@ -39,7 +39,7 @@ export type SourceRow = Omit<
 
 export type StoredSource = SourceRow & { alertChannelIds: string[] };
 
-export const parseSource = ({ mapping, mailRules, ...row }: Row): SourceRow => ({
+const parseSource = ({ mapping, mailRules, ...row }: Row): SourceRow => ({
   ...row,
   type: row.type as SourceType,
   priority: row.priority as Priority | null,

@@ -20,7 +20,7 @@ const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;
 
 /** The merged files of one source. */
-export type ConfigFiles = {
+type ConfigFiles = {
   organization: string | null;
   /** Document for the REST API, with all variables expanded. */
   document: Fields;

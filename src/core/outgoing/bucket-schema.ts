@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { HttpUrl, line, nullable, secret } from "../fields.ts";
+import { HttpUrl, line, nullable, secret, toPatchShape } from "../fields.ts";
 
 /** Fields of an S3-compatible bucket with its credentials. */
-export const bucketFields = {
+const bucketFields = {
   endpoint: HttpUrl.refine(
     (text) => /^https?:\/\/[^/?#]+\/?$/i.test(text),
     "must be an address without a path, such as https://s3.eu-central-1.amazonaws.com",
@@ -21,3 +21,10 @@ export const bucketFields = {
 
 export const Bucket = z.strictObject(bucketFields);
 export type Bucket = z.output<typeof Bucket>;
+
+/** A bucket in a PATCH; null removes it. */
+export const BucketPatch = z.strictObject(toPatchShape(bucketFields)).nullable().optional();
+
+/** A bucket as the API returns it, without its secret. */
+export const ShownBucket = z.object(bucketFields).omit({ secretAccessKey: true });
+export type ShownBucket = z.output<typeof ShownBucket>;

@@ -312,7 +312,7 @@ function buildTlsOptions(
 }
 
 /** Default certificate authorities, and the given ones. */
-export const listTrustedAuthorities = (authorities: string) => [
+const listTrustedAuthorities = (authorities: string) => [
   ...getCACertificates("default"),
   authorities,
 ];

@@ -9,7 +9,7 @@ const version = 4;
 const client = 3;
 const unsynchronized = 3;
 
-export type ServerTime = {
+type ServerTime = {
   /** Distance to a reference clock; 0 if the server rejects requests. */
   stratum: number;
   isSynchronized: boolean;

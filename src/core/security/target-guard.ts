@@ -85,6 +85,12 @@ const defaultPorts: Readonly<Record<string, number>> = {
   "socks5:": 1080,
 };
 
+/** Returns the target of a URL as a list; empty without one. */
+export function listUrlTargets(path: string, text: string | null | undefined): Place[] {
+  const url = URL.parse(text ?? "");
+  return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
+}
+
 export function portOf(url: URL): number {
   return url.port === "" ? (defaultPorts[url.protocol] ?? 80) : Number(url.port);
 }

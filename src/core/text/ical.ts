@@ -1,7 +1,7 @@
 /** Writes iCalendar feeds (RFC 5545). */
 
 /** An event of a calendar. Timestamps are RFC 3339 in UTC. */
-export type CalendarEvent = {
+type CalendarEvent = {
   uid: string;
   changedAt: string;
   startsAt: string;

@@ -12,7 +12,7 @@ const septets = new Map([
   ...Array.from(extension, (character) => [character, 2] as const),
 ]);
 
-export type SmsEncoding = "GSM-7" | "UCS-2";
+type SmsEncoding = "GSM-7" | "UCS-2";
 
 /** Size of a text message. `units` are septets of GSM-7, or 16-bit units of UCS-2. */
 export type SmsSize = { encoding: SmsEncoding; units: number; parts: number };

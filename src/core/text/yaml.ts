@@ -26,11 +26,7 @@ export class InvalidFiles extends Error {
 const formatPlace = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
 /** Converts a scalar to its value. */
-export type ReadScalar = (
-  scalar: Scalar,
-  path: string,
-  fail: (message: string) => never,
-) => unknown;
+type ReadScalar = (scalar: Scalar, path: string, fail: (message: string) => never) => unknown;
 
 /** Reads a scalar with its YAML 1.2 type. `textOf` converts texts. */
 export const createScalarReader =
@@ -44,7 +40,7 @@ export const createScalarReader =
     return value;
   };
 
-export type YamlOptions = {
+type YamlOptions = {
   /** Maximum number of values. The values of an alias count for each use. */
   maxValues?: number;
   /** Whether `places` and the paths of scalars are needed. */

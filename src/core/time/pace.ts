@@ -7,7 +7,7 @@ export type Pace = () => number;
  * Spaces out work that many callers need at once, so that one run serves several of them. The first `burst` runs of a
  * busy time need not wait.
  */
-export function createPace(
+function createPace(
   { burst, intervalMs }: { burst: number; intervalMs: number },
   now: Clock = () => performance.now(),
 ): Pace {

@@ -1,8 +1,6 @@
 import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 
-export type AttemptBackoff = ReturnType<typeof createAttemptBackoff>;
-
 type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
 
 /** Number of wrong attempts without a wait. */

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { decodeUtf8, decodeWords } from "./header-text.ts";
 
 /** Names of the headers; null for headers that are not read. */
-export type TrustedHeaderNames = {
+type TrustedHeaderNames = {
   user: string;
   email: string | null;
   name: string | null;

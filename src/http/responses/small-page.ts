@@ -47,12 +47,12 @@ const mark =
   '<svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true"><path d="M6.5 22V8M3.5 22h6" stroke="currentColor" stroke-width="2.2" stroke-linecap="round"/><g transform="rotate(-40 6.5 13)"><path d="M6.5 10.4h14.2l-1.9 2.6 1.9 2.6H6.5z" class="arm"/></g><circle cx="6.5" cy="13" r="2.2" fill="currentColor"/></svg>';
 
 /** Language of a page, as a BCP 47 tag with its direction of writing. */
-export type DocumentLanguage = { readonly tag: string; readonly dir: "ltr" | "rtl" };
+type DocumentLanguage = { readonly tag: string; readonly dir: "ltr" | "rtl" };
 
 const english: DocumentLanguage = { tag: "en", dir: "ltr" };
 
 /** Name, language and looks of the page. `style` has CSS custom properties, and `logo` is a URL. */
-export type SmallPageBranding = {
+type SmallPageBranding = {
   title: string;
   theme: string;
   style: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
 
 type Probe = { target: string; module: Fields; used: readonly string[] };
 
-export type BlackboxProbe = Probe & { name: string; interval: number };
+type BlackboxProbe = Probe & { name: string; interval: number };
 
 const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
 const insecure = ({ verifyTls }: Fields) =>

@@ -15,7 +15,7 @@ import {
 } from "./monitors.ts";
 
 /** The text of the other program's file, and lines for people about each difference. */
-export type ForeignExport = { text: string; report: string[] };
+type ForeignExport = { text: string; report: string[] };
 
 type Converter = {
   /** `taken` has the names that earlier monitors use there. */

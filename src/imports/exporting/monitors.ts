@@ -92,7 +92,7 @@ function setAt(fields: Fields, path: readonly string[], value: string) {
 const references = "alertChannels escalationPolicy dependsOn monitors members pushToken".split(" ");
 
 /** Adds defaults. A placeholder can be invalid, such as one for a key in PEM; the field is then left out. */
-export function withDefaults(entry: Fields): Fields {
+function withDefaults(entry: Fields): Fields {
   const own = Object.fromEntries(
     Object.entries(entry).filter(([name]) => !references.includes(name)),
   );

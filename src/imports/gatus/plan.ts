@@ -15,7 +15,7 @@ import { buildAnnouncement, buildPage } from "./page.ts";
 import { formatNotes, Section } from "./section.ts";
 import type { ReadNamedFile } from "./targets.ts";
 
-export type GatusOptions = {
+type GatusOptions = {
   now?: number;
   /** Display name of the file; defaults to its base name. */
   name?: string;

@@ -1,7 +1,7 @@
 import type { MonitorType } from "../../monitoring/monitors/kinds-schema.ts";
 
 /** Uptime Kuma's name of each monitor type; null for types that it does not have. */
-export const kumaTypeNames: Record<MonitorType, string | null> = {
+const kumaTypeNames: Record<MonitorType, string | null> = {
   http: "http",
   tcp: "port",
   ping: "ping",

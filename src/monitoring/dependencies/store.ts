@@ -47,7 +47,7 @@ export async function listHiddenParentIds(
  * SQL for all monitors on which the monitors of the JSON list `?1` depend, directly (`id` is the
  * dependent) or over others; `start` is the monitor of the list. `?2` is the organization.
  */
-export const ancestorsText = `ancestors (start, id, parent_id) as (
+const ancestorsText = `ancestors (start, id, parent_id) as (
     select w.value, null, w.value from json_each(?1) w
     union select a.start, a.parent_id, d.parent_id from ancestors a
       cross join ${getTableName(monitorDependencies)} d

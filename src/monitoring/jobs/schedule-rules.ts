@@ -4,7 +4,7 @@ import { isTimeZone } from "../../core/fields.ts";
 import { expandCalendar } from "./calendar-rules.ts";
 
 /** Returns the first time after `after` at which the job is due, in Unix milliseconds; null for never again. */
-export type DueTimesOf = (after: number) => number | null;
+type DueTimesOf = (after: number) => number | null;
 
 type Schedule = { expression: string; timeZone: string };
 
@@ -29,7 +29,7 @@ export function parseSchedule({ expression, timeZone }: Schedule): DueTimesOf {
 }
 
 /** Whether an expression is cron, by the rule of Healthchecks: it has five fields. `@daily` is cron, too. */
-export function isCron(expression: string): boolean {
+function isCron(expression: string): boolean {
   const text = expression.trim();
   return /^@\w+$/.test(text) || text.split(/\s+/).length === 5;
 }

@@ -29,7 +29,7 @@ export const bulkJobFields = [
 ] as const satisfies readonly (keyof BulkJobFields)[];
 
 /** The fields of a monitor that a bulk change can change. */
-export type BulkFields = BulkJobFields & {
+type BulkFields = BulkJobFields & {
   interval: number;
   timeout: number;
   retries: number;
@@ -113,7 +113,7 @@ type JoinedGroup = Pick<MonitorGroup, "alertChannelIds" | "escalationPolicyId">;
  * Computes the fields of a monitor after a change. Joining a group adds its channels, and its policy to a monitor
  * without one.
  */
-export function computeBulkFields(
+function computeBulkFields(
   before: BulkFields,
   change: ChangeOfMany,
   group: JoinedGroup | undefined,

@@ -1,8 +1,8 @@
 /** Derives facts from a monitor's fields: its targets, regular expressions, channels and unused credentials. */
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
-import { formatWatched } from "./target-rules.ts";
-import { type Place, portOf } from "../../core/security/target-guard.ts";
+import { formatWatched, type StoredTarget } from "./target-rules.ts";
+import { listUrlTargets, type Place, portOf } from "../../core/security/target-guard.ts";
 
 /** Host for targets on this machine, such as the Docker socket. They need the permission for loopback addresses. */
 export const thisMachine = "127.0.0.1";
@@ -18,11 +18,11 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
   const steps = (monitor.type === "http" ? (monitor["steps"] ?? []) : []) as { url: string }[];
   const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
   return [
-    ...parseTarget("url", getText("url") ?? ""),
-    ...parseTarget("oauth2.tokenUrl", tokenUrl),
-    ...parseTarget("proxyUrl", getText("proxyUrl") ?? ""),
-    ...parseTarget("server", getText("server") ?? ""),
-    ...steps.flatMap((step, index) => parseTarget(`steps[${index}].url`, step.url)),
+    ...listUrlTargets("url", getText("url")),
+    ...listUrlTargets("oauth2.tokenUrl", tokenUrl),
+    ...listUrlTargets("proxyUrl", getText("proxyUrl")),
+    ...listUrlTargets("server", getText("server")),
+    ...steps.flatMap((step, index) => listUrlTargets(`steps[${index}].url`, step.url)),
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: thisMachine, port: null }]
       : []),
@@ -34,11 +34,6 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
       : [{ path: "connectTo", host: instead, port: portOf(url) }]),
     ...(resolver === null ? [] : [{ path: "resolver", host: resolver.host, port: resolver.port }]),
   ];
-}
-
-function parseTarget(path: string, text: string): Place[] {
-  const url = URL.parse(text);
-  return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
 }
 
 type Searching = {
@@ -65,13 +60,11 @@ export function listExpressions(monitor: object): [path: string, expression: str
   });
 }
 
-type Target = { type: string; url: string | null; watched: string | null; port: number | null };
-
 /**
  * Returns the target of a monitor for alerts and the overview. Omits the user, query and fragment of a URL, which can
  * contain tokens. Null for a push monitor, which has no target.
  */
-export function formatTarget({ type, url, watched, port }: Target): string | null {
+export function formatTarget({ type, url, watched, port }: StoredTarget): string | null {
   const address = URL.parse(url ?? "");
   if (address !== null) {
     const { protocol, host, pathname } = address;

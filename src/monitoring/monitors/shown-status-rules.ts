@@ -39,5 +39,5 @@ export function adjustToPresent<T extends Judged>(stored: T, failingSince: numbe
   };
 }
 
-export const formatUnstoredMessage = (failingSince: number) =>
+const formatUnstoredMessage = (failingSince: number) =>
   `${notJudgedPrefix}results have not been stored since ${formatUtcMinute(failingSince)}.`;

@@ -125,7 +125,7 @@ export async function selectMonitors(
 }
 
 /** Returns whether a monitor on which these depend is visible to the reader. */
-export async function findVisibleParents(
+async function findVisibleParents(
   tenant: Tenant,
   dependents: readonly { dependsOn: readonly string[] }[],
 ): Promise<(id: string) => boolean> {

@@ -1,6 +1,14 @@
 /** Fields that identify the target of a monitor without a URL, in order of precedence. */
 export const watchedFields = ["container", "host", "domain", "command", "unit"] as const;
 
+/** A monitor's target as stored. `watched` is the value of one of the `watchedFields`. */
+export type StoredTarget = {
+  type: string;
+  url: string | null;
+  watched: string | null;
+  port: number | null;
+};
+
 /**
  * Formats a target, such as `db.lan:5432`. Omits port 443 of certificates, and the port of Docker, which is not a port of
  * the container.

@@ -20,7 +20,7 @@ export type CheckedJob = {
 };
 
 /** What the reports of a job say about it. */
-export type JobState = {
+type JobState = {
   reports: readonly BriefReport[];
   /** Start of the current run, and the next due time, in Unix milliseconds; null for none. */
   startedAt: number | null;

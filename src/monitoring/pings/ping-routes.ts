@@ -4,10 +4,10 @@ import { serveChecks } from "./checks.ts";
 import { type PingContext, receiveGatusResult, receivePing } from "./ping.ts";
 
 /** Path to which clients of Gatus report the results of external endpoints. */
-export const gatusPath = "/api/v1/endpoints/:key/external";
+const gatusPath = "/api/v1/endpoints/:key/external";
 
 /** Versions of the management API of Healthchecks whose checks can be read. */
-export const checksVersions = ["v1", "v2", "v3"] as const;
+const checksVersions = ["v1", "v2", "v3"] as const;
 
 export const checksPaths: readonly string[] = checksVersions.flatMap((version) => [
   `/api/${version}/checks`,

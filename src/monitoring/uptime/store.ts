@@ -343,7 +343,7 @@ export async function listPoints(
 }
 
 /** Figures of a number in one part of a span. */
-export type NumberSums = { at: number; count: number; sum: number; min: number; max: number };
+type NumberSums = { at: number; count: number; sum: number; min: number; max: number };
 
 const buildSumPoints = (table: string, period: string, periodMs: number) =>
   `select (${period} * ${periodMs} - ?) / ? as point, sum(count) as count, sum(sum) as sum,

@@ -7,10 +7,10 @@ import { pageFields } from "../../core/paging.ts";
 import { type AuditAction, auditVerbs, type NounOf } from "../../events/catalogue.ts";
 
 /** Kinds of subjects, which are the first part of an action's name. */
-export const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];
+const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];
 
 /** Returns the actions on one kind of subject. */
-export const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
+const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
   auditVerbs[noun].map((verb) => `${noun}.${verb}` as AuditAction);
 
 const filters = {

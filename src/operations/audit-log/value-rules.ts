@@ -76,7 +76,7 @@ function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[
 }
 
 /** Kinds of records whose fields can be restored. A restored field of an incident could notify people. */
-export const restorableNouns = [
+const restorableNouns = [
   "monitor",
   "group",
   "alert-channel",

@@ -15,7 +15,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { defineKind } from "../../core/kinds.ts";
-import { Bucket, bucketFields } from "../../core/outgoing/bucket-schema.ts";
+import { Bucket, BucketPatch, ShownBucket } from "../../core/outgoing/bucket-schema.ts";
 import { Passphrase } from "./schema.ts";
 
 const schedule = {
@@ -67,20 +67,16 @@ export type BackupPlan = z.output<typeof BackupPlan>;
 
 export const BackupPlanPatch = bodySchema(
   ["secretsSet", "updatedAt", "nextAt", "last", "failure"],
-  z.strictObject({
-    ...toPatchShape(schedule),
-    s3: z.strictObject(toPatchShape(bucketFields)).nullable().optional(),
-  }),
+  z.strictObject({ ...toPatchShape(schedule), s3: BucketPatch }),
 );
 export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
 
-const { secretAccessKey: _secret, ...shownBucket } = bucketFields;
 const { passphrase: _passphrase, ...shown } = schedule;
 
 /** The schedule as the API shows it, with the last outcomes. */
 export const BackupSchedule = z.object({
   ...shown,
-  s3: z.object(shownBucket).nullable(),
+  s3: ShownBucket.nullable(),
   secretsSet: z.array(z.string()),
   /** Time of the next backup; null while scheduled backups are off. */
   nextAt: Timestamp.nullable(),

@@ -9,7 +9,7 @@ import {
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { assertTargetsAllowed, listUrlTargets } from "../../core/security/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retryOnStaleRead } from "../../database/store.ts";
 import { recordProblemEnd } from "../../events/problems.ts";
@@ -57,11 +57,7 @@ export async function getBackupSchedule({
   return toSchedule(vault, await findSchedule(store), clock());
 }
 
-const listTargets = ({ s3 }: BackupPlan): Place[] => {
-  if (s3 === null) return [];
-  const url = new URL(s3.endpoint);
-  return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
-};
+const listTargets = ({ s3 }: BackupPlan) => listUrlTargets("s3.endpoint", s3?.endpoint);
 
 /** Updates the schedule. Throws VALIDATION_ERROR, and FORBIDDEN if the person is no longer an administrator. */
 export function updateBackupSchedule(

@@ -46,10 +46,6 @@ const toDeletedRecord = ({ deletedAt, until, actorName, ...row }: DeletedRow): D
   restorableUntil: formatTimestamp(until),
 });
 
-/** Finds a deleted record of any noun. Throws NOT_FOUND. */
-export const getDeletedRecord = async (scope: Scope, id: string): Promise<DeletedRecord> =>
-  toDeletedRecord(assertFound(await findDeleted(scope, id), noun));
-
 /** Removes a deleted record for good. Throws NOT_FOUND. */
 export async function removeDeletedRecord(scope: Scope, id: string): Promise<typeof deletedBody> {
   const row = assertFound(await findDeleted(scope, id), noun);

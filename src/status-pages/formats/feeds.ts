@@ -21,7 +21,7 @@ type Entry = {
 };
 
 /** Data of a feed, including completed maintenance, with its texts rendered as HTML. */
-export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & {
+type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & {
   words: RenderText;
   language: Language;
 };

@@ -4,7 +4,7 @@ import { createRouter } from "../../http/request-context.ts";
 import { Publishing, PublishingPatch } from "./schema.ts";
 import { getPublishing, updatePublishing } from "./service.ts";
 
-export type PublishingDependencies = {
+type PublishingDependencies = {
   /** Folder of `--publish-dir`; null to disallow folders. */
   publishDir: string | null;
 };

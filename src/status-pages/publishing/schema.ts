@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bodySchema, HttpUrl, nullable, Timestamp, toPatchShape } from "../../core/fields.ts";
 import { defineKind } from "../../core/kinds.ts";
-import { Bucket, bucketFields } from "../../core/outgoing/bucket-schema.ts";
+import { Bucket, BucketPatch, ShownBucket } from "../../core/outgoing/bucket-schema.ts";
 import { createFieldsCheck, isSameOrigin } from "../../core/security/destinations.ts";
 
 const fields = {
@@ -52,20 +52,15 @@ const failure = z.object({ since: Timestamp, reason: z.string() }).nullable();
 export const PublishingPatch = bodySchema(
   readOnly,
   z
-    .strictObject({
-      ...toPatchShape(fields),
-      s3: z.strictObject(toPatchShape(bucketFields)).nullable().optional(),
-    })
+    .strictObject({ ...toPatchShape(fields), s3: BucketPatch })
     .meta({ id: "StatusPagePublishingPatch", example: { url: "https://status.team.example" } }),
 );
 export type PublishingPatch = z.output<typeof PublishingPatch>;
 
-const { secretAccessKey: _secret, ...shownBucket } = bucketFields;
-
 export const Publishing = z
   .object({
     ...fields,
-    s3: z.object(shownBucket).nullable(),
+    s3: ShownBucket.nullable(),
     folder: z.string().nullable().meta({
       description: "Folder of the files on the machine; null without `--publish-dir`.",
     }),

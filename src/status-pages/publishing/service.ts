@@ -9,7 +9,7 @@ import {
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { assertTargetsAllowed, listUrlTargets } from "../../core/security/target-guard.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { retryOnStaleRead } from "../../database/store.ts";
@@ -127,11 +127,7 @@ export async function getPublishing(
   return toPublishing(scope.vault, row, page, places, publishDir);
 }
 
-const listTargets = ({ s3 }: PublishingPlan): Place[] => {
-  if (s3 === null) return [];
-  const url = new URL(s3.endpoint);
-  return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
-};
+const listTargets = ({ s3 }: PublishingPlan) => listUrlTargets("s3.endpoint", s3?.endpoint);
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR for a blocked endpoint, or for a folder without `--publish-dir`. */
 export function updatePublishing(

@@ -2,7 +2,7 @@
 import type { Look } from "../look-schema.ts";
 import { buildPalette } from "./palette-rules.ts";
 
-export type PageLook = {
+type PageLook = {
   accentColor: string | null;
   look: Look;
   /** Present on pages that load the font of the page. */

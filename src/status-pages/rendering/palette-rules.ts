@@ -1,7 +1,7 @@
 /** Derives all colors of a status page from its few chosen ones, with the contrast that texts and bars need. */
 import type { Look } from "../look-schema.ts";
 
-export type Rgb = readonly [number, number, number];
+type Rgb = readonly [number, number, number];
 
 const themes = ["light", "dark"] as const;
 type ThemeName = (typeof themes)[number];
@@ -44,7 +44,7 @@ export const colorBlindStates: Record<StateName, string> = {
 };
 
 /** Minimum contrast of normal-size text (WCAG 2.2 §1.4.3). */
-export const minContrast = 4.5;
+const minContrast = 4.5;
 /** Minimum contrast of bars, whose height and title also show the state. */
 const minBarContrast = 2;
 

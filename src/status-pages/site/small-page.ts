@@ -67,7 +67,7 @@ export const sayTryAgain = (language: Language, seconds: number) =>
   language.say("tryAgain", { when: describeWait(language, seconds) });
 
 /** Describes a pause in the unit that fits, rounded up, such as `in 10 minutes`. */
-export function describeWait(language: Language, seconds: number): string {
+function describeWait(language: Language, seconds: number): string {
   if (seconds <= 10) return language.fromNow(seconds, "second");
   if (seconds <= 60) return language.fromNow(1, "minute");
   return seconds <= 600 ? language.fromNow(10, "minute") : language.fromNow(1, "hour");

@@ -4,7 +4,7 @@ import type { PublicIncident } from "../formats/public-data.ts";
 import type { MessageSources } from "../languages/updates.ts";
 
 /** Bytes of text that still fit into one output. */
-export type TextBudget = { left: number };
+type TextBudget = { left: number };
 
 export const createTextBudget = (bytes: number = statusPageBounds.texts.value): TextBudget => ({
   left: bytes,
@@ -17,7 +17,7 @@ export const bytesOfText = (text: string) => Buffer.byteLength(text);
 export const createWindowBudget = () => createTextBudget(statusPageBounds.texts.value / 4);
 
 /** Subtracts the size of a text from the budget; false if it does not fit. */
-export function spendText(budget: TextBudget, size: number): boolean {
+function spendText(budget: TextBudget, size: number): boolean {
   if (size > budget.left) return false;
   budget.left -= size;
   return true;

@@ -75,7 +75,7 @@ export async function buildDigestStatements(store: Store, now: number): Promise<
   return [...unused, ...due];
 }
 
-export type DigestItem = { type: string; at: string; data: string };
+type DigestItem = { type: string; at: string; data: string };
 
 /**
  * Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. Leaves out

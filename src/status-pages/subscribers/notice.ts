@@ -181,7 +181,7 @@ const isMaintenance = (notice: Notice): notice is MaintenanceNotice =>
   notice.type in maintenanceWords;
 
 /** Composes the summary of a week: the title of each notice, with its time. */
-export function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): Words {
+function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): Words {
   const { pageTitle, pageUrl, timeZone, language } = origin;
   return {
     title: language.say("weekOf", { title: pageTitle }),

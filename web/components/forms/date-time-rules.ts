@@ -5,7 +5,7 @@ import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { t } from "../../language/text.ts";
 
 /** Where relative words count from. */
-export type DateTimeContext = {
+type DateTimeContext = {
   /** The current time in Unix milliseconds. */
   now: number;
   /** The zone of the typed times. */

@@ -61,7 +61,7 @@ export type Form<V extends Values> = {
 };
 
 /** Typed values are stored in the tab until they are saved, emptied or discarded. */
-type Draft = {
+export type Draft = {
   /** Identifies the form and its record. */
   key: string;
   /** Fields with secrets. Drafts never contain them. */

@@ -16,13 +16,13 @@ type Page = {
 };
 
 /** The organization's records and people. */
-export type KnownNames = {
+type KnownNames = {
   monitors: readonly Monitor[];
   groups: readonly { id: string; name: string }[];
   people: readonly { name: string; email: string }[];
 };
 
-export type InternalName = {
+type InternalName = {
   /** The words in the text. */
   name: string;
   /** The name that customers know; null if no page shows the record. */

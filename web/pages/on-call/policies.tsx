@@ -22,7 +22,7 @@ import { describeDrill, describePolicy } from "./policy-words.ts";
 import { t } from "../../language/text.ts";
 
 /** A record that a step can notify. The key contains its type. */
-export type NamedTarget = { key: string; name: string; group: string };
+type NamedTarget = { key: string; name: string; group: string };
 
 export const keyOf = ({ type, id }: EscalationTarget) => `${type} ${id}`;
 

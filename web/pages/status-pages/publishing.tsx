@@ -1,4 +1,4 @@
-/** The publication of a status page as static files: its place, and the result of the last one. */
+/** The publication of a status page as static files: its target, and the last outcome. */
 import { Alert, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
@@ -6,7 +6,11 @@ import {
   type Publishing as Publication,
   publishingKinds,
 } from "../../../src/status-pages/publishing/schema.ts";
-import { BucketFields } from "../../components/forms/bucket-fields.tsx";
+import {
+  BucketFields,
+  buildBucketBody,
+  toBucketValues,
+} from "../../components/forms/bucket-fields.tsx";
 import { ChoiceField, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { createStoredSecrets } from "../../components/forms/stored-secrets.ts";
@@ -93,36 +97,15 @@ const toFields = ({ enabled, to, s3, url }: Publication) => ({
   enabled,
   to,
   url: url ?? "",
-  "s3.endpoint": s3?.endpoint ?? "",
-  "s3.region": s3?.region ?? "us-east-1",
-  "s3.bucket": s3?.bucket ?? "",
-  "s3.prefix": s3?.prefix ?? "",
-  "s3.accessKeyId": s3?.accessKeyId ?? "",
-  // Secrets are never sent to the page. Empty leaves them unchanged.
-  "s3.secretAccessKey": "" as string | null,
+  ...toBucketValues(s3),
 });
 
-/** The request body. Omits a bucket that was never entered. */
-function buildPatch(fields: ReturnType<typeof toFields>) {
-  const { enabled, to, url } = fields;
-  const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";
-  const secret = fields["s3.secretAccessKey"];
-  return {
-    enabled,
-    to,
-    url: url.trim() || null,
-    ...(hasBucket && {
-      s3: {
-        endpoint: fields["s3.endpoint"].trim(),
-        region: fields["s3.region"].trim(),
-        bucket: fields["s3.bucket"].trim(),
-        prefix: fields["s3.prefix"].trim(),
-        accessKeyId: fields["s3.accessKeyId"].trim(),
-        ...(secret !== "" && { secretAccessKey: secret }),
-      },
-    }),
-  };
-}
+const buildPatch = ({ enabled, to, url, ...bucket }: ReturnType<typeof toFields>) => ({
+  enabled,
+  to,
+  url: url.trim() || null,
+  ...buildBucketBody(to, bucket),
+});
 
 function usePublishingForm({ page, publication }: Props) {
   const [known, setKnown] = useState(publication);

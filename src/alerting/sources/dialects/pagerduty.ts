@@ -53,7 +53,7 @@ export const readPagerDuty: ReadReports = ({ body }) => {
 };
 
 /** Returns the key of an event. One without a key gets a key of its content, so that a retry opens no second alert. */
-export function dedupKeyOf(event: Json): string {
+function dedupKeyOf(event: Json): string {
   const key = asText(event["dedup_key"]);
   const { summary, source, timestamp } = asObject(event["payload"]);
   return key === "" ? sha256(JSON.stringify([summary, source, timestamp])).slice(0, 32) : key;

@@ -25,7 +25,7 @@ export type MailMessage = {
 const decodedBytes = 128 * 1024;
 const decodedLines = 2_000;
 /** Characters of the text that rules search and that the log stores. */
-export const maxMailText = 16_000;
+const maxMailText = 16_000;
 
 /** Bytes of a mail that `parseMail` needs. */
 export const mailStart = decodedBytes;

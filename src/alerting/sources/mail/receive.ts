@@ -26,7 +26,7 @@ export type MailContext = Pick<SourceContext, "writer" | "wrongTokens"> & {
 };
 
 /** Returns the credential in an address: what follows the last + of its local part, or the whole local part. */
-export const readMailToken = (address: string): string =>
+const readMailToken = (address: string): string =>
   address.slice(0, address.lastIndexOf("@")).split("+").at(-1) ?? "";
 
 /** What a mail is for: an alert source, or a job, whose address contains the token of its push monitor. */

@@ -12,7 +12,7 @@ const jumpMs = 2_000;
 const interruptionMs = 2_000;
 const maxTroubles = 64;
 
-export type OwnLack = { resource: "network" | "file handles"; since: number };
+type OwnLack = { resource: "network" | "file handles"; since: number };
 
 type Trouble = { from: number; to: number; jumped: boolean };
 

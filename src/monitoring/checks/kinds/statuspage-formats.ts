@@ -18,7 +18,7 @@ export type FollowedPage = {
   isPartial?: boolean;
 };
 
-export type FollowedFormat = {
+type FollowedFormat = {
   /** Addresses of the documents of a page. Only the first one is required. */
   addresses: (page: URL) => readonly URL[];
   /** Returns null for documents in another format. An absent document is null. */

@@ -34,7 +34,7 @@ const headBytes = 12;
 /** Bytes of the longest name, which has 255 (RFC 1035 §2.3.4), and of a pointer after each of its labels. */
 const maxNameBytes = 255 + 127 * 2;
 
-export type DnsRecord = { value: string; /** Seconds. */ ttl: number };
+type DnsRecord = { value: string; /** Seconds. */ ttl: number };
 export type DnsResponse = {
   rcode: number;
   isTruncated: boolean;

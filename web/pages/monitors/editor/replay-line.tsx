@@ -68,7 +68,7 @@ export function ReplayLine({
 }
 
 /** For example: “3 alerts instead of 11. 8 alerts of up to 40 s would not be sent.” */
-export function describeReplay({ before, after, missed, longestMissedSeconds }: Replay): string {
+function describeReplay({ before, after, missed, longestMissedSeconds }: Replay): string {
   const counts =
     after.count === before.count
       ? tCount(after.count, "{count} alert as before.", "{count} alerts as before.")

@@ -26,7 +26,7 @@ import { t, tNode } from "../../../language/text.ts";
 const route = v1["contact-methods"];
 
 /** A contact method that was created or renewed, and the outcome of its verification code. */
-export type EnabledBrowser = { method: ContactMethod; sent: ContactOutcome };
+type EnabledBrowser = { method: ContactMethod; sent: ContactOutcome };
 
 /** Whether this browser has this subscription. */
 export const isThisBrowser = (method: ContactMethod): boolean =>

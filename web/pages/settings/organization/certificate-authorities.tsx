@@ -3,17 +3,16 @@ import { Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
-import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
-import { queryClient } from "../../../data/query.ts";
+import { v1 } from "../../../data/client.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
-import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { FormFrame } from "../../../components/forms/form.tsx";
 import { formatCount } from "../../../components/display/format.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
-import { notify } from "../../../components/toasts.tsx";
 import { createAuthoritiesQuery, createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 export default function CertificateAuthorities() {
@@ -34,27 +33,24 @@ export default function CertificateAuthorities() {
   );
 }
 
-type FieldsProps = { organizationId: string; settings: Settings; onTheirs: () => void };
+const toValues = (settings: Settings) => ({
+  certificateAuthorities: settings.certificateAuthorities ?? "",
+});
 
-function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
+function Fields({ settings, ...props }: SettingsFormProps) {
   const [known, setKnown] = useState(settings);
   const buildAuthoritiesBody = (text: string) => ({
     certificateAuthorities: text.trim() === "" ? null : text,
   });
-  const form = useForm(
-    { certificateAuthorities: settings.certificateAuthorities ?? "" },
-    async ({ certificateAuthorities }, force, once) => {
-      const body = buildAuthoritiesBody(certificateAuthorities);
-      const saved = await unwrapData(
-        v1.settings.patch(body, withIfMatch(force ? undefined : known, once)),
-      );
-      setKnown(saved);
-      form.replace({ certificateAuthorities: saved.certificateAuthorities ?? "" });
-      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify(t("Saved"));
-    },
-    onTheirs,
+  const form = useSettingsForm(
+    { ...props, settings: known },
+    toValues(settings),
+    ({ certificateAuthorities }) => buildAuthoritiesBody(certificateAuthorities),
     { key: "certificate-authorities" },
+    (saved) => {
+      setKnown(saved);
+      form.replace(toValues(saved));
+    },
   );
   return (
     <>

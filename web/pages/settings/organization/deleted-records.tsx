@@ -1,7 +1,6 @@
 /** Settings: recently deleted records, which can be restored with their history. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Settings } from "../../../../src/accounts/settings/schema.ts";
 import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
 import type { DeletedRecord } from "../../../../src/operations/deleted-records/schema.ts";
 import { unwrapData, v1, withIfMatch } from "../../../data/client.ts";
@@ -10,7 +9,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { Time } from "../../../components/display/time.tsx";
-import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { FormFrame } from "../../../components/forms/form.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
@@ -18,6 +17,7 @@ import { Pager } from "../../../components/pager.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
@@ -138,21 +138,11 @@ function RemovalMenu({ record: { id, name } }: { record: DeletedRecord }) {
   );
 }
 
-type RetentionProps = { organizationId: string; settings: Settings; onTheirs: () => void };
-
-function RetentionFields({ organizationId, settings, onTheirs }: RetentionProps) {
-  const form = useForm(
-    { keepDeletedDays: settings.keepDeletedDays },
-    async (body, force, once) => {
-      const saved = await unwrapData(
-        v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
-      );
-      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify(t("Saved"));
-    },
-    onTheirs,
-    { key: "deleted-records" },
-  );
+function RetentionFields(props: SettingsFormProps) {
+  const { keepDeletedDays } = props.settings;
+  const form = useSettingsForm(props, { keepDeletedDays }, (body) => body, {
+    key: "deleted-records",
+  });
   return (
     <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
       <NumberField

@@ -3,8 +3,7 @@ import { Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
-import type { Settings } from "../../../../src/accounts/settings/schema.ts";
-import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
+import { dashboard, unwrapData, withIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -14,6 +13,7 @@ import { formatAbsolute, useNow, listZones } from "../../../components/display/t
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
+import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { t } from "../../../language/text.ts";
 
 export default function Organization() {
@@ -177,21 +177,11 @@ function AlertSettings({ organizationId }: { organizationId: string }) {
   );
 }
 
-type AlertFieldsProps = { organizationId: string; settings: Settings; onTheirs: () => void };
-
-function AlertFields({ organizationId, settings, onTheirs }: AlertFieldsProps) {
-  const form = useForm(
-    { oneAlertPerCause: settings.oneAlertPerCause },
-    async (body, force, once) => {
-      const saved = await unwrapData(
-        v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
-      );
-      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify(t("Saved"));
-    },
-    onTheirs,
-    { key: "alert-settings" },
-  );
+function AlertFields(props: SettingsFormProps) {
+  const { oneAlertPerCause } = props.settings;
+  const form = useSettingsForm(props, { oneAlertPerCause }, (body) => body, {
+    key: "alert-settings",
+  });
   const { values, set } = form;
   return (
     <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>

@@ -3,10 +3,9 @@ import { TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Confirm } from "../../../components/confirm.tsx";
-import { type Settings, settingsKinds } from "../../../../src/accounts/settings/schema.ts";
+import { settingsKinds } from "../../../../src/accounts/settings/schema.ts";
 import type { TestOutcome as Verdict } from "../../../../src/alerting/schema.ts";
-import { unwrapData, withIfMatch, v1, dashboard } from "../../../data/client.ts";
-import { queryClient } from "../../../data/query.ts";
+import { unwrapData, v1, dashboard } from "../../../data/client.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
@@ -17,7 +16,6 @@ import {
   createStoredSecrets,
   type StoredSecrets,
 } from "../../../components/forms/stored-secrets.ts";
-import { notify } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 import {
   type Auth,
@@ -29,6 +27,7 @@ import {
   defaultPorts,
   type MailServerFields,
 } from "./mail-server-fields.ts";
+import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 export default function MailServer() {
@@ -49,29 +48,17 @@ export default function MailServer() {
   );
 }
 
-function Fields({
-  organizationId,
-  settings,
-  onTheirs,
-}: {
-  organizationId: string;
-  settings: Settings;
-  onTheirs: () => void;
-}) {
+function Fields({ settings, ...props }: SettingsFormProps) {
   const [known, setKnown] = useState(settings);
-  const form = useForm(
+  const form = useSettingsForm(
+    { ...props, settings: known },
     toFields(settings),
-    async (values, force, once) => {
-      const body = { smtp: buildSmtp(values) };
-      const base = force ? undefined : known;
-      const saved = await unwrapData(v1.settings.patch(body, withIfMatch(base, once)));
+    (values) => ({ smtp: buildSmtp(values) }),
+    { key: "mail-server", secrets: secretFields },
+    (saved) => {
       setKnown(saved);
       form.replace(toFields(saved));
-      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
-      notify(t("Saved"));
     },
-    onTheirs,
-    { key: "mail-server", secrets: secretFields },
   );
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
   const errorOfField = (name: string) => form.errorOf(name) ?? test.errorOf(name);
@@ -92,7 +79,7 @@ function Fields({
           disabled={!form.dirty}
           extra={
             known.smtp !== null && (
-              <RemoveButton onConfirm={() => removeMailServer(organizationId)} />
+              <RemoveButton onConfirm={() => removeMailServer(props.organizationId)} />
             )
           }
           curl={() => ({ method: "PATCH", route: v1.settings, body })}
