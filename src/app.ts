@@ -161,13 +161,13 @@ async function openCore(
   const data = await openData(config, {
     migrations,
     clock,
-    init: config.init,
+    createsMissing: config.init,
     acceptMissingLog: config.acceptMissingLog,
     upgrade: true,
     requireCopy: config.requireCopy,
     onMissingCopy: (message) => log.warn(message),
     onWait: () => log.info("another machine upgrades the data: waiting for it"),
-    exclusive: true,
+    isExclusive: true,
     sharesCommits: contention.isContended,
   });
   const { store, vault } = data;
@@ -334,7 +334,7 @@ function createJobs(
   const { config, data, store, events, alerts, notices, sourceWriter, setUp, tls } = core;
   const cleaning = new Housekeeping({
     ...core,
-    kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
+    retention: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
     async readUpTo() {
       return events.position();
     },

@@ -76,7 +76,7 @@ function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
 }
 
 const long = "x".repeat(100_000);
-const fields = (count: number, name: (index: number) => string) =>
+const buildFields = (count: number, name: (index: number) => string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), "v"]));
 const http = { type: "http", name: "Shop", url: "https://shop.example" };
 const step = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", headers }] });
@@ -85,15 +85,15 @@ const step = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", hea
 const refused: Record<string, { noun: string; body: object }> = {
   "body.headers{}": {
     noun: "monitors",
-    body: { ...http, headers: fields(1_000, (n) => `X-${n}`) },
+    body: { ...http, headers: buildFields(1_000, (n) => `X-${n}`) },
   },
   "body.headers{name}": { noun: "monitors", body: { ...http, headers: { [long]: "v" } } },
   "body.variables{}": {
     noun: "monitors",
-    body: { ...http, variables: fields(1_000, (n) => `v${n}`) },
+    body: { ...http, variables: buildFields(1_000, (n) => `v${n}`) },
   },
   "body.variables{name}": { noun: "monitors", body: { ...http, variables: { [long]: "v" } } },
-  "body.steps[].headers{}": { noun: "monitors", body: step(fields(1_000, (n) => `X-${n}`)) },
+  "body.steps[].headers{}": { noun: "monitors", body: step(buildFields(1_000, (n) => `X-${n}`)) },
   "body.steps[].headers{name}": { noun: "monitors", body: step({ [long]: "v" }) },
   "body.hosts[]": {
     noun: "status-pages",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { generated } from "./docs/generate.ts";
+import { generate } from "./docs/generate.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const root = join(import.meta.dir, "..");
@@ -98,7 +98,7 @@ test("the index of test helpers lists each helper and each function by its name"
 });
 
 test("the generated parts of the documents are up to date (bun run docs)", async () => {
-  for (const [name, text] of Object.entries(await generated()))
+  for (const [name, text] of Object.entries(await generate()))
     expect(await read(`docs/${name}`)).toBe(text);
 });
 

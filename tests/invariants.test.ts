@@ -26,8 +26,8 @@ const asShown = ({ headers, ...others }: Record<string, unknown>) => ({
 const randomly = { numRuns: 12 };
 
 test("a patch changes the keys it names and updatedAt, and no other record", async () => {
-  const made = await createDashboard();
-  const { api, time, group, monitor, channel } = made;
+  const dashboard = await createDashboard();
+  const { api, time, group, monitor, channel } = dashboard;
   const channels = [(await channel()).id, (await channel()).id];
   const monitors = [(await monitor()).id, (await monitor()).id];
   const groups = [(await group()).id, (await group()).id];
@@ -146,8 +146,8 @@ async function view(api: Client, ids: Record<string, string[]>) {
     `/api/v1/${resource}`,
     ...(ids[resource] ?? []).map((id) => `/api/v1/${resource}/${id}`),
   ]);
-  const answers = await Promise.all(paths.map((path) => api("GET", path)));
-  return answers.map(({ status, headers, text }) => [status, headers.get("etag"), text]);
+  const responses = await Promise.all(paths.map((path) => api("GET", path)));
+  return responses.map(({ status, headers, text }) => [status, headers.get("etag"), text]);
 }
 
 test("no action of one organization changes the responses of another", async () => {

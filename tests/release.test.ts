@@ -107,13 +107,13 @@ defineTestWith(
 test("a severe vulnerability that the registry reports is found, and an unreachable registry proves nothing", async () => {
   const advisory = { id: 1, url: "https://advisories.example/1", title: "Runs what it reads" };
   const severe = { ...advisory, severity: "high", vulnerable_versions: "<=99.0.0", cwe: [] };
-  const answers = {
+  const responses = {
     clean: () => Response.json({}),
     vulnerable: () =>
       Response.json({ zod: [{ ...severe, cvss: { score: 8, vectorString: null } }] }),
     skipped: () => new Response("not here", { status: 405 }),
   };
-  for (const [state, fetch] of Object.entries(answers)) {
+  for (const [state, fetch] of Object.entries(responses)) {
     using registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
     const found = await audit({ ...process.env, NPM_CONFIG_REGISTRY: registry.url.href });
     expect(found.state as string).toBe(state);

@@ -132,13 +132,13 @@ test("no secret of any type is in a response, a row, a metric or the log", async
   expect(causes.length).toBeGreaterThanOrEqual(refused.length);
 
   const owner = (await signInMember(appliance, "owner")).page;
-  const answers = [
+  const responses = [
     ...(await crawlRoutes(reads.api, ids, api)),
     ...(await crawlRoutes(reads.dashboard, ids, owner)),
     { path: "/metrics", ...(await api("GET", "/metrics")) },
   ];
-  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(80);
-  const telling = answers.filter(({ text }) => isSecret(text)).map(({ path }) => path);
+  expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThan(80);
+  const telling = responses.filter(({ text }) => isSecret(text)).map(({ path }) => path);
   expect([...new Set(telling)]).toEqual([]);
   expect(isSecret(dumpTables(appliance) + appliance.logged.join("\n"))).toBe(false);
   expect(appliance.database.serialize().includes(canary)).toBe(false);
@@ -214,8 +214,8 @@ async function monitorWorld(type: string, variant: number): Promise<Snapshot> {
     read: () => api("GET", path),
     use: () => api("POST", `${path}/check`),
     tryOut: (body) => page("POST", `/dashboard/monitors/${json.data.id}/try`, { body }),
-    astray: () => far.asked.map((asked) => JSON.stringify(asked)),
-    isSentHome: () => near.asked.some((asked) => isSecret(JSON.stringify(asked))),
+    astray: () => far.asked.map((request) => JSON.stringify(request)),
+    isSentHome: () => near.asked.some((request) => isSecret(JSON.stringify(request))),
     async [Symbol.asyncDispose]() {
       await near[Symbol.asyncDispose]();
       await far[Symbol.asyncDispose]();
@@ -239,8 +239,8 @@ function startBroker() {
       },
     },
   });
-  const text = () => Buffer.concat(received).toString("latin1");
-  return { port: server.port, text, [Symbol.dispose]: () => server.stop(true) };
+  const buildText = () => Buffer.concat(received).toString("latin1");
+  return { port: server.port, buildText, [Symbol.dispose]: () => server.stop(true) };
 }
 
 /** A channel that sends over MQTT. */
@@ -251,8 +251,8 @@ async function brokerWorld(type: string, variant: number): Promise<Snapshot> {
   return {
     ...world,
     elsewhere: ["localhost", far.port],
-    astray: () => [far.text()],
-    isSentHome: () => isSecret(near.text()),
+    astray: () => [far.buildText()],
+    isSentHome: () => isSecret(near.buildText()),
     async [Symbol.asyncDispose]() {
       near[Symbol.dispose]();
       far[Symbol.dispose]();
@@ -515,15 +515,15 @@ describe("an encrypted secret is never sent to a changed address", () => {
       for (const patch of [...changesOf(snapshot, type), ...changesAtOnce(snapshot, type)]) {
         const { status, json } = await change(patch);
         const details: { path: string; message: string }[] = json.error?.details ?? [];
-        const asked = details.filter(({ message }) => message.includes("send it again"));
+        const requests = details.filter(({ message }) => message.includes("send it again"));
         const page = createStoredSecrets(kinds, type, record, patch, () => undefined);
         // Other errors are reported first.
-        if (status === 422 && asked.length === 0) continue;
+        if (status === 422 && requests.length === 0) continue;
         expect([patch, paths.filter((path) => page.isAsked(path)).toSorted()]).toEqual([
           patch,
-          asked.map(({ path }) => path).toSorted(),
+          requests.map(({ path }) => path).toSorted(),
         ]);
-        refusals += asked.length;
+        refusals += requests.length;
         if (status === 200)
           expect((await change({ ...home, ...sentAgain(snapshot, type, {}) })).status).toBe(200);
       }
@@ -554,9 +554,9 @@ describe("an encrypted secret is never sent to a changed address", () => {
         expect([patch, (await change(whole)).status]).toEqual([patch, 200]);
       } else if (json.error.message.includes("send it again")) {
         refused.push(patch);
-        const asked = json.error.details.map((detail: { path: string }) => detail.path);
+        const request = json.error.details.map((detail: { path: string }) => detail.path);
         const theirs = paths.filter((path) => isMoved(kind.secrets, path, patch));
-        expect([patch, status, asked.toSorted()]).toEqual([patch, 422, theirs]);
+        expect([patch, status, request.toSorted()]).toEqual([patch, 422, theirs]);
         await tryOut?.(patch);
       }
       expect([patch, astray().filter(isSecret)]).toEqual([patch, []]);

@@ -184,9 +184,9 @@ describe("a stored secret gets no other address", () => {
     const moves = movesOf(one, own, listener);
     expect(moves.length).toBeGreaterThan(0);
     const record = { type: one.type, name, ...own };
-    const entry = (fields: Own) => ({ source: "files", [section]: { it: fields } });
-    const made = await api("PUT", "/api/v1/config", { body: entry(record) });
-    expect([made.status, made.text]).toEqual([200, expect.any(String)]);
+    const buildEntry = (fields: Own) => ({ source: "files", [section]: { it: fields } });
+    const result = await api("PUT", "/api/v1/config", { body: buildEntry(record) });
+    expect([result.status, result.text]).toEqual([200, expect.any(String)]);
     const [{ id }] = (await api("GET", `/api/v1/${one.noun}`)).json.data;
     const fieldsHere = await storedSecrets(appliance, one, id);
 
@@ -208,17 +208,19 @@ describe("a stored secret gets no other address", () => {
         },
         "configuration, dry run": () =>
           api("PUT", "/api/v1/config?dryRun", {
-            body: entry({ ...without, ...kept(own, stranded) }),
+            body: buildEntry({ ...without, ...readStored(own, stranded) }),
           }),
         configuration: () =>
-          api("PUT", "/api/v1/config", { body: entry({ ...without, ...kept(own, stranded) }) }),
+          api("PUT", "/api/v1/config", {
+            body: buildEntry({ ...without, ...readStored(own, stranded) }),
+          }),
       };
       for (const [writer, write] of Object.entries(writers)) {
         const { status, json } = await write();
-        const asked = ((json.error?.details ?? []) as { path: string }[]).map(({ path }) =>
+        const requests = ((json.error?.details ?? []) as { path: string }[]).map(({ path }) =>
           path.replace(`${section}.it.`, ""),
         );
-        expect([writer, move, status, asked.toSorted()]).toEqual([writer, move, 422, paths]);
+        expect([writer, move, status, requests.toSorted()]).toEqual([writer, move, 422, paths]);
       }
       expect(await storedSecrets(appliance, one, id)).toBe(fieldsHere);
     }
@@ -267,7 +269,7 @@ describe("a stored secret gets no other address", () => {
 });
 
 /** The fields of a configuration, with null for each secret. */
-function kept(own: Own, stranded: string[][]): Own {
+function readStored(own: Own, stranded: string[][]): Own {
   const result: Own = {};
   for (const [field = "", inner] of stranded) {
     if (inner === undefined) continue;

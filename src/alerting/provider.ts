@@ -146,7 +146,7 @@ type HttpProviderOptions<T extends ReceiverType> = {
     message: Message,
     now: number,
   ) => ProviderRequest | null | Promise<ProviderRequest>;
-  verdict?: (answer: ShortAnswer) => Verdict;
+  verdict?: (response: ShortAnswer) => Verdict;
 };
 
 /** Creates a provider that sends one HTTP request per message. */
@@ -172,10 +172,10 @@ export function createHttpProvider<T extends ReceiverType>({
 export async function sendProviderRequest(
   { url, method = "POST", headers = {}, body }: ProviderRequest,
   context: DeliveryContext,
-  verdict: (answer: ShortAnswer) => Verdict = judgeStatus,
+  verdict: (response: ShortAnswer) => Verdict = judgeStatus,
 ): Promise<Verdict> {
   const isText = typeof body === "string";
-  const answer = await context.exchange(
+  const response = await context.exchange(
     {
       url: new URL(url),
       method,
@@ -190,7 +190,7 @@ export async function sendProviderRequest(
     },
     { ...context, bodyMs: alertBounds.responseBody.value },
   );
-  return addRetryAfter(verdict(answer), answer, context.now);
+  return addRetryAfter(verdict(response), response, context.now);
 }
 
 /** Adds the Retry-After of a response to a failure, unless the provider found a wait in the body. */
@@ -254,9 +254,9 @@ type CodeRules = {
 /** Creates a verdict by the code in a JSON response. Other texts of a response are never shown. */
 export const createCodeVerdict =
   ({ wait, ...rules }: CodeRules) =>
-  (answer: ShortAnswer): Verdict => {
-    const verdict = judgeCode(rules, answer);
-    const retryAfterSeconds = parseRetryAfter(wait?.(parseFields(answer)));
+  (response: ShortAnswer): Verdict => {
+    const verdict = judgeCode(rules, response);
+    const retryAfterSeconds = parseRetryAfter(wait?.(parseFields(response)));
     return verdict.outcome === "delivered" || retryAfterSeconds === null
       ? verdict
       : { ...verdict, retryAfterSeconds };
@@ -264,29 +264,29 @@ export const createCodeVerdict =
 
 function judgeCode(
   { service, field, accepted, reasons = {}, busy = [] }: CodeRules,
-  answer: ShortAnswer,
+  response: ShortAnswer,
 ): Verdict {
-  const { [field]: code } = parseFields(answer);
-  const isSuccess = answer.status < 300;
-  if (isSuccess && (accepted === undefined || code === accepted)) return judgeStatus(answer);
+  const { [field]: code } = parseFields(response);
+  const isSuccess = response.status < 300;
+  if (isSuccess && (accepted === undefined || code === accepted)) return judgeStatus(response);
   const name = typeof code === "string" || typeof code === "number" ? String(code) : "";
   if (Object.hasOwn(reasons, name))
     return failPermanently(`${service} reports that ${reasons[name]}.`);
   if (busy.includes(code))
     return failTemporarily(`${service} accepts no more messages at present.`);
-  if (!isSuccess || answer.isUnfinished === true) return judgeStatus(answer);
+  if (!isSuccess || response.isUnfinished === true) return judgeStatus(response);
   return typeof code === "number"
     ? failTemporarily(`${service} rejected the message with code ${code}.`)
-    : failUnconfirmed(answer);
+    : failUnconfirmed(response);
 }
 
 /** Creates a verdict by the status, with meanings of some behind “reports that”. */
 export const createStatusVerdict =
   (service: string, reasons: Readonly<Record<number, string>>) =>
-  (answer: ShortAnswer): Verdict => {
-    const reason = reasons[answer.status];
+  (response: ShortAnswer): Verdict => {
+    const reason = reasons[response.status];
     return reason === undefined
-      ? judgeStatus(answer)
+      ? judgeStatus(response)
       : failPermanently(`${service} reports that ${reason}.`);
   };
 

@@ -74,11 +74,11 @@ export async function previewAlert(
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
   const monitor = assertFound(snapshot.monitors.get(monitorId), "monitor");
-  const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
+  const isFlapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
   const judged = listOrdinaryChannels(snapshot).map(({ id, name, type, enabled, ...routing }) => ({
     channel: { id, name, type },
     reason: explainSilence(
-      { ...monitor, flapping },
+      { ...monitor, isFlapping },
       {
         enabled,
         isAttached: monitor.channelIds.includes(id),
@@ -118,7 +118,7 @@ async function previewPolicy(
   if (policy === null || policy.steps.length === 0) return null;
   const { id, name } = policy;
   const silence = explainSilence(
-    { ...monitor, flapping: false },
+    { ...monitor, isFlapping: false },
     { enabled: true, isAttached: true, isWanted: true, quietUntil: null },
   );
   if (silence !== null) return { id, name, reason: `${name} ${silence}.`, steps: [] };

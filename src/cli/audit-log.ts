@@ -23,7 +23,7 @@ export function addAuditLog(program: Command) {
         if (options.json) {
           const entries = (await Array.fromAsync(lines)).join("").trimEnd().replaceAll("\n", ",\n");
           process.stdout.write(`[${entries}]\n`);
-        } else for await (const some of lines) await Bun.write(Bun.stdout, some);
+        } else for await (const portion of lines) await Bun.write(Bun.stdout, portion);
       }),
     );
 }

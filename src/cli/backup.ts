@@ -6,7 +6,7 @@ import { resolveCluster } from "../database/data.ts";
 import { copyCluster } from "../database/rqlite/data.ts";
 import { printJson } from "./support/output.ts";
 import { readPassphrase, addPassphraseOption } from "./support/passphrase.ts";
-import { type DataOptions, resolveExistingPlace, addDataOptions } from "./support/with-data.ts";
+import { type DataOptions, resolveExistingLocation, addDataOptions } from "./support/with-data.ts";
 
 type BackupFlags = DataOptions & { passphraseFile?: string; includeKey?: boolean };
 
@@ -16,7 +16,7 @@ export function addBackup(program: Command) {
     .description("write a copy of the database; the server can keep running")
     .option("--include-key", "include secret.key; needs a passphrase")
     .action(async (file: string, options: BackupFlags) => {
-      const dataPlace = resolveExistingPlace(options);
+      const location = resolveExistingLocation(options);
       const passphrase = readPassphrase(options.passphraseFile);
       const withKey = options.includeKey === true;
       if (withKey && passphrase === null)
@@ -25,9 +25,9 @@ export function addBackup(program: Command) {
           "needs --passphrase-file: the key opens everything",
         );
       const sealing = passphrase === null ? null : { passphrase, withKey };
-      const cluster = resolveCluster(dataPlace);
-      if (cluster === null) await copyDatabase(dataPlace.dataDir, file, sealing);
-      else await copyCluster(cluster, dataPlace.dataDir, file, sealing);
+      const cluster = resolveCluster(location);
+      if (cluster === null) await copyDatabase(location.dataDir, file, sealing);
+      else await copyCluster(cluster, location.dataDir, file, sealing);
       const bytes = statSync(file).size;
       if (options.json) printJson({ file, bytes });
       else process.stdout.write(`${file}\n`);

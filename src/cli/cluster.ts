@@ -17,7 +17,7 @@ import type { ClusterAddress } from "../database/address.ts";
 import { resolveCluster } from "../database/data.ts";
 import { openClusterReadOnly } from "../database/rqlite/data.ts";
 import { printJson, printTable } from "./support/output.ts";
-import { type DataOptions, addDataOptions, resolvePlace } from "./support/with-data.ts";
+import { type DataOptions, addDataOptions, resolveLocation } from "./support/with-data.ts";
 
 export function addCluster(program: Command) {
   const cluster = program.command("cluster").description("data on a rqlite cluster");
@@ -116,7 +116,7 @@ function describeServerProblems(servers: Servers): string[] {
 }
 
 function requireCluster(options: DataOptions): ClusterAddress {
-  const cluster = resolveCluster(resolvePlace(options));
+  const cluster = resolveCluster(resolveLocation(options));
   if (cluster === null) throw invalidFieldError("--database", "is needed: it names the cluster");
   return cluster;
 }
@@ -130,7 +130,7 @@ function buildMoveOptions(options: DataOptions): MoveOptions {
     cluster: requireCluster(options),
     migrations,
     clock: readSystemClock,
-    say: printLine,
+    print: printLine,
   };
 }
 

@@ -10,7 +10,7 @@ import { printJson } from "./support/output.ts";
 import {
   type DataOptions,
   resolveDirectory,
-  resolveExistingPlace,
+  resolveExistingLocation,
   addDataOptions,
 } from "./support/with-data.ts";
 
@@ -19,12 +19,12 @@ export function addCompact(program: Command) {
     .description("return the space of deleted rows to the disk; stop the server first")
     .action((options: DataOptions) => {
       resolveDirectory(options, "rqlited does it with -auto-vacuum-int");
-      const { dataDir } = resolveExistingPlace(options);
+      const { dataDir } = resolveExistingLocation(options);
       const { migrations } = assets;
       const data = openDataDirectory(dataDir, {
         migrations,
         clock: readSystemClock,
-        exclusive: true,
+        isExclusive: true,
       });
       try {
         compactDatabase(data, options.json);

@@ -3,9 +3,9 @@ import { assets } from "../core/assets.ts";
 import { readSystemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { parseConfig } from "../config.ts";
-import { type DataPlace, openData } from "../database/data.ts";
+import { type DataLocation, openData } from "../database/data.ts";
 import { printJson } from "./support/output.ts";
-import { type DataOptions, resolveExistingPlace, addDataOptions } from "./support/with-data.ts";
+import { type DataOptions, resolveExistingLocation, addDataOptions } from "./support/with-data.ts";
 
 export function addMigrate(program: Command) {
   addDataOptions(program.command("migrate"))
@@ -13,7 +13,7 @@ export function addMigrate(program: Command) {
     .option("--require-copy", "do not upgrade if the disk has no space for a copy of the data")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
       const migrated = await upgradeData(
-        resolveExistingPlace(options),
+        resolveExistingLocation(options),
         parseConfig(options).requireCopy,
       );
       if (json) printJson({ migrated });
@@ -25,21 +25,21 @@ export function addMigrate(program: Command) {
 }
 
 /** Upgrades the data and returns the number of migrations. Exclusive access is required only if there are any. */
-async function upgradeData(place: DataPlace, requireCopy: boolean): Promise<number> {
+async function upgradeData(location: DataLocation, requireCopy: boolean): Promise<number> {
   const options = { migrations: assets.migrations, clock: readSystemClock };
   const printLine = (message: string) => void process.stderr.write(`${message}\n`);
   try {
-    await (await openData(place, options)).close();
+    await (await openData(location, options)).close();
     return 0;
   } catch (error) {
     if (!(error instanceof DataError) || error.code !== "MIGRATION_REFUSED") throw error;
-    const data = await openData(place, {
+    const data = await openData(location, {
       ...options,
       upgrade: true,
       requireCopy,
       onMissingCopy: printLine,
       onWait: () => printLine("Another machine upgrades the data: waiting for it."),
-      exclusive: true,
+      isExclusive: true,
     });
     await data.close();
     return data.migrated;

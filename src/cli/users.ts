@@ -76,12 +76,12 @@ export function addUsers(program: Command) {
   addSignInLink(users);
   addChange(users, "grant-administrator", "make a person an administrator of the whole appliance", {
     change: grantAdministrator,
-    said: "is an administrator of the appliance",
+    summary: "is an administrator of the appliance",
     needsOrg: true,
   });
   addChange(users, "revoke-administrator", "remove an administrator", {
     change: revokeAdministrator,
-    said: "is no longer an administrator of the appliance",
+    summary: "is no longer an administrator of the appliance",
   });
 }
 
@@ -144,7 +144,7 @@ function printSignInLink(link: string, json: boolean | undefined) {
 
 type Change = {
   change: (by: Running, personId: string) => Promise<unknown>;
-  said: string;
+  summary: string;
   /**
    * Whether the organization must be given. An address alone is not enough to grant rights, because
    * addresses are not verified.
@@ -159,7 +159,7 @@ function addChange(
   users: Command,
   name: string,
   description: string,
-  { change, said, needsOrg }: Change,
+  { change, summary, needsOrg }: Change,
 ) {
   const command = addDataOptions(
     users.command(name).argument("<email>", "e-mail address for signing in"),
@@ -177,7 +177,7 @@ function addChange(
         await change(createCommandLineScope(data, ""), found.id);
         const person = await summarizePerson(data.store, found);
         if (options.json) printJson(person);
-        else printMessage(`${describePerson(person)} ${said}.`);
+        else printMessage(`${describePerson(person)} ${summary}.`);
       }),
     );
 }

@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
 import {
   answerRequest,
-  findAnswers,
+  findResponses,
   findRequest,
   findRequests,
   type ForwardedRequest,
@@ -121,7 +121,7 @@ export class Forwarding {
     try {
       for (;;) {
         await Bun.sleep(pollMs / 2);
-        const answers = await findAnswers(store, ids);
+        const answers = await findResponses(store, ids);
         if (answers.length === ids.length || performance.now() > until) return answers;
       }
     } finally {
@@ -131,8 +131,8 @@ export class Forwarding {
 
   /** Waits until all earlier requests of a line are served. Throws UNAVAILABLE if one failed. */
   async waitUntilServed(line: string): Promise<void> {
-    const taken = await this.#take();
-    if ((await taken.lines.get(line)) === false)
+    const batch = await this.#take();
+    if ((await batch.lines.get(line)) === false)
       throw new AppError("UNAVAILABLE", "An earlier request is not finished yet.", {
         headers: { "Retry-After": "1" },
       });
@@ -188,9 +188,9 @@ export class Forwarding {
   async #serve({ id, lease }: ForwardedRequest, request: unknown): Promise<boolean> {
     const { store, log } = this.#dependencies;
     try {
-      const answer = await this.#handler.handle(request);
+      const response = await this.#handler.handle(request);
       await store.atomic([
-        isForNode(lease) ? answerRequest(id, JSON.stringify(answer ?? null)) : removeRequest(id),
+        isForNode(lease) ? answerRequest(id, JSON.stringify(response ?? null)) : removeRequest(id),
       ]);
       this.#done.add(id);
       return true;

@@ -47,7 +47,7 @@ export type Leases = {
    * Sends a request about a record to up to `count` other living nodes, and returns the responses before the timeout.
    * Throws UNAVAILABLE.
    */
-  ask(id: string, count: number, request: object, timeoutMs: number): Promise<unknown[]>;
+  request(id: string, count: number, request: object, timeoutMs: number): Promise<unknown[]>;
   onForwarded(handler: ForwardedHandler): void;
   /** Waits until all earlier forwarded requests of a line are served. Throws UNAVAILABLE. */
   catchUp(line: string): Promise<void>;
@@ -165,7 +165,7 @@ export const soleNode: Leases = {
   findByRecord: () => everythingLease,
   onChange() {},
   forward: async () => {},
-  ask: async () => [],
+  request: async () => [],
   onForwarded() {},
   catchUp: async () => {},
   findStillOwned: async (leases) => new Set(leases),

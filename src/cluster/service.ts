@@ -158,7 +158,7 @@ export class ClusterNode implements Leases {
     return this.#forwarding.forward(shardOf(id), request, timeoutMs);
   }
 
-  ask(id: string, count: number, request: object, timeoutMs: number) {
+  request(id: string, count: number, request: object, timeoutMs: number) {
     const alive = listAliveNodes(this.#seen, this.#dependencies.monotonic());
     const others = alive.filter((other) => other !== this.node.id);
     return this.#forwarding.requestFromNodes(

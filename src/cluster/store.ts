@@ -147,13 +147,13 @@ export async function findRequest(store: Store, id: string): Promise<boolean> {
   return (await store.query("select 1 from forwarded_requests where id = ?", [id])).length > 0;
 }
 
-export const answerRequest = (id: string, answer: string): Statement => ({
+export const answerRequest = (id: string, response: string): Statement => ({
   text: "update forwarded_requests set answer = ? where id = ?",
-  parameters: [answer, id],
+  parameters: [response, id],
 });
 
 /** Returns the available responses to these requests. */
-export async function findAnswers(store: Store, ids: readonly string[]): Promise<unknown[]> {
+export async function findResponses(store: Store, ids: readonly string[]): Promise<unknown[]> {
   const rows = await store.query<{ answer: string }>(
     `select answer from forwarded_requests
      where id in (select value from json_each(?)) and answer is not null`,

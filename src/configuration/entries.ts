@@ -202,11 +202,11 @@ export function resolveReferences(
         }),
         ...(monitors !== undefined && {
           monitors: Array.isArray(monitors)
-            ? monitors.map((shown: unknown, place) => {
+            ? monitors.map((shown: unknown, index) => {
                 if (!isObject(shown)) return shown;
-                const { monitor, ...its } = shown;
-                const at = `${path}.monitors[${place}].id`;
-                return { ...its, id: resolveId("monitors", monitor, at) };
+                const { monitor, ...references } = shown;
+                const at = `${path}.monitors[${index}].id`;
+                return { ...references, id: resolveId("monitors", monitor, at) };
               })
             : monitors,
         }),

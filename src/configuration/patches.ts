@@ -12,11 +12,11 @@ function getDefaults(section: SectionName, type: string): TypeDefaults {
   const id = `${section} ${type}`;
   const found = cachedDefaults.get(id);
   if (found !== undefined) return found;
-  const { common, kinds, kept } = sections[section];
+  const { common, kinds, unmanaged } = sections[section];
   const kind = kinds?.[type];
   const typeDefaults: TypeDefaults = { defaults: {}, required: [] };
   for (const [name, field] of Object.entries({ ...common, ...kind?.fields })) {
-    if (kept.includes(name) || kind?.secrets[name] !== undefined) continue;
+    if (unmanaged.includes(name) || kind?.secrets[name] !== undefined) continue;
     const { success, data } = field.safeParse(undefined);
     if (!success) typeDefaults.required.push(name);
     else if (data !== undefined) typeDefaults.defaults[name] = data;

@@ -275,7 +275,7 @@ async function planStep(
   }
   const fields = record?.fields() ?? {};
   const changed = Object.keys(input).filter((name) => !Bun.deepEquals(input[name], fields[name]));
-  const alone = new Set([...sections[section].kept, ...listSecrets(section, input)]);
+  const alone = new Set([...sections[section].unmanaged, ...listSecrets(section, input)]);
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );

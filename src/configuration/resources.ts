@@ -111,8 +111,8 @@ type Resource<R extends Identified = Row, I extends object = Fields> = {
   change(scope: Scope, row: R, input: I, at: string): Statement[];
 };
 
-const defineResource = <R extends Identified, I extends object>(its: Resource<R, I>) =>
-  its as unknown as Resource;
+const defineResource = <R extends Identified, I extends object>(resource: Resource<R, I>) =>
+  resource as unknown as Resource;
 
 const channelResource = defineResource<ChannelRow, NewAlertChannel>({
   list: ({ store, organizationId }) =>

@@ -39,7 +39,7 @@ type Section = {
   common: Shape;
   references: Readonly<Record<string, Reference>>;
   /** REST fields that keep their stored value if an entry omits them, as secrets do. */
-  kept: readonly string[];
+  unmanaged: readonly string[];
 };
 
 export type SectionName = (typeof configSections)[number];
@@ -68,7 +68,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: channelKinds,
     common: channelFields,
     references: {},
-    kept: [],
+    unmanaged: [],
   },
   schedules: {
     noun: "schedule",
@@ -77,7 +77,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: scheduleFields,
     references: {},
-    kept: [],
+    unmanaged: [],
   },
   escalationPolicies: {
     noun: "escalation-policy",
@@ -86,7 +86,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: policyFields,
     references: {},
-    kept: [],
+    unmanaged: [],
   },
   alertSources: {
     noun: "alert-source",
@@ -95,7 +95,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: sourceFields,
     references: { alertChannels, escalationPolicy },
-    kept: [],
+    unmanaged: [],
   },
   groups: {
     noun: "group",
@@ -104,7 +104,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: ofGroup,
     references: { alertChannels, escalationPolicy, dependsOn },
-    kept: [],
+    unmanaged: [],
   },
   monitors: {
     noun: "monitor",
@@ -118,7 +118,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
       escalationPolicy,
       dependsOn,
     },
-    kept: [
+    unmanaged: [
       "paused",
       "pausedUntil",
       "muted",
@@ -139,7 +139,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
       monitors: referenceMany("monitorIds", "monitors"),
       groups: referenceMany("groupIds", "groups"),
     },
-    kept: [],
+    unmanaged: [],
   },
   statusPages: {
     noun: "status-page",
@@ -148,7 +148,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: statusPageFields,
     references: {},
-    kept: ["password"],
+    unmanaged: ["password"],
   },
 };
 

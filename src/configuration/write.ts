@@ -78,10 +78,11 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
   await forEachYielding([...created, ...updated], (step) =>
     addStatements(scope, step, at, statements),
   );
-  await forEachYielding(buildMemberships(scope, [...created, ...updated], at), (some) => {
-    statements.push(...some);
+  await forEachYielding(buildMemberships(scope, [...created, ...updated], at), (portion) => {
+    statements.push(...portion);
   });
-  for (const some of buildDependencies(scope, [...created, ...updated])) statements.push(...some);
+  for (const portion of buildDependencies(scope, [...created, ...updated]))
+    statements.push(...portion);
   for (const section of [
     "alertChannels",
     "schedules",
@@ -131,7 +132,7 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     ...(await applyAllPauses(scope, at, newMonitorIds)),
     ...splitIntoPortions(
       [...created, ...updated].filter(isMonitor).map(({ id }) => id),
-      (some) => [guardChannelLimit(scope, some)],
+      (portion) => [guardChannelLimit(scope, portion)],
     ),
     ...guardLimits(scope, at),
     guardFewDefaults(scope),
@@ -251,7 +252,7 @@ function* buildMemberships(
   if (withoutPolicy.length > 0)
     yield splitIntoPortions(
       withoutPolicy.map(({ id }) => id),
-      (some) => [removePolicyFrom(scope, some)],
+      (portion) => [removePolicyFrom(scope, portion)],
     );
   for (const { id, input } of withChannels)
     yield replaceMonitorChannels(scope, id, input["alertChannelIds"] as string[]);

@@ -42,8 +42,8 @@ export class LivePages implements Live, Collector {
 
   async start() {
     const { store, events, signals } = this.#dependencies;
-    this.#subscription = events.subscribe("live", await findLastSeq(store), (taken) =>
-      this.#forwardEvents(taken),
+    this.#subscription = events.subscribe("live", await findLastSeq(store), (batch) =>
+      this.#forwardEvents(batch),
     );
     signals.on("results", this.#takeResults).on("deliveries", this.#takeDeliveries);
     this.#timers = [

@@ -108,7 +108,7 @@ export async function findMatches(
   tenant: Tenant,
   filters: OverviewFilters,
   groupIds: readonly string[],
-  { first, most }: { first: number; most: number },
+  { first, max }: { first: number; max: number },
 ) {
   const { store } = tenant;
   const shownStatus = statusSql(tenant);
@@ -127,7 +127,7 @@ export async function findMatches(
     for (const match of found) {
       states[match.status] = (states[match.status] ?? 0) + 1;
       types.add(match.type);
-      if (ids.length < most) ids.push(match.id);
+      if (ids.length < max) ids.push(match.id);
       // Only the unfiltered page shows these.
       if (text !== "") continue;
       if (match.troubledSince !== null) troubled.push(match);
@@ -141,7 +141,7 @@ export async function findMatches(
       if (found.length > 0) addFound(groupId, found);
       count(stride);
     }
-  if (total <= most) return { ids, totals: null };
+  if (total <= max) return { ids, totals: null };
   troubled.sort(
     (one, other) =>
       Number(one.status === "degraded") - Number(other.status === "degraded") ||
@@ -190,8 +190,8 @@ export async function findMatchingIds(
   const { text, parameters, stride, cost } = buildFilterCondition(filters, statusSql(tenant));
   const ids: string[] = [];
   if (text === "") {
-    const place = [organizationId, groupId, count, from];
-    return (await store.query<{ id: string }>(placesText, place)).map(({ id }) => id);
+    const parameters = [organizationId, groupId, count, from];
+    return (await store.query<{ id: string }>(placesText, parameters)).map(({ id }) => id);
   }
   const idText = buildWindowText("m.id", text);
   const countWork = createWorkCounter(cost);

@@ -134,12 +134,12 @@ export class OpenPages {
 
   /** Ends the streams of readers after a sign-out, an expired session or a changed role. */
   async endUnauthorized() {
-    const asked = new Map<string, Promise<boolean>>();
+    const pending = new Map<string, Promise<boolean>>();
     for (const { sessionId, role, groupIds, isAuthorized, reader } of this.subscribers) {
       const key = `${sessionId} ${role} ${JSON.stringify(groupIds)}`;
-      const answer = asked.get(key) ?? isAuthorized();
-      asked.set(key, answer);
-      if (!(await answer)) reader.end();
+      const response = pending.get(key) ?? isAuthorized();
+      pending.set(key, response);
+      if (!(await response)) reader.end();
     }
   }
 

@@ -18,7 +18,7 @@ export async function listProblems(scope: Scope): Promise<Problems> {
     channels,
     appliance: [...(storage === null ? [] : [storage]), ...appliance].map((one) => ({
       ...one,
-      title: problemTitles[one.name].begins,
+      title: problemTitles[one.name].start,
     })),
   };
 }

@@ -105,8 +105,8 @@ function createMonthReader(store: Store) {
       sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, letters: "", first: null });
     for (const [index, day] of days.entries())
       for (let from = 0; from < keys.length; from += keysPerQuery) {
-        const some = JSON.stringify(keys.slice(from, from + keysPerQuery));
-        for (const { key, ...row } of await store.query<Row>(dayText, [some, day])) {
+        const portion = JSON.stringify(keys.slice(from, from + keysPerQuery));
+        for (const { key, ...row } of await store.query<Row>(dayText, [portion, day])) {
           const total = sums.get(key);
           if (total === undefined) continue;
           addSums(total, row);

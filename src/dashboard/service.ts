@@ -48,7 +48,7 @@ export async function getOverview(
   const groups = await findOverviewGroups(scope);
   const groupIds = groups.map(({ id }) => id);
   const readMatches = () =>
-    findMatches(scope, filters, groupIds, { first: firstRows, most: maxRowsAtOnce });
+    findMatches(scope, filters, groupIds, { first: firstRows, max: maxRowsAtOnce });
   const { ids, totals } = await (filters.q === undefined
     ? readMatches()
     : runInSearchTurn(scope, readMatches));

@@ -79,8 +79,8 @@ export async function findOverviewMonitors(
   const rows: MonitorRow[] = [];
   for (let from = 0; from < ids.length; from += rowStride) {
     if (from > 0) await yieldToEventLoop();
-    const some = JSON.stringify(ids.slice(from, from + rowStride));
-    rows.push(...(await store.query<MonitorRow>(someText, [some, organizationId])));
+    const portion = JSON.stringify(ids.slice(from, from + rowStride));
+    rows.push(...(await store.query<MonitorRow>(someText, [portion, organizationId])));
   }
   const recentOf = await read(rows.map(({ key }) => key));
   const failingSince = store.writes.getFailingSince();
@@ -126,9 +126,9 @@ export async function findMonitorVersions({
   const all: MonitorVersion[] = [];
   for (;;) {
     const after = all.at(-1)?.id ?? "";
-    const some = await store.query<MonitorVersion>(versionText, [organizationId, after]);
-    for (const one of some) all.push(one);
-    if (some.length < monitorsPerQuery) return all;
+    const portion = await store.query<MonitorVersion>(versionText, [organizationId, after]);
+    for (const one of portion) all.push(one);
+    if (portion.length < monitorsPerQuery) return all;
     await Bun.sleep(0);
   }
 }

@@ -85,9 +85,9 @@ async function createReasonLookup(
     message,
   }));
   return (at) => {
-    const its = states.filter((one) => one.from < at + width && one.to > at);
+    const inCell = states.filter((one) => one.from < at + width && one.to > at);
     const found = (["down", "degraded"] as const).flatMap((status) =>
-      its.filter((one) => one.status === status),
+      inCell.filter((one) => one.status === status),
     );
     return found[0]?.message ?? null;
   };

@@ -3,7 +3,7 @@ import { type ClusterAddress, parseClusterAddress } from "./address.ts";
 import { openOnRqlite } from "./rqlite/data.ts";
 
 /** Location of the data, from the configuration. */
-export type DataPlace = {
+export type DataLocation = {
   dataDir: string;
   database?: string | undefined;
   databasePasswordFile?: string | undefined;
@@ -13,7 +13,7 @@ export type DataPlace = {
 export function resolveCluster({
   database,
   databasePasswordFile,
-}: DataPlace): ClusterAddress | null {
+}: DataLocation): ClusterAddress | null {
   return database === undefined ? null : parseClusterAddress(database, databasePasswordFile);
 }
 
@@ -21,10 +21,10 @@ export function resolveCluster({
  * Opens the data. Throws DataError (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING); existing data is then
  * unchanged.
  */
-export async function openData(place: DataPlace, options: OpenOptions): Promise<Data> {
-  const cluster = resolveCluster(place);
-  if (cluster !== null) return openOnRqlite(place.dataDir, cluster, options);
-  const directory = openDataDirectory(place.dataDir, options);
+export async function openData(location: DataLocation, options: OpenOptions): Promise<Data> {
+  const cluster = resolveCluster(location);
+  if (cluster !== null) return openOnRqlite(location.dataDir, cluster, options);
+  const directory = openDataDirectory(location.dataDir, options);
   const { database, ...data } = directory;
   return {
     ...data,

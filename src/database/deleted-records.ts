@@ -174,9 +174,9 @@ export function removeRecords(
 ): Prepared[] {
   const text = `delete from "${getTableName(deletableTables[noun][0])}"
     where organization_id = ?1 and id in (select value from json_each(?2))`;
-  return splitIntoPortions(ids, (some) => [
-    ...copyToDeleted(remover, noun, some, at),
-    { text, parameters: [remover.organizationId, JSON.stringify(some)] },
+  return splitIntoPortions(ids, (portion) => [
+    ...copyToDeleted(remover, noun, portion, at),
+    { text, parameters: [remover.organizationId, JSON.stringify(portion)] },
   ]);
 }
 

@@ -14,25 +14,25 @@ const sources: Record<string, string> = {
   external_records: buildRecordsQuery("external_records", "'/external-record/' || t.record_id"),
   deleted_rows: `select t.organization_id || case t.table_name when 'monitors' then '/monitor/'
       when 'alert_channels' then '/alert-channel/' when 'alert_sources' then '/alert-source/' else '/subscriber/' end
-      || (t.content ->> 'id') || '/' || key as place, value as sealed
+      || (t.content ->> 'id') || '/' || key as location, value as sealed
     from deleted_rows t, json_each(t.content ->> 'secrets')
     where t.table_name in ('monitors', 'alert_channels', 'alert_sources', 'subscribers')`,
-  status_page_publishing: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as place,
+  status_page_publishing: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as location,
       value as sealed
     from status_page_publishing t, json_each(t.secrets) where t.secrets <> '{}'`,
-  published_places: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as place,
+  published_places: `select t.organization_id || '/publishing/' || t.page_id || '/' || key as location,
       value as sealed
     from published_places t, json_each(t.secrets) where t.secrets <> '{}'`,
-  backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
+  backup_schedule: `select 'appliance/backup/' || key as location, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
-  identity_providers: `select 'identity-provider/' || t.id || '/' || key as place, value as sealed
+  identity_providers: `select 'identity-provider/' || t.id || '/' || key as location, value as sealed
     from identity_providers t, json_each(t.secrets) where t.secrets <> '{}'`,
-  people: `select 'person/' || t.id || '/totp' as place, value as sealed
+  people: `select 'person/' || t.id || '/totp' as location, value as sealed
     from people t, json_each(json_array(t.totp_secret, t.totp_pending)) where value is not null`,
 };
 
 function buildRecordsQuery(table: string, noun: string): string {
-  return `select t.organization_id || ${noun} || '/' || key as place, value as sealed
+  return `select t.organization_id || ${noun} || '/' || key as location, value as sealed
     from ${table} t, json_each(t.secrets) where t.secrets <> '{}'`;
 }
 
@@ -42,7 +42,9 @@ const sampleSize = 1_000;
 /** Whether the key decrypts a stored value. Also true if there are no encrypted values. */
 export function isKeyOf(database: Database, vault: Vault): boolean {
   const values = listSealedValues(database, sampleSize);
-  return values.length === 0 || values.some(({ sealed, place }) => canOpen(vault, sealed, place));
+  return (
+    values.length === 0 || values.some(({ sealed, location }) => canOpen(vault, sealed, location))
+  );
 }
 
 export function hasSealedValues(database: Database): boolean {
@@ -62,10 +64,12 @@ function canOpen(vault: Vault, sealed: string, path: string): boolean {
 export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): Promise<boolean> {
   const text = buildQuery(await store.query<{ name: string }>(tablesText, []));
   const values = text === null ? [] : await store.query<SealedValue>(text, [sampleSize]);
-  return values.length === 0 || values.some(({ sealed, place }) => canOpen(vault, sealed, place));
+  return (
+    values.length === 0 || values.some(({ sealed, location }) => canOpen(vault, sealed, location))
+  );
 }
 
-type SealedValue = { place: string; sealed: string };
+type SealedValue = { location: string; sealed: string };
 
 const tablesText = "select name from sqlite_schema where type = 'table'";
 

@@ -68,9 +68,9 @@ export class RehearsalPassed extends Error {
   /** The response of the use case. */
   readonly answer: object;
 
-  constructor(answer: object) {
+  constructor(response: object) {
     super("The rehearsal passed.");
-    this.answer = answer;
+    this.answer = response;
   }
 }
 
@@ -99,13 +99,13 @@ export const portionRows = 250;
 /** Splits IDs into statements that are small enough not to block other requests. */
 export const splitIntoPortions = <T>(
   ids: readonly T[],
-  make: (some: readonly T[]) => Statement[],
+  make: (portion: readonly T[]) => Statement[],
 ) =>
   Array.from({ length: Math.ceil(ids.length / portionRows) }, (_, index) => {
-    const some = ids.slice(index * portionRows, (index + 1) * portionRows);
-    return make(some).map((statement): Prepared => ({
+    const portion = ids.slice(index * portionRows, (index + 1) * portionRows);
+    return make(portion).map((statement): Prepared => ({
       ...compileStatement(statement),
-      rows: some.length,
+      rows: portion.length,
     }));
   }).flat();
 

@@ -49,11 +49,11 @@ export function commit<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
   change: AuditedChange,
-  answer: T,
+  response: T,
 ): Promise<T> {
   const at = formatTimestamp(scope.clock());
   const entry = buildAuditEntry(scope, change, at);
-  return write(scope, [...entry, ...statements, buildEvent(scope, change, at)], answer);
+  return write(scope, [...entry, ...statements, buildEvent(scope, change, at)], response);
 }
 
 /** Writes the same change to several records, each with an audit row and an event. */
@@ -61,19 +61,19 @@ export function commitEach<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
   changes: AuditedChanges,
-  answer: T,
+  response: T,
 ): Promise<T> {
   const at = formatTimestamp(scope.clock());
   const entries = buildAuditRows(scope, changes, at);
-  return write(scope, [...entries, ...statements, ...buildEvents(scope, changes, at)], answer);
+  return write(scope, [...entries, ...statements, ...buildEvents(scope, changes, at)], response);
 }
 
 /** Writes no change, but verifies the conditions, such as the version in If-Match. */
 export const commitUnchanged = <T extends object>(
   scope: Scope,
   conditions: readonly Statement[],
-  answer: T,
-): Promise<T> => write(scope, conditions, answer);
+  response: T,
+): Promise<T> => write(scope, conditions, response);
 
 /**
  * Writes without an audit row. For changes that are audited later, such as a held change when it is sent, and for
@@ -82,26 +82,30 @@ export const commitUnchanged = <T extends object>(
 export const commitUnaudited = <T extends object>(
   scope: Scope,
   statements: readonly Statement[],
-  answer: T,
-): Promise<T> => write(scope, statements, answer);
+  response: T,
+): Promise<T> => write(scope, statements, response);
 
-async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
+async function write<T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  response: T,
+) {
   // First, so that the second of two identical requests gets the stored response, not an error of If-Match.
-  const remembered = scope.remember?.(answer) ?? [];
+  const remembered = scope.remember?.(response) ?? [];
   await scope.store.atomic([
     guardOrganizationExists(scope.organizationId),
     ...remembered,
     ...statements,
-    ...(scope.isRehearsal ? [endRehearsal(answer)] : []),
+    ...(scope.isRehearsal ? [endRehearsal(response)] : []),
   ]);
-  return answer;
+  return response;
 }
 
 /** Rolls the whole write back after all its conditions held. */
-const endRehearsal = (answer: object): Prepared => ({
+const endRehearsal = (response: object): Prepared => ({
   ...guardText("false"),
   parameters: [],
-  otherwise: () => new RehearsalPassed(answer),
+  otherwise: () => new RehearsalPassed(response),
 });
 
 const organizationGuard = guardText(
@@ -141,8 +145,8 @@ export function buildAuditRows(
     const serialized = typeof fields === "function" ? serializeFields(fields(id)) : alike;
     return serialized === null ? [] : [[id, serialized.fields, serialized.changes]];
   });
-  return splitIntoPortions(rows, (some) => [
-    { text, parameters: [...shared, JSON.stringify(some)] },
+  return splitIntoPortions(rows, (portion) => [
+    { text, parameters: [...shared, JSON.stringify(portion)] },
   ]);
 }
 
@@ -163,8 +167,8 @@ export const buildEvents = (
   { action, subjectIds }: AuditedChanges,
   at: string,
 ): Prepared[] =>
-  splitIntoPortions(subjectIds, (some) => [
-    { text: eventEachText, parameters: [organizationId, at, action, JSON.stringify(some)] },
+  splitIntoPortions(subjectIds, (portion) => [
+    { text: eventEachText, parameters: [organizationId, at, action, JSON.stringify(portion)] },
   ]);
 
 const eventEachText = `insert into events (organization_id, at, type, subject_id)

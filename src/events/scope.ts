@@ -48,7 +48,7 @@ export type Scope = {
   /** Aborted when the caller disconnects; null if that is unknown. */
   signal: AbortSignal | null;
   /** Statements that store the response under the request's Idempotency-Key; null without a key. */
-  remember: ((answer: object) => Statement[]) | null;
+  remember: ((response: object) => Statement[]) | null;
   /** Whether `commit` only verifies the conditions of the write. It then throws RehearsalPassed. */
   isRehearsal: boolean;
 };

@@ -168,11 +168,11 @@ export function assertNotCompressed(request: Request) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed.");
 }
 
-function tooLargeError(most: number) {
-  return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${most / 1024} KiB.`);
+function tooLargeError(maxBytes: number) {
+  return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${maxBytes / 1024} KiB.`);
 }
 
-async function readCapped(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let total = 0;
   const reader = request.body?.getReader();
@@ -180,9 +180,9 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array<Ar
     const { done, value } = await reader.read();
     if (done) break;
     total += value.length;
-    if (total > most) {
+    if (total > maxBytes) {
       await reader.cancel();
-      throw tooLargeError(most);
+      throw tooLargeError(maxBytes);
     }
     parts.push(value);
   }

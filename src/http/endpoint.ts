@@ -342,9 +342,9 @@ class RouteHandler {
     // Elysia passes no parameters for a path without any.
     const params = context.params ?? {};
     const input = { ...parsed, scope: rehearsal, params };
-    const answer = await rehearse(() => this.#spec.useCase(input));
+    const response = await rehearse(() => this.#spec.useCase(input));
     const operation = { name: this.#spec.name, params, change };
-    const held = await holdChange(scope, operation, answer, seconds);
+    const held = await holdChange(scope, operation, response, seconds);
     return buildApiResponse(context.request, heldShape, { data: held });
   }
 

@@ -166,7 +166,7 @@ class BeatWriter {
       sum.count,
       sum.total,
       sum.least,
-      sum.most,
+      sum.max,
       sum.count === 0 ? null : JSON.stringify(Object.fromEntries(sum.buckets)),
     ]);
   }
@@ -183,7 +183,7 @@ type RunningSum = {
   count: number;
   total: number;
   least: number | null;
-  most: number | null;
+  max: number | null;
   buckets: Map<string, number>;
 };
 type Running = { key: number; lastAt: number | null } & Record<Unit, RunningSum | null>;
@@ -196,7 +196,7 @@ const createSum = (period: number): RunningSum => ({
   count: 0,
   total: 0,
   least: null,
-  most: null,
+  max: null,
   buckets: new Map(),
 });
 
@@ -207,7 +207,7 @@ function addToSum(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: 
   sum.count++;
   sum.total += latencyMs;
   sum.least = Math.min(sum.least ?? latencyMs, latencyMs);
-  sum.most = Math.max(sum.most ?? latencyMs, latencyMs);
+  sum.max = Math.max(sum.max ?? latencyMs, latencyMs);
   const bucket = String(bucketOf(latencyMs));
   sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1);
 }
@@ -253,12 +253,12 @@ function createWriter({ store, touch }: Options, written: WrittenCounts) {
       (one, other) => Number(one[0]) - Number(other[0]) || Number(one[1]) - Number(other[1]),
     );
     for (let from = 0; from < rows.length; from += rowsPerWrite) {
-      const some = rows.slice(from, from + rowsPerWrite);
+      const portion = rows.slice(from, from + rowsPerWrite);
       const statements: Prepared[] = [];
-      for (let at = 0; at < some.length; at += rowsPerStatement)
-        statements.push(prepareInsert(name, some.slice(at, at + rowsPerStatement)));
+      for (let at = 0; at < portion.length; at += rowsPerStatement)
+        statements.push(prepareInsert(name, portion.slice(at, at + rowsPerStatement)));
       await store.atomic([...touch(), ...statements]);
-      written[name] += some.length;
+      written[name] += portion.length;
     }
   }
 

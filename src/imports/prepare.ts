@@ -315,7 +315,7 @@ async function buildConcludingStatements(
     ...(updatedMonitors.length === 0 && newMonitorIds.length > 0
       ? applyPauses(scope.organizationId, at, newMonitorIds)
       : await applyAllPauses(scope, at, newMonitorIds)),
-    ...splitIntoPortions(newMonitorIds, (some) => [guardChannelLimit(scope, some)]),
+    ...splitIntoPortions(newMonitorIds, (portion) => [guardChannelLimit(scope, portion)]),
     ...guardLimits(scope, at),
   );
   return statements;

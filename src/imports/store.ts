@@ -31,10 +31,10 @@ const recordPathOf = (organizationId: string, recordId: string) =>
 export function putExternalRecord(
   { vault, organizationId }: { vault: Vault; organizationId: string },
   record: Omit<ExternalRecord, "organizationId" | "secrets">,
-  said: object,
+  outcome: object,
 ): Prepared {
-  const place = recordPathOf(organizationId, record.recordId);
-  const secrets = sealAll(vault, place, { record: JSON.stringify(said) });
+  const location = recordPathOf(organizationId, record.recordId);
+  const secrets = sealAll(vault, location, { record: JSON.stringify(outcome) });
   return putRecord({ organizationId, ...record, secrets });
 }
 

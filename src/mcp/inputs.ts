@@ -96,11 +96,11 @@ export function readInput(tool: Tool, operation: Operation | null, input: Json) 
 }
 
 function readOptions(own: Record<string, Json>, input: Json, canHold: boolean): Options {
-  const readInteger = (name: string, usual: number, least: number, most: number) => {
+  const readInteger = (name: string, usual: number, min: number, max: number) => {
     const value = input[name] ?? usual;
-    if (Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most)
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max)
       return Number(value);
-    throw invalidFieldError(name, `must be a whole number from ${least} to ${most}`);
+    throw invalidFieldError(name, `must be a whole number from ${min} to ${max}`);
   };
   const { detail = "short", preview = false } = input;
   if (detail !== "short" && detail !== "full")

@@ -38,17 +38,19 @@ function shorten(value: unknown, bounds: Bounds, name = ""): unknown {
   );
 }
 
-function shortenText(text: string, most: number): string {
-  if (text.length <= most) return text;
+function shortenText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
   // Not within a surrogate pair.
-  const end = /[\ud800-\udbff]/.test(text[most - 1] ?? "") ? most - 1 : most;
+  const end = /[\ud800-\udbff]/.test(text[maxCharacters - 1] ?? "")
+    ? maxCharacters - 1
+    : maxCharacters;
   return `${text.slice(0, end)}… (${text.length - end} more characters)`;
 }
 
 function shortenList(list: readonly unknown[], bounds: Bounds, name: string): unknown[] {
   const isNewestLast = oldestFirst.has(name);
-  const some = isNewestLast ? list.slice(-bounds.entries) : list.slice(0, bounds.entries);
-  const shown = some.map((one) => shorten(one, bounds));
+  const portion = isNewestLast ? list.slice(-bounds.entries) : list.slice(0, bounds.entries);
+  const shown = portion.map((one) => shorten(one, bounds));
   const omitted = list.length - shown.length;
   if (omitted === 0) return shown;
   const mark = { omittedEntries: omitted };

@@ -70,7 +70,7 @@ export function listReportFacts(
       label: language.say("outages"),
       value: summary.outages === null ? language.say("notKnown") : language.number(summary.outages),
     },
-    { label: language.say("downTime"), value: describeTime(summary.downSeconds, language) },
+    { label: language.say("downTime"), value: describeDuration(summary.downSeconds, language) },
     {
       label: language.say("maintenanceWork"),
       value: describeMaintenance(report, language),
@@ -80,11 +80,11 @@ export function listReportFacts(
 }
 
 /** Describes a total time. Zero is no short time. */
-export const describeTime = (seconds: number, language: Language): string =>
+export const describeDuration = (seconds: number, language: Language): string =>
   seconds === 0 ? language.number(0) : language.duration(seconds);
 
 function describeMaintenance({ summary, maintenance }: Report, language: Language): string {
-  const duration = describeTime(summary.maintenanceSeconds, language);
+  const duration = describeDuration(summary.maintenanceSeconds, language);
   if (summary.maintenanceSeconds === 0) return duration;
   const isCounted = maintenance === "down";
   return language.say(isCounted ? "maintenanceCounted" : "maintenanceExcluded", { duration });

@@ -4,7 +4,7 @@ import { reportBounds } from "../core/limits.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import {
   composeReportTitle,
-  describeTime,
+  describeDuration,
   type Interval,
   listReportedGroups,
   listReportFacts,
@@ -80,7 +80,7 @@ function renderRows(
     const cells = [
       language.percent(row.ratio),
       row.outages === null ? "–" : language.number(row.outages),
-      describeTime(row.downSeconds, language),
+      describeDuration(row.downSeconds, language),
     ];
     return `<tr><th><bdi>${escapeEntities(row.name)}</bdi></th>${cells.map((cell) => `<td>${escapeEntities(cell)}</td>`).join("")}</tr>`;
   });

@@ -216,11 +216,11 @@ export async function findTargets(scope: Scope, own: number | null) {
 async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], days: number[]) {
   const rows: (Seconds & { key: number; day: number })[] = [];
   for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-    const some = reported.slice(at, at + monitorsPerQuery);
+    const portion = reported.slice(at, at + monitorsPerQuery);
     rows.push(
       ...(await listDaySums(
         store,
-        some.map(({ key }) => key),
+        portion.map(({ key }) => key),
         days,
       )),
     );
@@ -249,15 +249,15 @@ export async function buildRows(
   const rows: ReportRow[] = [];
   const all: Outage[] = [];
   for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-    const some = reported.slice(at, at + monitorsPerQuery);
+    const portion = reported.slice(at, at + monitorsPerQuery);
     const sums = await sumPeriods(
       store,
-      some.map(({ key }) => key),
+      portion.map(({ key }) => key),
       periods,
     );
-    const ids = some.map(({ id }) => id);
+    const ids = portion.map(({ id }) => id);
     const states = await findStates(scope, ids, span);
-    for (const { key, id, name, groupId, createdAt } of some) {
+    for (const { key, id, name, groupId, createdAt } of portion) {
       const { measured, ...seconds } = sums.get(key) ?? { ...zeroSeconds, measured: null };
       const createdMs = Date.parse(createdAt);
       const isKnown = areStatesKnown(oldest, span, createdMs, measured);
@@ -300,14 +300,14 @@ export async function buildGroups(
   const members = Map.groupBy(rows, ({ groupId }) => groupId);
   const incidents = await countIncidentsByGroup(scope, span);
   return [...groups, { id: null, name: "Ungrouped" }].flatMap(({ id, name }) => {
-    const its = members.get(id);
-    if (its === undefined) return [];
-    const figures = combineFigures(its, incidents.get(id) ?? 0, span, termsOf(id));
+    const groupRows = members.get(id);
+    if (groupRows === undefined) return [];
+    const figures = combineFigures(groupRows, incidents.get(id) ?? 0, span, termsOf(id));
     const days = combineTones(
-      its.map((row) => row.days),
-      its[0]?.days.length ?? 0,
+      groupRows.map((row) => row.days),
+      groupRows[0]?.days.length ?? 0,
     );
-    return [{ id, name, monitors: its.length, ...figures, days }];
+    return [{ id, name, monitors: groupRows.length, ...figures, days }];
   });
 }
 

@@ -98,10 +98,10 @@ async function readMonths(
     const sums = new Map<string, Seconds>();
     const periods = splitPeriods(month.span);
     for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-      const some = reported.slice(at, at + monitorsPerQuery);
-      const keys = some.map(({ key }) => key);
+      const portion = reported.slice(at, at + monitorsPerQuery);
+      const keys = portion.map(({ key }) => key);
       const byKey = await sumPeriods(store, keys, periods);
-      for (const { key, id } of some) {
+      for (const { key, id } of portion) {
         const { measured: _measured, ...seconds } = byKey.get(key) ?? {
           measured: null,
           ...zeroSeconds,

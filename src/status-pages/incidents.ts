@@ -152,8 +152,8 @@ async function loadWithinBudget(
   const limit = updatesPerIncident;
   for (let from = 0; from < rows.length; from += incidentsPerPortion) {
     if (from > 0) await yieldToEventLoop();
-    const some = rows.slice(from, from + incidentsPerPortion);
-    const read = await loadIncidents(store, page, shownMonitors, some, { at, limit });
+    const portion = rows.slice(from, from + incidentsPerPortion);
+    const read = await loadIncidents(store, page, shownMonitors, portion, { at, limit });
     all.push(...limitUpdates(read, bytesOfText, budget));
   }
   return all;

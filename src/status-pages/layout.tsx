@@ -269,8 +269,8 @@ function listChoices(document: PageDocument) {
   const offered = listOffered(page);
   if (offered.length === 1 || isPreview) return [];
   if (copy) return offered.map((tag) => ({ tag, href: copy.inLanguage(tag) }));
-  const kept = query === "" ? "" : `${query}&`;
-  return offered.map((tag) => ({ tag, href: `?${kept}lang=${tag}` }));
+  const prefix = query === "" ? "" : `${query}&`;
+  return offered.map((tag) => ({ tag, href: `?${prefix}lang=${tag}` }));
 }
 
 function Languages({ document }: { document: PageDocument }) {

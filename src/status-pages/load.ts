@@ -68,10 +68,10 @@ async function readGroupMembers(store: Store, organizationId: string, groupIds: 
     for (let isWhole = false; !isWhole && left > 0;) {
       if (rows.length > 0) await yieldToEventLoop();
       const pageParameters = [organizationId, groupId, rows.length];
-      const some = await store.query<MonitorRow>(groupedText, pageParameters);
-      rows.push(...some);
-      left -= some.length;
-      isWhole = some.length < monitorsPerQuery;
+      const portion = await store.query<MonitorRow>(groupedText, pageParameters);
+      rows.push(...portion);
+      left -= portion.length;
+      isWhole = portion.length < monitorsPerQuery;
     }
   });
   return members;

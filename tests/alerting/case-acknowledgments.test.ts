@@ -12,33 +12,41 @@ type Start = { state?: "down" | "slow"; mode?: ServiceMode };
 async function createWorld({ state = "down", mode = "well" }: Start = {}) {
   const fakes = createCaseServices();
   fakes.behave(mode);
-  const made = await createPager({ exchange: fakes.exchange });
-  const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
-  const opsgenie = await made.channel({ type: "opsgenie", apiKey: "key" });
-  const jsm = await made.channel({ type: "jsm", apiKey: "key" });
-  await made.channel({ type: "pagerduty", routingKey: "s".repeat(32) });
-  const shop = await made.createWatchedJob([pagerduty, opsgenie, jsm], {
+  const pager = await createPager({ exchange: fakes.exchange });
+  const pagerduty = await pager.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
+  const opsgenie = await pager.channel({ type: "opsgenie", apiKey: "key" });
+  const jsm = await pager.channel({ type: "jsm", apiKey: "key" });
+  await pager.channel({ type: "pagerduty", routingKey: "s".repeat(32) });
+  const shop = await pager.createWatchedJob([pagerduty, opsgenie, jsm], {
     name: "Shop",
     degradedAfterMs: 500,
   });
   await shop.changeState(state);
-  await made.later();
-  const [{ id }] = (await made.readAlerts()) as [Json];
+  await pager.later();
+  const [{ id }] = (await pager.readAlerts()) as [Json];
   const act = async (action: string, body?: object) => {
     const path = `/api/v1/alerts/${id}/${action}`;
-    const { status } = await made.api("POST", path, body === undefined ? {} : { body });
+    const { status } = await pager.api("POST", path, body === undefined ? {} : { body });
     expect(status).toBe(200);
-    await made.later();
+    await pager.later();
   };
   /** The status of each case, oldest first. */
-  const statuses = () =>
+  const buildStatuses = () =>
     Object.fromEntries(
       services.map((service) => [service, fakes.cases[service].map(({ status }) => status).join()]),
     );
-  return { ...made, ...fakes, channels: { pagerduty, opsgenie, jsm }, shop, id, act, statuses };
+  return {
+    ...pager,
+    ...fakes,
+    channels: { pagerduty, opsgenie, jsm },
+    shop,
+    id,
+    act,
+    buildStatuses,
+  };
 }
 
-const all = (status: string) => ({ pagerduty: status, opsgenie: status, jsm: status });
+const listAll = (status: string) => ({ pagerduty: status, opsgenie: status, jsm: status });
 
 const reopened = {
   pagerduty: "resolved,triggered",
@@ -48,10 +56,10 @@ const reopened = {
 
 describe("an acknowledgment", () => {
   test("acknowledges the open cases, once, and is logged", async () => {
-    const { act, statuses, cases, pages, channels, api, id, readAlert, readDeliveries } =
+    const { act, buildStatuses, cases, pages, channels, api, id, readAlert, readDeliveries } =
       await createWorld();
     await act("acknowledge");
-    expect(statuses()).toEqual(all("acknowledged"));
+    expect(buildStatuses()).toEqual(listAll("acknowledged"));
     const { acknowledgments, timeline } = await readAlert(id);
     const note = `Acknowledged by ${acknowledgments[0].name} in Signalbox.`;
     expect(cases.opsgenie[0]?.notes).toEqual([note]);
@@ -70,27 +78,29 @@ describe("an acknowledgment", () => {
   });
 
   test("follows the outage, although the services were broken, and after a restart", async () => {
-    const { behave, act, later, restart, statuses, pages } = await createWorld({ mode: "broken" });
+    const { behave, act, later, restart, buildStatuses, pages } = await createWorld({
+      mode: "broken",
+    });
     await act("acknowledge");
     restart();
     await later();
-    expect(statuses()).toEqual(all(""));
+    expect(buildStatuses()).toEqual(listAll(""));
     behave("well");
     for (let i = 0; i < 4; i++) await later(900);
-    expect(statuses()).toEqual(all("acknowledged"));
+    expect(buildStatuses()).toEqual(listAll("acknowledged"));
     expect(pages).toHaveLength(3);
   });
 
   test("that was removed pages again", async () => {
-    const { act, statuses, pages, cases, shop, later, open } = await createWorld();
+    const { act, buildStatuses, pages, cases, shop, later, open } = await createWorld();
     await act("acknowledge");
     await act("unacknowledge");
-    expect(statuses()).toEqual(reopened);
+    expect(buildStatuses()).toEqual(reopened);
     expect(pages).toHaveLength(6);
     expect(cases.opsgenie[0]?.notes?.at(-1)).toBe("Opened again in Signalbox.");
     await act("acknowledge");
-    expect(statuses()).toEqual({
-      ...all("resolved,acknowledged"),
+    expect(buildStatuses()).toEqual({
+      ...listAll("resolved,acknowledged"),
       opsgenie: "acknowledged",
     });
     await shop.changeState("up");
@@ -99,59 +109,59 @@ describe("an acknowledgment", () => {
   });
 
   test("that was removed at once sends nothing", async () => {
-    const { api, id, later, statuses, pages, channels, readDeliveries } = await createWorld();
+    const { api, id, later, buildStatuses, pages, channels, readDeliveries } = await createWorld();
     await api("POST", `/api/v1/alerts/${id}/acknowledge`);
     await api("POST", `/api/v1/alerts/${id}/unacknowledge`);
     await later();
-    expect(statuses()).toEqual(all("triggered"));
+    expect(buildStatuses()).toEqual(listAll("triggered"));
     expect(pages).toHaveLength(3);
     expect(await readDeliveries(channels.pagerduty)).toHaveLength(1);
   });
 
   test("is not extended to a problem that got worse", async () => {
-    const { act, statuses, pages, shop, later } = await createWorld({ state: "slow" });
+    const { act, buildStatuses, pages, shop, later } = await createWorld({ state: "slow" });
     await act("acknowledge");
-    expect(statuses()).toEqual(all("acknowledged"));
+    expect(buildStatuses()).toEqual(listAll("acknowledged"));
     await shop.changeState("down");
     await later();
-    expect(statuses()).toEqual(all("resolved,triggered"));
+    expect(buildStatuses()).toEqual(listAll("resolved,triggered"));
     expect(pages).toHaveLength(6);
   });
 
   test("changes all cases, although each needs a write of its own", async () => {
-    const { act, appliance, restart, statuses, pages } = await createWorld();
+    const { act, appliance, restart, buildStatuses, pages } = await createWorld();
     Object.assign(appliance, { rowsAtOnce: 2 });
     restart();
     await act("acknowledge");
-    expect(statuses()).toEqual(all("acknowledged"));
+    expect(buildStatuses()).toEqual(listAll("acknowledged"));
     await act("unacknowledge");
-    expect(statuses()).toEqual(reopened);
+    expect(buildStatuses()).toEqual(reopened);
     expect(pages).toHaveLength(6);
   });
 
   test("is extended to a channel that is attached later", async () => {
-    const { act, api, statuses, shop, later, cases } = await createWorld();
+    const { act, api, buildStatuses, shop, later, cases } = await createWorld();
     await act("acknowledge");
     const { json } = await api("GET", "/api/v1/alert-channels");
     await shop.change({ alertChannelIds: json.data.map(({ id }: Json) => id) });
     await later();
     expect(cases.pagerduty.map(({ status }) => status)).toEqual(["acknowledged", "acknowledged"]);
-    expect(statuses()).toMatchObject({ opsgenie: "acknowledged", jsm: "acknowledged" });
+    expect(buildStatuses()).toMatchObject({ opsgenie: "acknowledged", jsm: "acknowledged" });
   });
 });
 
 describe("a snooze", () => {
   test("acknowledges the cases, and its end pages again", async () => {
-    const { act, statuses, pages, cases, time, later, restart } = await createWorld();
+    const { act, buildStatuses, pages, cases, time, later, restart } = await createWorld();
     await act("snooze", { until: new Date(time.now + 3_600_000).toISOString() });
-    expect(statuses()).toEqual(all("acknowledged"));
+    expect(buildStatuses()).toEqual(listAll("acknowledged"));
     expect(cases.jsm[0]?.notes).toEqual(["Snoozed in Signalbox."]);
     restart();
     await later(1_800);
     expect(pages).toHaveLength(3);
     await later(1_900);
     await later();
-    expect(statuses()).toEqual(reopened);
+    expect(buildStatuses()).toEqual(reopened);
     expect(pages).toHaveLength(6);
   });
 });

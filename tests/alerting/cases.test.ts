@@ -14,22 +14,22 @@ import { limitTries } from "../support/property-runs.ts";
 const day = 86_400;
 
 /** A monitor `Shop` that is up, and channels of both services that open cases. */
-async function watching(fields: object = {}) {
+async function startWatching(fields: object = {}) {
   const services = createCaseServices();
-  const made = await createPager({ exchange: services.exchange });
-  const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
-  const opsgenie = await made.channel({ type: "opsgenie", apiKey: "key" });
+  const pager = await createPager({ exchange: services.exchange });
+  const pagerduty = await pager.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
+  const opsgenie = await pager.channel({ type: "opsgenie", apiKey: "key" });
   const both = [pagerduty.id as string, opsgenie.id as string];
-  const group = await made.group({ name: "Payments" });
+  const group = await pager.group({ name: "Payments" });
   const watched = (more: object = {}) =>
-    made.createWatchedJob([pagerduty, opsgenie], {
+    pager.createWatchedJob([pagerduty, opsgenie], {
       name: "Shop",
       degradedAfterMs: 500,
       ...fields,
       ...more,
     });
   return {
-    ...made,
+    ...pager,
     ...services,
     pagerduty,
     opsgenie,
@@ -39,9 +39,9 @@ async function watching(fields: object = {}) {
     shop: await watched(),
     /** Open cases. Both services must have the same ones, except for their priority. */
     opened: () => {
-      const titles = (service: "pagerduty" | "opsgenie") =>
+      const buildTitles = (service: "pagerduty" | "opsgenie") =>
         services.open(service).map((one) => one.replace(/^\S+ /, ""));
-      expect(titles("opsgenie")).toEqual(titles("pagerduty"));
+      expect(buildTitles("opsgenie")).toEqual(buildTitles("pagerduty"));
       return services.open();
     },
   };
@@ -51,7 +51,7 @@ const isDown = ["critical Shop is down"];
 
 describe("a case is closed", () => {
   test("when the monitor is up again", async () => {
-    const { shop, later, opened, cases } = await watching();
+    const { shop, later, opened, cases } = await startWatching();
     await shop.changeState("down");
     await later();
     expect(opened()).toEqual(isDown);
@@ -61,11 +61,11 @@ describe("a case is closed", () => {
     expect([cases.pagerduty.length, cases.opsgenie.length]).toEqual([1, 1]);
   });
 
-  type TestSetUp = Awaited<ReturnType<typeof watching>>;
+  type TestSetUp = Awaited<ReturnType<typeof startWatching>>;
   const ends: [
     string,
-    (made: TestSetUp) => Promise<unknown>,
-    undone?: (made: TestSetUp) => Promise<unknown>,
+    (appliance: TestSetUp) => Promise<unknown>,
+    undone?: (appliance: TestSetUp) => Promise<unknown>,
   ][] = [
     [
       "muted",
@@ -99,17 +99,17 @@ describe("a case is closed", () => {
   ];
   for (const [what, end, undone] of ends)
     test(`when the monitor is ${what} while it is down${undone ? ", and another opens when that is over" : ""}`, async () => {
-      const made = await watching();
-      const { shop, later, opened, pages, restart } = made;
+      const world = await startWatching();
+      const { shop, later, opened, pages, restart } = world;
       await shop.changeState("down");
       await later();
-      await end(made);
+      await end(world);
       restart();
       await later();
       expect(opened()).toEqual([]);
       expect(pages).toHaveLength(2);
       if (undone === undefined) return;
-      await undone(made);
+      await undone(world);
       restart();
       await later();
       expect(opened()).toEqual(isDown);
@@ -120,7 +120,7 @@ describe("a case is closed", () => {
     });
 
   test("when its muted monitor recovers", async () => {
-    const { shop, later, opened } = await watching();
+    const { shop, later, opened } = await startWatching();
     await shop.changeState("down");
     await later();
     await shop.change({ muted: true });
@@ -133,7 +133,7 @@ describe("a case is closed", () => {
   });
 
   test("even if the request that opened it was never confirmed", async () => {
-    const { shop, later, opened, behave } = await watching();
+    const { shop, later, opened, behave } = await startWatching();
     behave("lost");
     await shop.changeState("down");
     for (let hours = 0; hours < 26; hours++) await later(3_600);
@@ -147,7 +147,7 @@ describe("a case is closed", () => {
   });
 
   test("even if the log no longer contains its opening", async () => {
-    const { shop, later, opened, store, time, database } = await watching();
+    const { shop, later, opened, store, time, database } = await startWatching();
     await shop.changeState("down");
     await later();
     time.now += 200 * day * 1_000;
@@ -161,7 +161,7 @@ describe("a case is closed", () => {
   });
 
   test("of a failing channel, when the channel works again", async () => {
-    const { inbox, watched, later, opened } = await watching({ alertChannelIds: [] });
+    const { inbox, watched, later, opened } = await startWatching({ alertChannelIds: [] });
     await using hook = await inbox({ name: "Bot" }, replyWith(403));
     const job = await watched({ name: "Job" });
     await job.change({ alertChannelIds: [hook.id] });
@@ -178,7 +178,7 @@ describe("a case is closed", () => {
 
 describe("a service that rejects requests for hours and then recovers", () => {
   test("gets the opening of a case", async () => {
-    const { shop, later, opened, behave } = await watching();
+    const { shop, later, opened, behave } = await startWatching();
     behave("forbidden");
     await shop.changeState("down");
     for (let hours = 0; hours < 5; hours++) await later(3_600);
@@ -189,7 +189,7 @@ describe("a service that rejects requests for hours and then recovers", () => {
   });
 
   test("gets the closing of a case", async () => {
-    const { shop, later, opened, behave } = await watching();
+    const { shop, later, opened, behave } = await startWatching();
     await shop.changeState("down");
     await later();
     behave("forbidden");
@@ -204,7 +204,7 @@ describe("a service that rejects requests for hours and then recovers", () => {
 
 describe("each problem of a monitor has its own case, which replaces the previous one:", () => {
   test("an outage pages even if the slowness before it was acknowledged", async () => {
-    const { shop, later, opened, acknowledge, pages } = await watching();
+    const { shop, later, opened, acknowledge, pages } = await startWatching();
     await shop.changeState("slow");
     await later();
     expect(opened()).toEqual(["warning Shop is degraded"]);
@@ -223,7 +223,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
   });
 
   test("the next outage pages even if the previous case was never closed", async () => {
-    const { shop, later, pages, behave, acknowledge } = await watching();
+    const { shop, later, pages, behave, acknowledge } = await startWatching();
     await shop.changeState("down");
     await later();
     acknowledge();
@@ -238,7 +238,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
   });
 
   test("reminders are added to the same case", async () => {
-    const { shop, later, opened, pages } = await watching({ reminderInterval: 600 });
+    const { shop, later, opened, pages } = await startWatching({ reminderInterval: 600 });
     await shop.changeState("down");
     for (let minutes = 0; minutes < 60; minutes += 10) await later(600);
     expect(opened()).toEqual(isDown);
@@ -246,7 +246,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
   });
 
   test("flapping replaces an outage, and an outage replaces flapping", async () => {
-    const { shop, later, opened } = await watching();
+    const { shop, later, opened } = await startWatching();
     for (let turn = 0; turn < 12; turn++) await shop.changeState(turn % 2 === 0 ? "down" : "up");
     await later();
     expect(opened()).toEqual(["warning Shop is flapping"]);
@@ -258,39 +258,39 @@ describe("each problem of a monitor has its own case, which replaces the previou
 });
 
 describe("a certificate", () => {
-  async function certified(days: number) {
-    const made = await watching();
-    const fields = { name: "Site", alertChannelIds: made.both, interval: 3_600 };
-    const site = await made.createSite(fields);
-    await made.engine.runOnce();
+  async function setUpCertified(days: number) {
+    const world = await startWatching();
+    const fields = { name: "Site", alertChannelIds: world.both, interval: 3_600 };
+    const site = await world.createSite(fields);
+    await world.engine.runOnce();
     const endsAt = (at: string) =>
-      made.database.run(
+      world.database.run(
         "UPDATE monitor_states SET certificate_expires_at = ? WHERE monitor_id = ?",
         [at, site.id],
       );
-    const inDays = (left: number) => new Date(made.time.now + left * day * 1000).toISOString();
+    const inDays = (left: number) => new Date(world.time.now + left * day * 1000).toISOString();
     const first = inDays(days);
     endsAt(first);
-    await made.later();
+    await world.later();
     return {
-      ...made,
+      ...world,
       site,
       /** Renews the certificate. */
       endsIn: (left: number) => endsAt(inDays(left)),
       /** Checks it again with the same certificate. */
       checked: async () => {
-        made.time.now += 3_600_000;
-        await made.engine.runOnce();
+        world.time.now += 3_600_000;
+        await world.engine.runOnce();
         endsAt(first);
-        await made.later();
+        await world.later();
       },
       [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
     };
   }
 
   test("has a case for each threshold, and none once it is renewed", async () => {
-    await using made = await certified(9.5);
-    const { opened, later, endsIn, pages } = made;
+    await using world = await setUpCertified(9.5);
+    const { opened, later, endsIn, pages } = world;
     expect(opened()).toEqual(["warning The certificate of Site expires in 9 days"]);
     await later(4 * day);
     await later();
@@ -305,8 +305,8 @@ describe("a certificate", () => {
   });
 
   test("that is renewed for only a short time opens a case again", async () => {
-    await using made = await certified(2.5);
-    const { opened, later, endsIn } = made;
+    await using world = await setUpCertified(2.5);
+    const { opened, later, endsIn } = world;
     endsIn(6.5);
     await later();
     expect(opened()).toEqual(["warning The certificate of Site expires in 6 days"]);
@@ -318,16 +318,16 @@ describe("a certificate", () => {
     ["detached", { alertChannelIds: [] }],
   ] as const)
     test(`of a monitor that is ${what} no longer has a case`, async () => {
-      await using made = await certified(5.5);
-      const { opened, later, changeMonitor, site } = made;
+      await using world = await setUpCertified(5.5);
+      const { opened, later, changeMonitor, site } = world;
       expect((await changeMonitor(site.id, change)).status).toBe(200);
       await later();
       expect(opened()).toEqual([]);
     });
 
   test("has a case in addition to that of an outage, and neither closes the other", async () => {
-    await using made = await certified(5.5);
-    const { opened, site, checked } = made;
+    await using world = await setUpCertified(5.5);
+    const { opened, site, checked } = world;
     const ends = "warning The certificate of Site expires in 5 days";
     site.failNow();
     await checked();
@@ -339,25 +339,25 @@ describe("a certificate", () => {
 });
 
 describe("an incident", () => {
-  const incident = (made: Awaited<ReturnType<typeof watching>>, body: object) =>
-    made.api("POST", "/api/v1/incidents", { body: { title: "Slow", ...body } });
+  const createIncident = (world: Awaited<ReturnType<typeof startWatching>>, body: object) =>
+    world.api("POST", "/api/v1/incidents", { body: { title: "Slow", ...body } });
 
   test("has a case of its severity, which is replaced when the severity rises", async () => {
-    const made = await watching();
-    const { json } = await incident(made, { severity: "minor" });
-    await made.later();
-    expect(made.opened()).toEqual(["warning Incident: Slow"]);
-    made.acknowledge();
+    const world = await startWatching();
+    const { json } = await createIncident(world, { severity: "minor" });
+    await world.later();
+    expect(world.opened()).toEqual(["warning Incident: Slow"]);
+    world.acknowledge();
     const path = `/api/v1/incidents/${json.data.id}`;
-    await made.api("PATCH", path, { body: { severity: "critical", status: "identified" } });
-    await made.later();
-    expect(made.opened()).toEqual(["critical Incident, identified: Slow"]);
-    await made.api("PATCH", path, { body: { message: "More." } });
-    await made.later();
-    expect(made.pages).toHaveLength(4);
-    await made.api("POST", `${path}/resolve`);
-    await made.later();
-    expect(made.opened()).toEqual([]);
+    await world.api("PATCH", path, { body: { severity: "critical", status: "identified" } });
+    await world.later();
+    expect(world.opened()).toEqual(["critical Incident, identified: Slow"]);
+    await world.api("PATCH", path, { body: { message: "More." } });
+    await world.later();
+    expect(world.pages).toHaveLength(4);
+    await world.api("POST", `${path}/resolve`);
+    await world.later();
+    expect(world.opened()).toEqual([]);
   });
 
   for (const [what, end] of [
@@ -366,44 +366,44 @@ describe("an incident", () => {
     ["open on disabled channels", { enabled: false }],
   ] as const)
     test(`that is ${what} no longer has a case`, async () => {
-      const made = await watching();
-      const { json } = await incident(made, {});
-      await made.later();
-      expect(made.opened()).toEqual(["warning Incident: Slow"]);
-      if (end === "DELETE") await made.api(end, `/api/v1/incidents/${json.data.id}`);
-      else for (const one of [made.pagerduty, made.opsgenie]) await made.changeChannel(one, end);
-      await made.later();
-      expect(made.opened()).toEqual([]);
+      const world = await startWatching();
+      const { json } = await createIncident(world, {});
+      await world.later();
+      expect(world.opened()).toEqual(["warning Incident: Slow"]);
+      if (end === "DELETE") await world.api(end, `/api/v1/incidents/${json.data.id}`);
+      else for (const one of [world.pagerduty, world.opsgenie]) await world.changeChannel(one, end);
+      await world.later();
+      expect(world.opened()).toEqual([]);
     });
 
   test("of a monitor no longer has a case when the monitor is deleted", async () => {
-    const made = await watching();
-    const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
+    const world = await startWatching();
+    const job = await world.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
     await job.changeState("down");
-    await made.later();
-    expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
-    await made.api("DELETE", `/api/v1/monitors/${job.id}`);
-    await made.later();
-    expect(made.opened()).toEqual([]);
+    await world.later();
+    expect(world.opened()).toEqual([expect.stringContaining("error Incident: ")]);
+    await world.api("DELETE", `/api/v1/monitors/${job.id}`);
+    await world.later();
+    expect(world.opened()).toEqual([]);
   });
 
   test("of a monitor no longer has a case when it ends while the monitor is muted", async () => {
-    const made = await watching();
-    const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
+    const world = await startWatching();
+    const job = await world.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
     await job.changeState("down");
-    await made.later();
-    expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
+    await world.later();
+    expect(world.opened()).toEqual([expect.stringContaining("error Incident: ")]);
     await job.change({ muted: true });
     await job.changeState("up");
-    await made.later();
-    expect(made.opened()).toEqual([]);
+    await world.later();
+    expect(world.opened()).toEqual([]);
   });
 });
 
 test("a problem of the appliance is one case at all its stages, and the next problem is another", async () => {
-  const { store, ours, time, later, opened, pages } = await watching();
+  const { store, ours, time, later, opened, pages } = await startWatching();
   const begins = async (stage: string, severity: "warning" | "error") => {
     const problem = {
       name: "certificate",
@@ -437,7 +437,7 @@ test("a problem of the appliance is one case at all its stages, and the next pro
 });
 
 test("a problem that an older version reported is closed after ten minutes", async () => {
-  const { store, ours, time, later, opened } = await watching();
+  const { store, ours, time, later, opened } = await startWatching();
   const at = new Date(time.now).toISOString();
   const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
   await store.atomic([appendEvent({ ...event, data: { message: "No network." } } as Event)]);
@@ -448,7 +448,7 @@ test("a problem that an older version reported is closed after ten minutes", asy
 });
 
 test("each test alert pages, even if the last one was acknowledged", async () => {
-  const { api, pagerduty, pages, acknowledge } = await watching();
+  const { api, pagerduty, pages, acknowledge } = await startWatching();
   for (let time = 0; time < 2; time++) {
     await api("POST", `/api/v1/alert-channels/${pagerduty.id}/test`);
     acknowledge();
@@ -457,12 +457,12 @@ test("each test alert pages, even if the last one was acknowledged", async () =>
 });
 
 describe("after any sequence of events", () => {
-  type Snapshot = Awaited<ReturnType<typeof snapshot>>;
+  type Snapshot = Awaited<ReturnType<typeof readSnapshot>>;
 
-  async function snapshot() {
-    const made = await watching();
-    const { api, services, time, later } = { ...made, services: made };
-    const jobs = [made.shop, await made.watched({ name: "Job", autoIncidentSeverity: "major" })];
+  async function readSnapshot() {
+    const world = await startWatching();
+    const { api, services, time, later } = { ...world, services: world };
+    const jobs = [world.shop, await world.watched({ name: "Job", autoIncidentSeverity: "major" })];
     const states = new Map(
       jobs.map(({ id }) => [
         id,
@@ -511,22 +511,22 @@ describe("after any sequence of events", () => {
       async attach(index: number, attached: boolean) {
         const { job, state } = stateOf(index);
         if (state.gone) return;
-        await job.change({ alertChannelIds: attached ? made.both : [] });
+        await job.change({ alertChannelIds: attached ? world.both : [] });
         state.attached = attached;
       },
       async join(index: number, grouped: boolean) {
         const { job, state } = stateOf(index);
         if (state.gone) return;
-        await job.change({ groupId: grouped ? made.group : null });
+        await job.change({ groupId: grouped ? world.group : null });
         state.grouped = grouped;
       },
       async muteGroup(muted: boolean) {
-        await made.muteGroup(made.group, muted);
+        await world.muteGroup(world.group, muted);
         groupMuted = muted;
       },
       async enable(on: boolean) {
-        for (const one of [made.pagerduty, made.opsgenie])
-          await made.changeChannel(one, { enabled: on });
+        for (const one of [world.pagerduty, world.opsgenie])
+          await world.changeChannel(one, { enabled: on });
         enabled = on;
       },
       async remove(index: number) {
@@ -552,12 +552,12 @@ describe("after any sequence of events", () => {
       pass: async (seconds: number) => {
         await later(seconds);
       },
-      restart: () => void made.restart(),
+      restart: () => void world.restart(),
       settle,
     };
     return {
       ...does,
-      made,
+      world,
       /** Expected cases, by their titles. */
       wanted: () =>
         jobs.flatMap(({ id }, index) => {
@@ -624,11 +624,11 @@ describe("after any sequence of events", () => {
   );
 
   async function run(actions: readonly Action[]) {
-    const all = await snapshot();
+    const all = await readSnapshot();
     for (const [name, ...parts] of actions) {
       await (all[name] as (...parts: unknown[]) => unknown)(...parts);
       if (name !== "settle") continue;
-      const ofMonitors = all.made
+      const ofMonitors = all.world
         .opened()
         .filter(
           (title) => /(Shop|Job) is (down|degraded)$/.test(title) && !title.includes("Incident"),
@@ -636,8 +636,8 @@ describe("after any sequence of events", () => {
       expect(ofMonitors).toEqual(all.wanted().toSorted());
     }
     await all.heal();
-    expect(all.made.opened()).toEqual([]);
-    const left = all.made.database.query("select count(*) from open_cases").values();
+    expect(all.world.opened()).toEqual([]);
+    const left = all.world.database.query("select count(*) from open_cases").values();
     expect(left).toEqual([[0]]);
   }
 

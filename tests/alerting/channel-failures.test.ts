@@ -114,13 +114,13 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   test("once each if two fail, which are not notified of each other", async () => {
-    const { inbox, createWatchedJob: watched, later, readMessages: told } = await createPager();
+    const { inbox, createWatchedJob: watched, later, readMessages: message } = await createPager();
     await using one = await inbox({ name: "One" }, replyWith(410));
     await using two = await inbox({ name: "Two" }, replyWith(410));
     const backup = await watched([one, two]);
     await backup.changeState("down");
     for (let turn = 0; turn < 10; turn++) await later();
-    expect(told().map(({ type }) => type)).toEqual([
+    expect(message().map(({ type }) => type)).toEqual([
       "monitor.down",
       "channel.failed",
       "channel.failed",
@@ -237,7 +237,7 @@ describe("a waiting delivery of a channel", () => {
       inbox,
       createWatchedJob: watched,
       later,
-      readMessages: told,
+      readMessages: message,
       logged,
     } = await createPager();
     await using gone = await inbox({ name: "Gone" }, replyWith(500));
@@ -251,7 +251,7 @@ describe("a waiting delivery of a channel", () => {
     for (let turn = 0; turn < 3; turn++) await later(600);
     expect(gone.asked).toHaveLength(1);
     expect(other.listTitles()).toEqual([down, up]);
-    const [first] = told();
+    const [first] = message();
     const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
       other.id,

@@ -8,14 +8,14 @@ const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
 /** A monitor that went down, and its channel, whose receiver has these responses. */
-async function outage(reply: Reply = replyWith(500), settings = {}) {
-  const made = await createPager();
-  const hook = await made.inbox(settings, reply);
-  const backup = await made.createWatchedJob([hook]);
+async function createOutage(reply: Reply = replyWith(500), settings = {}) {
+  const pager = await createPager();
+  const hook = await pager.inbox(settings, reply);
+  const backup = await pager.createWatchedJob([hook]);
   await backup.changeState("down");
-  const nextAt = async () => (await made.readDeliveries(hook))[0].nextAttemptAt as string | null;
+  const nextAt = async () => (await pager.readDeliveries(hook))[0].nextAttemptAt as string | null;
   return {
-    ...made,
+    ...pager,
     hook,
     backup,
     /** Advances to the next attempt; returns the seconds since `from`, or null if there is none. */
@@ -23,20 +23,20 @@ async function outage(reply: Reply = replyWith(500), settings = {}) {
       const at = await nextAt();
       if (at === null) return null;
       const before = hook.asked.length;
-      made.time.now = Date.parse(at) - 1;
-      await made.later(0);
+      pager.time.now = Date.parse(at) - 1;
+      await pager.later(0);
       expect(hook.asked).toHaveLength(before);
-      made.time.now += 1;
-      await made.later(0);
+      pager.time.now += 1;
+      await pager.later(0);
       expect(hook.asked).toHaveLength(before + 1);
-      return (made.time.now - from) / 1000;
+      return (pager.time.now - from) / 1000;
     },
   };
 }
 
 describe("a failed delivery is retried", () => {
   test("after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 hours, and then given up", async () => {
-    const { hook, next, time, later, readDeliveries: deliveriesOf } = await outage();
+    const { hook, next, time, later, readDeliveries: deliveriesOf } = await createOutage();
     await using _ = hook;
     await later(5);
     const first = time.now;
@@ -61,7 +61,7 @@ describe("a failed delivery is retried", () => {
     [1, 1.2],
   ] as const)
     test(`up to a fifth sooner or later: × ${factor}`, async () => {
-      const { hook, next, time, later, restart } = await outage();
+      const { hook, next, time, later, restart } = await createOutage();
       await using _ = hook;
       restart(random);
       await later(5);
@@ -73,7 +73,7 @@ describe("a failed delivery is retried", () => {
     });
 
   test("with the same id and body each time, also after a restart", async () => {
-    const { hook, later, restart } = await outage(reset);
+    const { hook, later, restart } = await createOutage(reset);
     await using _ = hook;
     for (const seconds of [10, 6, 16, 61]) {
       await later(seconds);
@@ -85,7 +85,9 @@ describe("a failed delivery is retried", () => {
   });
 
   test("after the receiver's Retry-After, up to an hour", async () => {
-    const { hook, next, time, later } = await outage(replyWith(429, "", { "retry-after": "3600" }));
+    const { hook, next, time, later } = await createOutage(
+      replyWith(429, "", { "retry-after": "3600" }),
+    );
     await using _ = hook;
     await later(5);
     expect(await next(time.now)).toBe(3_600);
@@ -100,7 +102,7 @@ describe("a failed delivery is retried", () => {
       later,
       readDeliveries: deliveriesOf,
       readChannel: channelOf,
-    } = await outage(replyWith(410));
+    } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     await later(86_400);
@@ -113,7 +115,7 @@ describe("a failed delivery is retried", () => {
 
   for (const status of [401, 403, 404]) {
     test(`after HTTP ${status}, which can be a proxy's temporary response, other channels are notified at once, and it arrives`, async () => {
-      const made = await outage(replyWith(status));
+      const world = await createOutage(replyWith(status));
       const {
         hook,
         later,
@@ -121,7 +123,7 @@ describe("a failed delivery is retried", () => {
         readDeliveries: deliveriesOf,
         readChannel: channelOf,
         backup,
-      } = made;
+      } = world;
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later();
@@ -150,7 +152,7 @@ describe("a failed delivery is retried", () => {
         time,
         inbox,
         readDeliveries: deliveriesOf,
-      } = await outage(replyWith(status));
+      } = await createOutage(replyWith(status));
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later(5);
@@ -166,7 +168,13 @@ describe("a failed delivery is retried", () => {
   }
 
   test("for a day if it looked permanent for less than an hour", async () => {
-    const { hook, later, next, time, readDeliveries: deliveriesOf } = await outage(replyWith(404));
+    const {
+      hook,
+      later,
+      next,
+      time,
+      readDeliveries: deliveriesOf,
+    } = await createOutage(replyWith(404));
     await using _ = hook;
     await later(5);
     const first = time.now;
@@ -179,8 +187,8 @@ describe("a failed delivery is retried", () => {
   });
 
   test("a Retry-After delays the whole channel, also after a restart", async () => {
-    const made = await outage(replyWith(429, "", { "retry-after": "600" }));
-    const { hook, later, createWatchedJob: watched, restart, inbox } = made;
+    const world = await createOutage(replyWith(429, "", { "retry-after": "600" }));
+    const { hook, later, createWatchedJob: watched, restart, inbox } = world;
     await using _ = hook;
     await using other = await inbox();
     await later(5);
@@ -197,26 +205,31 @@ describe("a failed delivery is retried", () => {
   });
 
   test("a Retry-After with a date is honored unless the date has passed", async () => {
-    const made = await createPager();
-    const date = (seconds: number) => new Date(made.time.now + seconds * 1000).toUTCString();
-    await using hook = await made.inbox({}, (response) =>
+    const pager = await createPager();
+    const date = (seconds: number) => new Date(pager.time.now + seconds * 1000).toUTCString();
+    await using hook = await pager.inbox({}, (response) =>
       replyWith(503, "", { "retry-after": date(400) })(response),
     );
-    const backup = await made.createWatchedJob([hook]);
+    const backup = await pager.createWatchedJob([hook]);
     await backup.changeState("down");
-    await made.later(5);
+    await pager.later(5);
     expect(hook.asked).toHaveLength(1);
-    await made.later(390);
+    await pager.later(390);
     expect(hook.asked).toHaveLength(1);
     hook.setReply((response) => replyWith(503, "", { "retry-after": date(-400) })(response));
-    await made.later(12);
+    await pager.later(12);
     expect(hook.asked).toHaveLength(2);
-    await made.later(20);
+    await pager.later(20);
     expect(hook.asked).toHaveLength(3);
   });
 
   test("together with everything that waits, once a delivery succeeds", async () => {
-    const { hook, later, createWatchedJob: watched, readDeliveries: deliveriesOf } = await outage();
+    const {
+      hook,
+      later,
+      createWatchedJob: watched,
+      readDeliveries: deliveriesOf,
+    } = await createOutage();
     await using _ = hook;
     for (const wait of [10, 6, 16, 61, 301]) await later(wait);
     const other = await watched([hook], { name: "Other" });
@@ -240,7 +253,7 @@ describe("the order:", () => {
       const isPoison = body.includes("Backup");
       replyWith(isPoison ? 500 : 200)(response);
     });
-    const taken = () => hook.listTitles().filter((one) => !one.endsWith("Backup"));
+    const readUsed = () => hook.listTitles().filter((one) => !one.endsWith("Backup"));
     const backup = await watched([hook]);
     await backup.changeState("down");
     await later();
@@ -253,7 +266,7 @@ describe("the order:", () => {
     }
     await backup.changeState("up");
     await later();
-    expect(taken()).toEqual(
+    expect(readUsed()).toEqual(
       ["A", "B", "C"].flatMap((name) => [`monitor.down ${name}`, `monitor.up ${name}`]),
     );
     expect(hook.listTitles()).not.toContain(up);
@@ -282,7 +295,12 @@ describe("the order:", () => {
 
 describe("the end of an outage", () => {
   test("is not sent if the outage was given up", async () => {
-    const { hook, backup, later, readDeliveries: deliveriesOf } = await outage(replyWith(410));
+    const {
+      hook,
+      backup,
+      later,
+      readDeliveries: deliveriesOf,
+    } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     hook.setReply(replyWith());
@@ -293,7 +311,7 @@ describe("the end of an outage", () => {
   });
 
   test("is left out of a digest without affecting its other alerts", async () => {
-    const { hook, backup, createWatchedJob: watched, later } = await outage(replyWith(410));
+    const { hook, backup, createWatchedJob: watched, later } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     hook.setReply(replyWith());
@@ -308,7 +326,7 @@ describe("the end of an outage", () => {
   });
 
   test("is sent if the outage arrived, even if a reminder of it was given up", async () => {
-    const { hook, backup, later, deliverTwiceAfter: lasts } = await outage(replyWith());
+    const { hook, backup, later, deliverTwiceAfter: lasts } = await createOutage(replyWith());
     await using _ = hook;
     await later();
     await backup.change({ reminderInterval: 600 });
@@ -323,7 +341,7 @@ describe("the end of an outage", () => {
 
 describe("the machine stops", () => {
   test("before an outage was read: it is sent once", async () => {
-    const { hook, later, crashBefore: diesBefore, restart } = await outage(replyWith());
+    const { hook, later, crashBefore: diesBefore, restart } = await createOutage(replyWith());
     await using _ = hook;
     diesBefore('insert into "deliveries"');
     const failure = await later().catch(String);
@@ -335,7 +353,7 @@ describe("the machine stops", () => {
   });
 
   test("before it was sent: it is sent once", async () => {
-    const { hook, later, crashBefore: diesBefore, restart } = await outage(replyWith());
+    const { hook, later, crashBefore: diesBefore, restart } = await createOutage(replyWith());
     await using _ = hook;
     diesBefore("set status = 'sending'");
     await later();
@@ -347,7 +365,13 @@ describe("the machine stops", () => {
   });
 
   test("before the attempt is stored: it is sent again with the same ID, and before its end", async () => {
-    const { hook, backup, later, crashBefore: diesBefore, restart } = await outage(replyWith());
+    const {
+      hook,
+      backup,
+      later,
+      crashBefore: diesBefore,
+      restart,
+    } = await createOutage(replyWith());
     await using _ = hook;
     diesBefore("delivery_attempts");
     await later();
@@ -363,7 +387,7 @@ describe("the machine stops", () => {
   });
 
   test("on purpose: deliveries in flight finish, and are not sent again", async () => {
-    const { hook, time, later, restart } = await outage(hang);
+    const { hook, time, later, restart } = await createOutage(hang);
     await using _ = hook;
     await later(0);
     time.now += 10_000;
@@ -380,32 +404,32 @@ describe("the machine stops", () => {
   });
 
   test("and starts again, twenty times: nothing is repeated, in any state", async () => {
-    const made = await createPager();
-    await using hook = await made.inbox();
+    const pager = await createPager();
+    await using hook = await pager.inbox();
     const alertChannelIds = [hook.id];
-    await using well = await made.createSite({ alertChannelIds });
-    await using ill = await made.createSite({ alertChannelIds });
+    await using well = await pager.createSite({ alertChannelIds });
+    await using ill = await pager.createSite({ alertChannelIds });
     ill.failNow();
     const [quiet, broken] = [
-      await made.createWatchedJob([hook]),
-      await made.createWatchedJob([hook]),
+      await pager.createWatchedJob([hook]),
+      await pager.createWatchedJob([hook]),
     ];
-    await made.engine.runOnce();
+    await pager.engine.runOnce();
     await broken.changeState("down");
-    await made.later();
+    await pager.later();
     expect(hook.listTitles()).toEqual(["monitor.down Shop", down]);
     for (let restart = 0; restart < 20; restart++) {
       const { engine, alerts } = createAppliance({
-        store: made.store,
-        clock: () => made.time.now,
-        vault: made.appliance.vault,
+        store: pager.store,
+        clock: () => pager.time.now,
+        vault: pager.appliance.vault,
       });
       await engine.runOnce();
-      made.time.now += 60_000;
+      pager.time.now += 60_000;
       await engine.runOnce();
       await alerts.runOnce();
     }
-    const states = await Promise.all([well.id, ill.id, quiet.id, broken.id].map(made.readStatus));
+    const states = await Promise.all([well.id, ill.id, quiet.id, broken.id].map(pager.readStatus));
     expect(states).toEqual(["up", "down", "up", "down"]);
     expect([well.asked.length, ill.asked.length].every((count) => count > 10)).toBe(true);
     expect(hook.asked).toHaveLength(1);

@@ -6,20 +6,20 @@ import { createPager } from "../support/pager.ts";
 import { replyWith, reset, startTarget } from "../support/target.ts";
 
 /** Monitors A, B, C, … on one channel, and times in seconds from the start. */
-async function moments() {
-  const made = await createPager();
-  const hook = await made.inbox();
-  const begin = made.time.now + 60_000;
+async function readMoments() {
+  const pager = await createPager();
+  const hook = await pager.inbox();
+  const begin = pager.time.now + 60_000;
   const down = async (name: string) =>
-    (await made.createWatchedJob([hook], { name: `Job ${name}` })).changeState("down");
+    (await pager.createWatchedJob([hook], { name: `Job ${name}` })).changeState("down");
   return {
-    ...made,
+    ...pager,
     hook,
     /** At this second these monitors go down, and due deliveries are sent. */
     at: async (second: number, ...names: string[]) => {
-      made.time.now = begin + second * 1000;
+      pager.time.now = begin + second * 1000;
       for (const name of names) await down(name);
-      await made.later(0);
+      await pager.later(0);
     },
   };
 }
@@ -55,7 +55,7 @@ test("hundreds of monitors that go down at once are a few messages below 20 kB, 
 });
 
 test("alerts that do not fit into a digest are sent in another one", async () => {
-  const { hook, at } = await moments();
+  const { hook, at } = await readMoments();
   await using _ = hook;
   const names = Array.from({ length: 60 }, (_unused, index) => `${"long ".repeat(40)}${index}`);
   await at(0, ...names.slice(0, 20));
@@ -107,7 +107,7 @@ test("more than 1,000 alerts are several messages for every service", async () =
 
 describe("an alert", () => {
   test("is sent alone after five seconds", async () => {
-    const { hook, at } = await moments();
+    const { hook, at } = await readMoments();
     await using _ = hook;
     await at(0, "A");
     await at(4.9);
@@ -117,7 +117,7 @@ describe("an alert", () => {
   });
 
   test("within five seconds of the first is sent with it, at least one second later", async () => {
-    const { hook, at } = await moments();
+    const { hook, at } = await readMoments();
     await using _ = hook;
     await at(0, "A");
     await at(3, "B");
@@ -136,7 +136,7 @@ describe("an alert", () => {
   });
 
   test("after the first was sent is a separate message", async () => {
-    const { hook, at } = await moments();
+    const { hook, at } = await readMoments();
     await using _ = hook;
     await at(0, "A");
     await at(5.1);
@@ -148,7 +148,7 @@ describe("an alert", () => {
   });
 
   test("that repeats delays a message for at most ten seconds", async () => {
-    const { hook, at } = await moments();
+    const { hook, at } = await readMoments();
     await using _ = hook;
     const seconds = [0, 1, 2, 3, 4, 4.8, 5.6, 6.4, 7.2, 8, 8.8, 9.6];
     for (const second of seconds) await at(second, `at ${second}`);
@@ -184,7 +184,7 @@ for (const [type, secrets] of [
       createWatchedJob: watched,
       later,
       readDeliveries: deliveriesOf,
-      readMessages: told,
+      readMessages: message,
     } = await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     });
@@ -195,7 +195,7 @@ for (const [type, secrets] of [
     expect(service.asked).toHaveLength(3);
     const deliveries = await deliveriesOf(cases);
     expect(deliveries.map((one) => [one.type, one.status, one.alertIds])).toEqual(
-      told().map(({ id }) => ["monitor.down", "delivered", [id]]),
+      message().map(({ id }) => ["monitor.down", "delivered", [id]]),
     );
   });
 
@@ -223,7 +223,7 @@ test("a monitor whose alerts are rejected delays no others, however many are col
 });
 
 test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
-  const { inbox, createWatchedJob: watched, later, readMessages: told } = await createPager();
+  const { inbox, createWatchedJob: watched, later, readMessages: message } = await createPager();
   await using both = await inbox();
   await using one = await inbox();
   const [a, b] = [await watched([both, one], { name: "A" }), await watched([both], { name: "B" })];
@@ -231,7 +231,7 @@ test("an alert has one id, alone or in a digest, on any channel, and in the log"
   await b.changeState("down");
   await later();
   const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
-  const [ofA, ofB] = told().map(({ id }) => id);
+  const [ofA, ofB] = message().map(({ id }) => id);
   expect(idsOf(both)).toEqual([ofA, ofB]);
   expect(idsOf(one)).toEqual([ofA]);
   expect(one.received()[0]?.id).not.toBe(both.received()[0]?.id as string);
@@ -268,18 +268,18 @@ describe("while a channel is down", () => {
   });
 
   /** Two failing deliveries, about A and B; the next attempts are at second 393. */
-  async function twoFailing() {
-    const made = await moments();
-    made.hook.setReply(replyWith(500));
-    await made.at(0, "A");
-    await made.at(6);
-    await made.at(7, "B");
-    for (const second of [13, 18, 33, 93]) await made.at(second);
-    return made;
+  async function setUpTwoFailing() {
+    const world = await readMoments();
+    world.hook.setReply(replyWith(500));
+    await world.at(0, "A");
+    await world.at(6);
+    await world.at(7, "B");
+    for (const second of [13, 18, 33, 93]) await world.at(second);
+    return world;
   }
 
   test("an alert that joins a waiting digest causes an early retry, too", async () => {
-    const { hook, at, readDeliveries } = await twoFailing();
+    const { hook, at, readDeliveries } = await setUpTwoFailing();
     await at(93.9, "C");
     await at(108);
     hook.setReply(replyWith());
@@ -290,7 +290,7 @@ describe("while a channel is down", () => {
   });
 
   test("an alert that becomes due during an attempt causes another one", async () => {
-    const { hook, at, time, readDeliveries } = await twoFailing();
+    const { hook, at, time, readDeliveries } = await setUpTwoFailing();
     await at(390, "C");
     hook.setReply((response) => {
       time.now += 10_000;
@@ -328,7 +328,7 @@ describe("while a channel is down", () => {
       later,
       restart,
       crashBefore: diesBefore,
-      readMessages: told,
+      readMessages: message,
     } = await createPager();
     let dice = 7;
     const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -356,7 +356,7 @@ describe("while a channel is down", () => {
     for (let minute = 0; minute < 10; minute++) await later(60);
     const arrived = hook.alerts().filter(({ id }) => taken.has(id));
     const deliveryOf = new Map(arrived.map(({ id, data }) => [data.alertId, id]));
-    const all = told();
+    const all = message();
     expect(all.length).toBeGreaterThan(30);
     expect(new Set(deliveryOf.keys())).toEqual(new Set(all.map(({ id }) => id)));
     for (const { id, data } of arrived) expect(deliveryOf.get(data.alertId)).toBe(id);

@@ -75,8 +75,8 @@ describe("a drill of a policy", () => {
     expect(page.data.message).toStartWith("This is a drill");
     expect(inbox.received()).toEqual([]);
     const link = new URL(page.data.acknowledgeUrl);
-    const answer = await world.stranger("POST", link.pathname);
-    expect(answer.status).toBe(200);
+    const response = await world.stranger("POST", link.pathname);
+    expect(response.status).toBe(200);
     // The second press shows who acknowledged it, and when.
     for (const method of ["POST", "GET"]) {
       const again = await world.stranger(method, link.pathname);

@@ -19,9 +19,9 @@ function predict({ minutes, repeat, actions }: Case): string[] {
   const stages = [...all, { channel: "default", after: (repeat + 1) * round }];
   const sent: string[] = [];
   let state: { from: number; next: number; quiet: "no" | "acknowledged" | number } | null = null;
-  const told = new Set<string>();
+  const message = new Set<string>();
   let now = 0;
-  const look = () => {
+  const inspect = () => {
     if (state === null) return;
     if (typeof state.quiet === "number" && state.quiet <= now)
       state = { from: now, next: 0, quiet: "no" };
@@ -29,16 +29,16 @@ function predict({ minutes, repeat, actions }: Case): string[] {
       const { channel, after } = stages[state.next] as (typeof stages)[number];
       if (state.from + after * 60_000 > now) return;
       sent.push(`${Math.round(now / 60_000)} ${channel}`);
-      told.add(channel);
+      message.add(channel);
       state.next += 1;
     }
   };
   for (const [action, wait] of actions) {
     if (action === "down" && state === null) state = { from: now, next: 0, quiet: "no" };
     if (action === "up" && state !== null) {
-      for (const channel of [...told].toSorted())
+      for (const channel of [...message].toSorted())
         sent.push(`${Math.round(now / 60_000)} ${channel} up`);
-      told.clear();
+      message.clear();
       state = null;
     }
     if (action === "acknowledge" && state !== null) state.quiet = "acknowledged";
@@ -50,10 +50,10 @@ function predict({ minutes, repeat, actions }: Case): string[] {
       else state.from += Math.max(0, now - scheduled);
       state.quiet = "no";
     }
-    look();
+    inspect();
     for (let passed = 0; passed < wait; passed++) {
       now += stepMs;
-      look();
+      inspect();
     }
   }
   return sent;

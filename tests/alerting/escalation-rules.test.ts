@@ -110,16 +110,18 @@ describe("a step", () => {
 
   test("says why a target gets nothing", () => {
     const facts = factsOf({ ...ops, enabled: false });
-    const say = (type: "person" | "schedule" | "channel", id: string) =>
+    const print = (type: "person" | "schedule" | "channel", id: string) =>
       planStep([{ type, id }], "normal", facts);
-    expect(say("schedule", "empty")).toEqual({
+    expect(print("schedule", "empty")).toEqual({
       planned: [],
       texts: ["nobody is on call in Night"],
     });
-    expect(say("schedule", "gone").texts).toEqual(["a deleted schedule"]);
-    expect(say("schedule", "primary").texts).toEqual(["Ada (on call in Primary) can't be reached"]);
-    expect(say("person", "gone").texts).toEqual(["a removed person can't be reached"]);
-    expect(say("channel", "ops").texts).toEqual(["ops is disabled"]);
-    expect(say("channel", "gone").texts).toEqual(["a deleted channel"]);
+    expect(print("schedule", "gone").texts).toEqual(["a deleted schedule"]);
+    expect(print("schedule", "primary").texts).toEqual([
+      "Ada (on call in Primary) can't be reached",
+    ]);
+    expect(print("person", "gone").texts).toEqual(["a removed person can't be reached"]);
+    expect(print("channel", "ops").texts).toEqual(["ops is disabled"]);
+    expect(print("channel", "gone").texts).toEqual(["a deleted channel"]);
   });
 });

@@ -48,25 +48,29 @@ async function createWorld(make: (inboxes: string[]) => Step[], policy: object =
   const readOpen = async () => (await pager.readAlerts(`&monitorId=${job.id}`))[0] as Json;
   const act = async (action: string, more: object = {}) =>
     api("POST", `/api/v1/alerts/${(await readOpen()).id}/${action}`, { body: more });
-  const timeline = async () => {
+  const readTimeline = async () => {
     const { json } = await api("GET", `/api/v1/alerts/${(await readOpen()).id}`);
     return json.data.timeline
       .filter(({ type }: Json) => type === "escalated")
       .map(({ message }: Json) => message) as string[];
   };
-  return { ...pager, inboxes, policyId, job, pass, act, timeline };
+  return { ...pager, inboxes, policyId, job, pass, act, readTimeline };
 }
 
-const channel = (afterMinutes: number, id: string | undefined): Step => ({
+const buildChannel = (afterMinutes: number, id: string | undefined): Step => ({
   afterMinutes,
   targets: [{ type: "channel", id: id ?? "" }],
 });
-const twoSteps = ([first, second]: string[]) => [channel(0, first), channel(10, second)];
+const twoSteps = ([first, second]: string[]) => [buildChannel(0, first), buildChannel(10, second)];
 
 describe("a policy", () => {
   test("is previewed step by step, exactly as it runs", async () => {
     const world = await createWorld(
-      ([first, second]) => [channel(0, first), channel(10, second), channel(25, first)],
+      ([first, second]) => [
+        buildChannel(0, first),
+        buildChannel(10, second),
+        buildChannel(25, first),
+      ],
       { repeat: 1 },
     );
     const { api, job, pass, changeChannel, inboxes } = world;
@@ -96,9 +100,9 @@ describe("a policy", () => {
   });
 
   test("is previewed with the person on call at each time, and why it notifies no one", async () => {
-    const made = await createWorld(twoSteps);
-    const { api, ours, job, policyId } = made;
-    const person = await signInMember(made, "member", { name: "Ada" });
+    const world = await createWorld(twoSteps);
+    const { api, ours, job, policyId } = world;
+    const person = await signInMember(world, "member", { name: "Ada" });
     const { id: scheduleId } = (
       await api("POST", "/api/v1/schedules", {
         body: {
@@ -112,13 +116,13 @@ describe("a policy", () => {
       body: { steps: [{ afterMinutes: 10, targets: [{ type: "schedule", id: scheduleId }] }] },
     });
     const path = `/api/v1/monitors/${job.id}/alert-preview?at=`;
-    const messages = async (at: string) =>
+    const readMessages = async (at: string) =>
       (await api("GET", `${path}${at}`)).json.data.policy.steps.map(({ message }: Json) => message);
-    expect(await messages("2029-12-31T23:49:00Z")).toEqual([
+    expect(await readMessages("2029-12-31T23:49:00Z")).toEqual([
       "nobody is on call in Platform",
       "Default",
     ]);
-    expect(await messages("2029-12-31T23:50:00Z")).toEqual([
+    expect(await readMessages("2029-12-31T23:50:00Z")).toEqual([
       `Ada (on call in Platform) can't be reached`,
       "Default",
     ]);
@@ -133,7 +137,7 @@ describe("a policy", () => {
   });
 
   test("notifies step by step until the end, and then the default channels", async () => {
-    const { job, pass, timeline } = await createWorld(twoSteps);
+    const { job, pass, readTimeline } = await createWorld(twoSteps);
     await job.changeState("down");
     expect(await pass(30)).toEqual([
       "0 first: monitor.down A",
@@ -141,7 +145,7 @@ describe("a policy", () => {
       "20 default: monitor.down A",
     ]);
     expect(await pass(120)).toEqual([]);
-    expect(await timeline()).toEqual([
+    expect(await readTimeline()).toEqual([
       "Step 1 of 2: First.",
       "Step 2 of 2: Second.",
       "Nobody acknowledged. Notified: Default.",
@@ -155,7 +159,7 @@ describe("a policy", () => {
   });
 
   test("is repeated, and its messages name the step", async () => {
-    const { job, pass, inboxes } = await createWorld(([first]) => [channel(5, first)], {
+    const { job, pass, inboxes } = await createWorld(([first]) => [buildChannel(5, first)], {
       repeat: 1,
     });
     await job.changeState("down");
@@ -233,18 +237,18 @@ describe("a policy", () => {
   });
 
   test("runs the next step at once if nobody is on call", async () => {
-    const made = await createWorld(twoSteps);
-    const own = await made.api("POST", "/api/v1/schedules", {
+    const world = await createWorld(twoSteps);
+    const own = await world.api("POST", "/api/v1/schedules", {
       body: { name: "Night", timeZone: "UTC", layers: [] },
     });
     const steps = [
       { afterMinutes: 0, targets: [{ type: "schedule", id: own.json.data.id }] },
-      channel(30, made.inboxes[1].id),
+      buildChannel(30, world.inboxes[1].id),
     ];
-    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
-    await made.job.changeState("down");
-    expect(await made.pass(2)).toEqual(["0 second: monitor.down A"]);
-    expect(await made.timeline()).toEqual([
+    await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
+    await world.job.changeState("down");
+    expect(await world.pass(2)).toEqual(["0 second: monitor.down A"]);
+    expect(await world.readTimeline()).toEqual([
       "Step 1 of 2: nobody is on call in Night.",
       "Step 2 of 2: Second.",
     ]);
@@ -254,7 +258,7 @@ describe("a policy", () => {
     const { job, pass, api, policyId, inboxes } = await createWorld(twoSteps);
     await job.changeState("down");
     await pass(2);
-    const steps = [channel(0, inboxes[1].id), channel(10, inboxes[0].id)];
+    const steps = [buildChannel(0, inboxes[1].id), buildChannel(10, inboxes[0].id)];
     await api("PATCH", `/api/v1/escalation-policies/${policyId}`, { body: { steps } });
     expect(await pass(10)).toEqual(["10 first: monitor.down A"]);
   });
@@ -279,8 +283,8 @@ describe("a policy", () => {
 
 describe("a person", () => {
   test("is notified by each verified contact method at its minutes, and of the end", async () => {
-    const made = await createWorld(() => []);
-    const ada = await signInMember(made, "member", { name: "Ada" });
+    const world = await createWorld(() => []);
+    const ada = await signInMember(world, "member", { name: "Ada" });
     await using phone = await startTarget(replyWith());
     const path = "/dashboard/api/v1/contact-methods";
     const create = async (name: string, afterMinutes: number) => {
@@ -293,23 +297,23 @@ describe("a person", () => {
     await create("push", 0);
     await create("call", 3);
     const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
-    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
+    await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
     const from = phone.asked.length;
-    await made.job.changeState("down");
-    await made.pass(2);
-    const listPaths = () => phone.asked.slice(from).map(({ path: asked }) => asked);
+    await world.job.changeState("down");
+    await world.pass(2);
+    const listPaths = () => phone.asked.slice(from).map(({ path: request }) => request);
     expect(listPaths()).toEqual(["/push"]);
-    await made.pass(2);
+    await world.pass(2);
     expect(listPaths()).toEqual(["/push", "/call"]);
-    await made.job.changeState("up");
-    await made.pass(1);
+    await world.job.changeState("up");
+    await world.pass(1);
     expect(listPaths().slice(2).toSorted()).toEqual(["/call", "/push"]);
-    expect(await made.timeline()).toEqual(["Step 1 of 1: Ada."]);
+    expect(await world.readTimeline()).toEqual(["Step 1 of 1: Ada."]);
   });
 
   test("is not called any more after an acknowledgment", async () => {
-    const made = await createWorld(() => []);
-    const ada = await signInMember(made, "member", { name: "Ada" });
+    const world = await createWorld(() => []);
+    const ada = await signInMember(world, "member", { name: "Ada" });
     await using phone = await startTarget(replyWith());
     const path = "/dashboard/api/v1/contact-methods";
     const body = { type: "webhook", name: "call", url: phone.at("/call"), afterMinutes: 3 };
@@ -318,12 +322,12 @@ describe("a person", () => {
     const code = /\b\d{6}\b/.exec(phone.asked.at(-1)?.body ?? "")?.[0];
     await ada.page("POST", `${path}/${id}/verify`, { body: { code } });
     const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
-    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
-    await made.job.changeState("down");
-    await made.pass(1);
+    await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
+    await world.job.changeState("down");
+    await world.pass(1);
     const before = phone.asked.length;
-    await made.act("acknowledge");
-    await made.pass(10);
+    await world.act("acknowledge");
+    await world.pass(10);
     expect(phone.asked).toHaveLength(before);
   });
 });

@@ -28,10 +28,10 @@ function countWrites(store: Awaited<ReturnType<typeof createPager>>["store"], di
 }
 
 /** One organization with many incidents for many channels, and another with one monitor and one channel. */
-async function flooded(size = { channels, incidents }) {
-  const made = await createPager();
-  const { database, ours, theirs, time } = made;
-  const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a", incidents: true });
+async function setUpFlooded(size = { channels, incidents }) {
+  const pager = await createPager();
+  const { database, ours, theirs, time } = pager;
+  const hook = await pager.channel({ type: "webhook", url: "http://bot.lan/a", incidents: true });
   const copyChannel = database.query(
     `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
        settings, secrets, version, created_at, updated_at)
@@ -42,12 +42,12 @@ async function flooded(size = { channels, incidents }) {
   const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
   const { id: channelId } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json
     .data;
-  const { fan } = restarted(made);
-  await settle(made, fan);
+  const { fan } = restarted(pager);
+  await settle(pager, fan);
   const { id } = (await ours.api("POST", "/api/v1/incidents", { body: { title: "Flood" } })).json
     .data;
-  copyRows(made, id, size.incidents - 1);
-  return { ...made, channelId };
+  copyRows(pager, id, size.incidents - 1);
+  return { ...pager, channelId };
 }
 
 type Made = Awaited<ReturnType<typeof createPager>>;
@@ -100,8 +100,8 @@ async function readAll({ store }: Made, fan: Fan) {
   }
 }
 
-async function settle(made: Made, fan: Fan) {
-  await readAll(made, fan);
+async function settle(world: Made, fan: Fan) {
+  await readAll(world, fan);
   await fan.follower.drain();
 }
 
@@ -114,39 +114,39 @@ const deliveriesOf = ({ database }: Made, organizationId: string) =>
 
 describe("an organization with 1.7 million alerts to send", () => {
   test("delays another's alert by at most two writes", async () => {
-    const made = await flooded();
-    const { fan } = restarted(made);
-    const counted = countWrites(made.store);
-    await readAll(made, fan);
+    const world = await setUpFlooded();
+    const { fan } = restarted(world);
+    const counted = countWrites(world.store);
+    await readAll(world, fan);
     expect(counted.writes).toBeLessThanOrEqual(Math.ceil(incidents / 500) + 1);
     for (let turn = 0; turn < 3; turn++) expect(await fan.follower.serveBacklogs()).toBe(true);
-    const draining = fan.follower.drain(() => deliveriesOf(made, made.theirs.id) > 0);
+    const draining = fan.follower.drain(() => deliveriesOf(world, world.theirs.id) > 0);
     const before = counted.writes;
-    await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
-    await readAll(made, fan);
-    expect(deliveriesOf(made, made.theirs.id)).toBe(1);
+    await world.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+    await readAll(world, fan);
+    expect(deliveriesOf(world, world.theirs.id)).toBe(1);
     expect(counted.writes - before).toBeLessThanOrEqual(2);
     await draining;
-    expect(deliveriesOf(made, made.ours.id)).toBeLessThan(20_000);
+    expect(deliveriesOf(world, world.ours.id)).toBeLessThan(20_000);
   });
 
   test("delays another's reminder by at most two writes", async () => {
-    const made = await createPager();
-    const { database, theirs, time } = made;
-    const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a" });
-    const job = await made.createWatchedJob([hook], { reminderInterval: 600 });
+    const pager = await createPager();
+    const { database, theirs, time } = pager;
+    const hook = await pager.channel({ type: "webhook", url: "http://bot.lan/a" });
+    const job = await pager.createWatchedJob([hook], { reminderInterval: 600 });
     await job.changeState("down");
     const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
     const { id } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json.data;
-    const { fan } = restarted(made);
-    await settle(made, fan);
+    const { fan } = restarted(pager);
+    await settle(pager, fan);
     // Many of our timers and one of theirs are due; ours are earlier.
     const memory = database.query(
       `insert into alert_memory (organization_id, monitor_id, changes, remind_at, due_at)
        values (?, ?, '[]', ?, ?)`,
     );
     for (let index = 0; index < 5_000; index++)
-      memory.run(made.ours.id, createId(time.now), 1, time.now);
+      memory.run(pager.ours.id, createId(time.now), 1, time.now);
     const monitor = {
       name: "Job",
       type: "push",
@@ -158,12 +158,12 @@ describe("an organization with 1.7 million alerts to send", () => {
     database.run("update monitor_states set status = 'down' where monitor_id = ?", [created.id]);
     memory.run(theirs.id, created.id, time.now, time.now + 1);
     time.now += 700_000;
-    const counted = countWrites(made.store);
+    const counted = countWrites(pager.store);
     const writesUntilTheirs: number[] = [];
-    const atomic = made.store.atomic.bind(made.store);
-    made.store.atomic = async (statements) => {
+    const atomic = pager.store.atomic.bind(pager.store);
+    pager.store.atomic = async (statements) => {
       await atomic(statements);
-      if (deliveriesOf(made, theirs.id) > 0 && writesUntilTheirs.length === 0)
+      if (deliveriesOf(pager, theirs.id) > 0 && writesUntilTheirs.length === 0)
         writesUntilTheirs.push(counted.writes);
     };
     await fan.tick();
@@ -172,40 +172,40 @@ describe("an organization with 1.7 million alerts to send", () => {
 });
 
 test("events that can't be handled delay only their own organization", async () => {
-  const made = await flooded({ channels: 1, incidents: 1 });
-  const { fan } = restarted(made);
-  const atomic = made.store.atomic.bind(made.store);
-  const told = () => [made.ours, made.theirs].map(({ id }) => deliveriesOf(made, id));
-  made.store.atomic = (statements) =>
+  const world = await setUpFlooded({ channels: 1, incidents: 1 });
+  const { fan } = restarted(world);
+  const atomic = world.store.atomic.bind(world.store);
+  const summarize = () => [world.ours, world.theirs].map(({ id }) => deliveriesOf(world, id));
+  world.store.atomic = (statements) =>
     statements.map(compileStatement).some(({ text, parameters }) => {
       const isRow = !text.includes("followers");
-      return isRow && parameters.some((one) => String(one).includes(made.ours.id));
+      return isRow && parameters.some((one) => String(one).includes(world.ours.id));
     })
       ? Promise.reject(new Error("CHECK constraint failed"))
       : atomic(statements);
   const openTheirs = () =>
-    made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+    world.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
   await openTheirs();
-  await readAll(made, fan);
+  await readAll(world, fan);
   await fan.follower.drain().catch(() => {});
-  expect(told()).toEqual([0, 1]);
+  expect(summarize()).toEqual([0, 1]);
   await openTheirs();
-  await readAll(made, fan);
-  expect(told()).toEqual([0, 2]);
+  await readAll(world, fan);
+  expect(summarize()).toEqual([0, 2]);
   expect(await fan.follower.drain().catch(String)).toContain("CHECK constraint failed");
-  made.store.atomic = atomic;
-  await settle(made, fan);
-  expect(told()).toEqual([1, 2]);
+  world.store.atomic = atomic;
+  await settle(world, fan);
+  expect(summarize()).toEqual([1, 2]);
 });
 
 test("timers that can't be handled delay only their own organization", async () => {
-  const made = await createPager();
-  const { database, time } = made;
+  const pager = await createPager();
+  const { database, time } = pager;
   const memory = database.query(
     `insert into alert_memory (organization_id, monitor_id, changes, remind_at, due_at)
      values (?, ?, '[]', ?, ?)`,
   );
-  for (const { api, id } of [made.ours, made.theirs]) {
+  for (const { api, id } of [pager.ours, pager.theirs]) {
     const hook = { name: "Hook", type: "webhook", url: "http://bot.lan/a" };
     const channel = (await api("POST", "/api/v1/alert-channels", { body: hook })).json.data;
     const job = { name: "Job", type: "push", reminderInterval: 600, alertChannelIds: [channel.id] };
@@ -213,22 +213,22 @@ test("timers that can't be handled delay only their own organization", async () 
     database.run("update monitor_states set status = 'down' where monitor_id = ?", [monitor.id]);
     memory.run(id, monitor.id, time.now, time.now);
   }
-  const { fan } = restarted(made);
-  await settle(made, fan);
+  const { fan } = restarted(pager);
+  await settle(pager, fan);
   time.now += 700_000;
-  const told = () => [made.ours, made.theirs].map(({ id }) => deliveriesOf(made, id));
-  const atomic = made.store.atomic.bind(made.store);
-  made.store.atomic = (statements) =>
+  const summarize = () => [pager.ours, pager.theirs].map(({ id }) => deliveriesOf(pager, id));
+  const atomic = pager.store.atomic.bind(pager.store);
+  pager.store.atomic = (statements) =>
     statements
       .map(compileStatement)
-      .some(({ parameters }) => parameters.some((one) => String(one).includes(made.ours.id)))
+      .some(({ parameters }) => parameters.some((one) => String(one).includes(pager.ours.id)))
       ? Promise.reject(new Error("CHECK constraint failed"))
       : atomic(statements);
   expect(await fan.tick().catch(String)).toContain("CHECK constraint failed");
-  expect(told()).toEqual([0, 1]);
-  made.store.atomic = atomic;
+  expect(summarize()).toEqual([0, 1]);
+  pager.store.atomic = atomic;
   await fan.tick();
-  expect(told()).toEqual([1, 1]);
+  expect(summarize()).toEqual([1, 1]);
 });
 
 describe("deferred events", () => {
@@ -237,78 +237,82 @@ describe("deferred events", () => {
 
   for (const dies of [0, 1, 2])
     test(`become alerts once and in order, even if the machine stops before write ${dies}`, async () => {
-      const made = await flooded(size);
-      const events = made.database
+      const world = await setUpFlooded(size);
+      const events = world.database
         .query<{ id: string }, []>(
           "select subject_id as id from events where type = 'incident.opened' order by seq",
         )
         .all()
         .map(({ id }) => id);
-      countWrites(made.store, dies);
+      countWrites(world.store, dies);
       let failures = 0;
       for (let start = 0; start < 3; start++)
-        await settle(made, restarted(made).fan).catch(() => failures++);
+        await settle(world, restarted(world).fan).catch(() => failures++);
       expect(failures).toBe(1);
-      const told = made.database
+      const messages = world.database
         .query<{ id: string; channels: number }, []>(
           `select a.incident_id as id, count(distinct d.receiver_id) as channels from alerts a
              join delivery_alerts t on t.alert_id = a.id join deliveries d on d.id = t.delivery_id
            group by a.id order by a.rowid`,
         )
         .all();
-      expect(told).toEqual(events.map((id) => ({ id, channels: size.channels })));
-      expect(deliveriesOf(made, made.ours.id)).toBe(all);
+      expect(messages).toEqual(events.map((id) => ({ id, channels: size.channels })));
+      expect(deliveriesOf(world, world.ours.id)).toBe(all);
       const left = "select name from followers where name like '%/%'";
-      expect(made.database.query(left).all()).toEqual([]);
+      expect(world.database.query(left).all()).toEqual([]);
     });
 
   test("are stored until they are handled, however old they are", async () => {
-    const made = await flooded(size);
-    const { fan } = restarted(made);
-    await readAll(made, fan);
-    const [row] = await made.store.query<{ seq: number }>(
+    const world = await setUpFlooded(size);
+    const { fan } = restarted(world);
+    await readAll(world, fan);
+    const [row] = await world.store.query<{ seq: number }>(
       "select seq from followers where name like 'alerting/%'",
       [],
     );
-    made.database.run(
+    world.database.run(
       "insert or replace into followers (name, seq, version) values ('subscribers', 1000000, 1)",
     );
-    expect(await findSlowestCursor(made.store)).toBe(row?.seq ?? -1);
+    expect(await findSlowestCursor(world.store)).toBe(row?.seq ?? -1);
   });
 });
 
 describe("an organization with a full outbox", () => {
   test("gets a report of the alerts that were left out, and one when the outbox has space again", async () => {
     const size = { channels: 30, incidents: 40 };
-    const made = await flooded(size);
-    const { fan } = restarted(made, 300);
-    await settle(made, fan);
-    const told = deliveriesOf(made, made.ours.id);
-    expect(told).toBeGreaterThanOrEqual(300);
-    expect(told).toBeLessThan(300 + 3 * size.channels);
-    const problems = () =>
-      made.database.query("select organization_id as id, name, message from problems").all();
+    const world = await setUpFlooded(size);
+    const { fan } = restarted(world, 300);
+    await settle(world, fan);
+    const messageCount = deliveriesOf(world, world.ours.id);
+    expect(messageCount).toBeGreaterThanOrEqual(300);
+    expect(messageCount).toBeLessThan(300 + 3 * size.channels);
+    const readProblems = () =>
+      world.database.query("select organization_id as id, name, message from problems").all();
     // Each channel's outbox also contains the report itself.
-    const leftOut = size.channels * size.incidents - (told - size.channels);
-    expect(problems()).toEqual([
+    const leftOut = size.channels * size.incidents - (messageCount - size.channels);
+    expect(readProblems()).toEqual([
       {
-        id: made.ours.id,
+        id: world.ours.id,
         name: "alerts",
         message: expect.stringContaining(`${leftOut.toLocaleString("en")} alerts were left out`),
       },
     ]);
-    const types = () =>
-      made.database.query("select distinct type from alerts order by type").values();
-    expect(types()).toEqual([["appliance.troubled"], ["incident.opened"]]);
-    made.database.run("update deliveries set status = 'delivered', due_at = null");
-    made.time.now += 60_000;
+    const readTypes = () =>
+      world.database.query("select distinct type from alerts order by type").values();
+    expect(readTypes()).toEqual([["appliance.troubled"], ["incident.opened"]]);
+    world.database.run("update deliveries set status = 'delivered', due_at = null");
+    world.time.now += 60_000;
     await fan.tick();
-    await settle(made, fan);
-    expect(problems()).toEqual([]);
-    expect(types()).toEqual([["appliance.recovered"], ["appliance.troubled"], ["incident.opened"]]);
-    await made.ours.api("POST", "/api/v1/incidents", { body: { title: "After" } });
-    await settle(made, fan);
-    const after = made.database.query(
+    await settle(world, fan);
+    expect(readProblems()).toEqual([]);
+    expect(readTypes()).toEqual([
+      ["appliance.recovered"],
+      ["appliance.troubled"],
+      ["incident.opened"],
+    ]);
+    await world.ours.api("POST", "/api/v1/incidents", { body: { title: "After" } });
+    await settle(world, fan);
+    const after = world.database.query(
       "select count(*) from alerts where json_extract(data, '$.incident.title') = 'After'",
     );
     expect(after.values()).toEqual([[1]]);

@@ -3,24 +3,24 @@ import { createPager } from "../support/pager.ts";
 
 /** A person who posts incidents, and a channel that is notified. */
 async function setUp() {
-  const made = await createPager();
-  const hook = await made.inbox();
-  const { api } = made;
-  const incident = async (fields: object = {}) => {
+  const pager = await createPager();
+  const hook = await pager.inbox();
+  const { api } = pager;
+  const createIncident = async (fields: object = {}) => {
     const body = { title: "Slow", severity: "major", ...fields };
     const { json } = await api("POST", "/api/v1/incidents", { body });
     const id: string = json.data.id;
     return {
       id,
       post: async (body: object) => {
-        made.time.now += 1;
+        pager.time.now += 1;
         const { status } = await api("PATCH", `/api/v1/incidents/${id}`, { body });
         expect(status).toBe(200);
-        await made.later();
+        await pager.later();
       },
     };
   };
-  return { ...made, hook, incident };
+  return { ...pager, hook, createIncident };
 }
 
 const opened = "incident.opened Slow";
@@ -29,18 +29,18 @@ const resolved = "incident.resolved Slow";
 
 describe("a manual incident", () => {
   test("is sent from its opening to its end, each time with the posted text", async () => {
-    const { hook, incident, later, time } = await setUp();
+    const { hook, createIncident, later, time } = await setUp();
     await using _ = hook;
     const at = new Date(time.now).toISOString();
-    const { id, post } = await incident({ message: "Checkout is slow." });
+    const { id, post } = await createIncident({ message: "Checkout is slow." });
     await later();
     await post({ status: "identified", message: "We found it." });
     await post({ message: "Rolling back." });
     await post({ status: "resolved" });
-    const told = hook.received();
+    const messages = hook.received();
     expect(hook.listTitles()).toEqual([opened, updated, updated, resolved]);
-    expect(told[0]).toMatchObject({ type: "incident.opened", timestamp: at });
-    expect(told[0]?.data).toEqual({
+    expect(messages[0]).toMatchObject({ type: "incident.opened", timestamp: at });
+    expect(messages[0]?.data).toEqual({
       alertId: expect.any(String),
       acknowledgeUrl: expect.stringContaining("/a/"),
       incident: {
@@ -54,7 +54,7 @@ describe("a manual incident", () => {
       message: "Checkout is slow.",
       url: `http://signalbox.lan:3210/incidents/${id}`,
     });
-    expect(told.map(({ data }) => [data.incident.status, data.message])).toEqual([
+    expect(messages.map(({ data }) => [data.incident.status, data.message])).toEqual([
       ["investigating", "Checkout is slow."],
       ["identified", "We found it."],
       ["identified", "Rolling back."],
@@ -63,22 +63,22 @@ describe("a manual incident", () => {
   });
 
   test("is sent to enabled channels with incidents enabled, attached to a monitor or not", async () => {
-    const { hook, inbox, incident, createWatchedJob: watched, later } = await setUp();
+    const { hook, inbox, createIncident, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
     await using off = await inbox({ enabled: false });
     const backup = await watched([attached, unwanted, off]);
-    await incident({ monitorId: backup.id });
+    await createIncident({ monitorId: backup.id });
     await later();
     for (const { listTitles: heard } of [hook, attached]) expect(heard()).toEqual([opened]);
     for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
   });
 
   test("that is reopened is sent as updated, and resolved a second time", async () => {
-    const { hook, incident, later } = await setUp();
+    const { hook, createIncident, later } = await setUp();
     await using _ = hook;
-    const { post } = await incident();
+    const { post } = await createIncident();
     await later();
     await post({ status: "resolved" });
     await post({ status: "monitoring", message: "It is back." });
@@ -87,9 +87,9 @@ describe("a manual incident", () => {
   });
 
   test("sends nothing without a post, nor when it is deleted", async () => {
-    const { hook, api, incident, later } = await setUp();
+    const { hook, api, createIncident, later } = await setUp();
     await using _ = hook;
-    const { id, post } = await incident();
+    const { id, post } = await createIncident();
     await later();
     await post({ title: "Slower" });
     await post({ severity: "critical", public: false });
@@ -99,9 +99,9 @@ describe("a manual incident", () => {
   });
 
   test("is sent with the text from when it was posted, not with later edits", async () => {
-    const { hook, api, incident, later } = await setUp();
+    const { hook, api, createIncident, later } = await setUp();
     await using _ = hook;
-    const { id } = await incident({ message: "First." });
+    const { id } = await createIncident({ message: "First." });
     await later(0);
     await api("PATCH", `/api/v1/incidents/${id}`, {
       body: { title: "Slower", message: "Second." },
@@ -114,11 +114,11 @@ describe("a manual incident", () => {
   });
 
   test("is sent as resolved only to channels that were notified of it", async () => {
-    const { hook, inbox, incident, later, changeChannel } = await setUp();
+    const { hook, inbox, createIncident, later, changeChannel } = await setUp();
     await using _ = hook;
     await using never = await inbox({ incidents: false });
     await using late = await inbox({ enabled: false });
-    const { post } = await incident();
+    const { post } = await createIncident();
     await later();
     await changeChannel(late, { enabled: true });
     await post({ message: "Rolling back." });
@@ -130,10 +130,10 @@ describe("a manual incident", () => {
   });
 
   test("about a muted monitor is sent anyway", async () => {
-    const { hook, incident, createWatchedJob: watched, later } = await setUp();
+    const { hook, createIncident, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], { muted: true });
-    await incident({ monitorId: backup.id });
+    await createIncident({ monitorId: backup.id });
     await later();
     expect(hook.listTitles()).toEqual([opened]);
   });

@@ -8,13 +8,13 @@ import { canary, newChannels } from "../support/samples.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** Two monitors that went down and recovered, an incident, and a test, each at a different time. */
-async function history() {
-  const made = await createPager();
-  const { api, later } = made;
-  const hook = await made.inbox();
+async function createHistory() {
+  const pager = await createPager();
+  const { api, later } = pager;
+  const hook = await pager.inbox();
   const [a, b] = [
-    await made.createWatchedJob([hook], { name: "A" }),
-    await made.createWatchedJob([hook], { name: "B" }),
+    await pager.createWatchedJob([hook], { name: "A" }),
+    await pager.createWatchedJob([hook], { name: "B" }),
   ];
   for (const status of ["down", "up"] as const)
     for (const job of [a, b]) {
@@ -25,7 +25,7 @@ async function history() {
   const incidentId: string = json.data.id;
   await later();
   await api("POST", `/api/v1/alert-channels/${hook.id}/test`);
-  return { ...made, hook, a, b, incidentId };
+  return { ...pager, hook, a, b, incidentId };
 }
 
 describe("the log of a channel's deliveries", () => {
@@ -83,7 +83,7 @@ describe("the log of a channel's deliveries", () => {
   });
 
   test("is newest first and has pages, also for viewers", async () => {
-    const { ours, hook } = await history();
+    const { ours, hook } = await createHistory();
     await using _ = hook;
     const path = `/api/v1/alert-channels/${hook.id}/deliveries`;
     const { json } = await ours.reader("GET", path);
@@ -98,11 +98,11 @@ describe("the log of a channel's deliveries", () => {
 });
 
 test("another organization sees none of it, and gets the same responses as for an unknown id", async () => {
-  const made = await history();
-  const { theirs, hook, a } = made;
+  const world = await createHistory();
+  const { theirs, hook, a } = world;
   await using _ = hook;
-  const [alert] = await made.readAlerts();
-  const before = dumpTables(made);
+  const [alert] = await world.readAlerts();
+  const before = dumpTables(world);
   expect((await theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
   const filtered = await theirs.api("GET", `/api/v1/alerts?monitorId=${a.id}`);
   expect(filtered.json.data).toEqual([]);
@@ -116,14 +116,14 @@ test("another organization sees none of it, and gets the same responses as for a
     ["POST", (id: string) => `/api/v1/alert-channels/${id}/test`, hook.id],
     ["GET", (id: string) => `/api/v1/monitors/${id}/alert-preview`, a.id],
   ] as const) {
-    const answers = [
+    const responses = [
       await messageOf(method, pathOf(id)),
       await messageOf(method, pathOf(unknownId)),
     ];
-    expect(answers[0]?.[0]).toBe(404);
-    expect(answers[0]).toEqual(answers[1]);
+    expect(responses[0]?.[0]).toBe(404);
+    expect(responses[0]).toEqual(responses[1]);
   }
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
 });
 
 test("no secret of a channel or mail server, and no text of a receiver, is in a response, the log or the database", async () => {
@@ -131,30 +131,30 @@ test("no secret of a channel or mail server, and no text of a receiver, is in a 
   await using echo = await startTarget();
   echo.setReply((response) => {
     const { req } = response;
-    const said = JSON.stringify([gossip, req.url, req.headers, echo.asked.at(-1)?.body]);
-    replyWith(500, said, { "x-said": gossip, "retry-after": gossip })(response);
+    const text = JSON.stringify([gossip, req.url, req.headers, echo.asked.at(-1)?.body]);
+    replyWith(500, text, { "x-said": gossip, "retry-after": gossip })(response);
   });
   await using mail = await startMailServer({ users: { signalbox: "right" } });
-  const made = await createPager({
+  const pager = await createPager({
     exchange: (request, context) => {
       const url = new URL(request.url.pathname + request.url.search, echo.at());
       return exchange({ ...request, url }, context);
     },
   });
-  const { api, later } = made;
+  const { api, later } = pager;
   const { host, port, from } = mail.smtp();
   const smtp = { host, port, from, tls: "none", user: "signalbox", password: canary };
   expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
   const channels: { id: string }[] = [];
   for (const [type, { secrets, others }] of Object.entries(newChannels))
-    channels.push(await made.channel({ type, ...others, ...secrets }));
-  const backup = await made.createWatchedJob(channels, { autoIncidentSeverity: "major" });
+    channels.push(await pager.channel({ type, ...others, ...secrets }));
+  const backup = await pager.createWatchedJob(channels, { autoIncidentSeverity: "major" });
   await backup.changeState("down");
   for (const seconds of [10, 6, 16, 61]) await later(seconds);
   for (const { id } of channels) await api("POST", `/api/v1/alert-channels/${id}/test`);
   // All channels were attempted; otherwise this would prove nothing.
   for (const channel of channels)
-    expect((await made.readDeliveries(channel)).map(({ status }) => status)).not.toContain(
+    expect((await pager.readDeliveries(channel)).map(({ status }) => status)).not.toContain(
       "delivered",
     );
   expect(echo.asked.length).toBeGreaterThan(40);
@@ -162,15 +162,15 @@ test("no secret of a channel or mail server, and no text of a receiver, is in a 
 
   const ids = [
     ...channels,
-    ...(await made.readAlerts()),
-    ...made.readMessages(),
+    ...(await pager.readAlerts()),
+    ...pager.readMessages(),
     { id: backup.id },
   ].map(({ id }) => id as string);
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const { method, path } of apiRoutes.filter(({ method }) => method === "GET"))
     for (const id of path.includes(":id") ? ids : [""])
-      answers.push((await api(method, path.replace(":id", id))).text);
-  const all = [...answers, ...made.logged, dumpTables(made)].join("\n");
+      responses.push((await api(method, path.replace(":id", id))).text);
+  const all = [...responses, ...pager.logged, dumpTables(pager)].join("\n");
   expect(all).toContain("HTTP 500");
   for (const secret of [canary, gossip, "said the server", Buffer.from(canary).toString("base64")])
     expect(all.split("\n").filter((line) => line.includes(secret))).toEqual([]);

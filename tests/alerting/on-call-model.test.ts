@@ -42,7 +42,7 @@ const ending: Course = [
 ];
 
 /** Lists the minutes of all actions, which end with the recovery of all monitors. */
-function schedule(start: number, course: Course): Map<number, Action> {
+function buildSchedule(start: number, course: Course): Map<number, Action> {
   let at = start;
   const planned = new Map<number, Action>();
   for (const [action, wait] of [...course, ...ending]) {
@@ -354,7 +354,7 @@ test("four weeks on call notify whom the documentation says, when it says", asyn
   const courses = fc.array(fc.tuple(action, wait), { minLength: 50, maxLength: 70, size: "max" });
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...starts), courses, async (start, course) => {
-      const planned = schedule(start, course);
+      const planned = buildSchedule(start, course);
       const model = predict(start, planned);
       const { sent, drilled, explained } = await observe(start, planned, model.moments);
       expect(sent.toSorted()).toEqual(model.sent.toSorted());

@@ -14,7 +14,7 @@ describe("an outage is reported", () => {
       inbox,
       createWatchedJob: watched,
       later,
-      readMessages: told,
+      readMessages: message,
       api,
     } = await createPager();
     await using first = await inbox();
@@ -26,7 +26,7 @@ describe("an outage is reported", () => {
     await later();
     for (const { listTitles: heard } of [first, second]) expect(heard()).toEqual([down]);
     for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
-    const [{ id }] = told();
+    const [{ id }] = message();
     const { json } = await api("GET", `/api/v1/alerts/${id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
       second.id,
@@ -76,7 +76,7 @@ describe("an outage is reported", () => {
   });
 
   test("with its target, tags, group and the start of its description", async () => {
-    const { inbox, monitor, group, pass, later, readMessages: told } = await createPager();
+    const { inbox, monitor, group, pass, later, readMessages: message } = await createPager();
     await using hook = await inbox();
     await using shop = await startTarget(replyWith(500));
     const { id: groupId } = await group({ name: "Front of house" });
@@ -105,7 +105,7 @@ describe("an outage is reported", () => {
         description: `${watched.description.slice(0, 499)}…`,
       },
     ]);
-    expect(JSON.stringify([hook.asked, told()])).not.toContain("S3CRET");
+    expect(JSON.stringify([hook.asked, message()])).not.toContain("S3CRET");
   });
 
   test("and slowness as degraded, also between its outage and its recovery", async () => {
@@ -340,17 +340,17 @@ describe("a reminder", () => {
 
 describe("a flapping monitor", () => {
   async function flapper() {
-    const made = await createPager();
-    const hook = await made.inbox();
-    const backup = await made.createWatchedJob([hook]);
+    const pager = await createPager();
+    const hook = await pager.inbox();
+    const backup = await pager.createWatchedJob([hook]);
     /** Changes its state several times, with a delay of some seconds after each. */
     const turns = async (times: number, seconds = 60) => {
       for (let turn = 0; turn < times; turn++) {
-        await backup.changeState((await made.readStatus(backup.id)) === "down" ? "up" : "down");
-        await made.later(seconds);
+        await backup.changeState((await pager.readStatus(backup.id)) === "down" ? "up" : "down");
+        await pager.later(seconds);
       }
     };
-    return { ...made, hook, backup, turns };
+    return { ...pager, hook, backup, turns };
   }
 
   const flapping = "monitor.flapping Backup";

@@ -6,7 +6,7 @@ type Pager = Awaited<ReturnType<typeof createPager>>;
 /** A pause of the monitor, of its group, or by joining a paused group. */
 const pauses: Record<
   string,
-  (made: Pager, id: string, groupId: string) => (paused: boolean) => Promise<unknown>
+  (pager: Pager, id: string, groupId: string) => (paused: boolean) => Promise<unknown>
 > = {
   "the monitor itself":
     ({ changeMonitor }, id) =>
@@ -25,22 +25,22 @@ const pauses: Record<
 for (const [what, pauseOf] of Object.entries(pauses))
   describe(`a pause through ${what}`, () => {
     /** A checked site with a channel. */
-    async function watched() {
-      const made = await createPager();
-      const hook = await made.inbox();
-      const { id: groupId } = await made.group();
+    async function watchTarget() {
+      const pager = await createPager();
+      const hook = await pager.inbox();
+      const { id: groupId } = await pager.group();
       const fields = { groupId, alertChannelIds: [hook.id], interval: 10, reminderInterval: 60 };
-      const shop = await made.createSite(fields);
-      await made.engine.runOnce();
-      const pause = pauseOf(made, shop.id, groupId);
+      const shop = await pager.createSite(fields);
+      await pager.engine.runOnce();
+      const pause = pauseOf(pager, shop.id, groupId);
       return {
-        ...made,
+        ...pager,
         hook,
         shop,
         /** Runs checks and sends due alerts. */
         async goesOn(seconds: number) {
-          await made.pass(seconds);
-          await made.later();
+          await pager.pass(seconds);
+          await pager.later();
         },
         pause,
         async [Symbol.asyncDispose]() {
@@ -51,41 +51,41 @@ for (const [what, pauseOf] of Object.entries(pauses))
     }
 
     test("is not sent, nor its end, while everything is up", async () => {
-      await using made = await watched();
-      await made.goesOn(20);
-      await made.pause(true);
-      await made.goesOn(120);
-      await made.pause(false);
-      await made.goesOn(20);
-      expect(await made.readStatus(made.shop.id)).toBe("up");
-      expect(made.hook.listTitles()).toEqual([]);
+      await using world = await watchTarget();
+      await world.goesOn(20);
+      await world.pause(true);
+      await world.goesOn(120);
+      await world.pause(false);
+      await world.goesOn(20);
+      expect(await world.readStatus(world.shop.id)).toBe("up");
+      expect(world.hook.listTitles()).toEqual([]);
     });
 
     test("delays an outage, which is sent once the pause is over", async () => {
-      await using made = await watched();
-      await made.pause(true);
-      made.shop.failNow();
-      await made.goesOn(120);
-      expect(made.hook.listTitles()).toEqual([]);
-      await made.pause(false);
-      await made.goesOn(20);
-      expect(made.hook.listTitles()).toEqual(["monitor.down Shop"]);
+      await using world = await watchTarget();
+      await world.pause(true);
+      world.shop.failNow();
+      await world.goesOn(120);
+      expect(world.hook.listTitles()).toEqual([]);
+      await world.pause(false);
+      await world.goesOn(20);
+      expect(world.hook.listTitles()).toEqual(["monitor.down Shop"]);
     });
 
     test("in an outage stops the reminders; the state at its end is sent to channels that don't know it", async () => {
-      await using made = await watched();
-      made.shop.failNow();
-      await made.goesOn(20);
-      await made.pause(true);
-      await made.goesOn(300);
-      await made.pause(false);
-      await made.goesOn(20);
-      expect(made.hook.listTitles()).toEqual(["monitor.down Shop"]);
-      await made.pause(true);
-      made.shop.recoverNow();
-      await made.goesOn(20);
-      await made.pause(false);
-      await made.goesOn(20);
-      expect(made.hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+      await using world = await watchTarget();
+      world.shop.failNow();
+      await world.goesOn(20);
+      await world.pause(true);
+      await world.goesOn(300);
+      await world.pause(false);
+      await world.goesOn(20);
+      expect(world.hook.listTitles()).toEqual(["monitor.down Shop"]);
+      await world.pause(true);
+      world.shop.recoverNow();
+      await world.goesOn(20);
+      await world.pause(false);
+      await world.goesOn(20);
+      expect(world.hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
     });
   });

@@ -20,21 +20,21 @@ const complete = (type: string) => {
 
 /** Sends each body with POST, and with PATCH to a channel of its type; both must be rejected. */
 async function expectRefused(type: string, named: string, ...refused: object[]) {
-  const made = await createDashboard();
-  const { id } = await made.channel(complete(type));
-  const before = dumpTables(made);
+  const dashboard = await createDashboard();
+  const { id } = await dashboard.channel(complete(type));
+  const before = dumpTables(dashboard);
   for (const fields of refused)
     for (const { status, json, text } of [
-      await made.api("POST", path, { body: { ...complete(type), ...fields } }),
+      await dashboard.api("POST", path, { body: { ...complete(type), ...fields } }),
       // A changed address needs its secrets again; otherwise that is the first error.
-      await made.api("PATCH", `${path}/${id}`, {
+      await dashboard.api("PATCH", `${path}/${id}`, {
         body: { ...newChannels[type]?.secrets, ...fields },
       }),
     ]) {
       expect([fields, status, json.error.details?.[0].path]).toEqual([fields, 422, named]);
       expect(text).not.toContain(canary);
     }
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(dashboard)).toBe(before);
 }
 
 describe("a template", () => {
@@ -59,25 +59,25 @@ describe("a template", () => {
 
 describe("a custom template", () => {
   /** The message of an ntfy channel with this template. */
-  async function told(template: string | null) {
-    const made = await createPager();
+  async function summarize(template: string | null) {
+    const pager = await createPager();
     const server = await startTarget();
     const ntfy = { type: "ntfy", server: server.at(), topic: "alerts", template };
-    const channel: { id: string } = await made.channel(ntfy);
-    const texts = () => server.asked.map(({ body }) => JSON.parse(body).message as string);
-    return { ...made, channel, texts, server };
+    const channel: { id: string } = await pager.channel(ntfy);
+    const buildTexts = () => server.asked.map(({ body }) => JSON.parse(body).message as string);
+    return { ...pager, channel, buildTexts, server };
   }
 
   test("is used for alerts about one monitor", async () => {
     const {
       channel,
-      texts,
+      buildTexts,
       server,
       createWatchedJob: watched,
       group,
       later,
       time,
-    } = await told(every);
+    } = await summarize(every);
     await using _ = server;
     const { id: groupId } = await group({ name: "Nightly" });
     const about = { tags: ["nas", "eu"], description: "Tapes {{url}}" };
@@ -94,12 +94,12 @@ describe("a custom template", () => {
     await backup.report({ latency_ms: "42" });
     await later();
     const url = `http://signalbox.lan:3210/monitors/${backup.id}`;
-    const [down, reminder, degraded, up] = texts();
+    const [down, reminder, degraded, up] = buildTexts();
     const since = "2026-11-20 23:02:00 UTC";
-    const said = "Disk {{full}} & $& <b>.";
+    const text = "Disk {{full}} & $& <b>.";
     const of = "Nightly||nas, eu|Tapes {{url}}";
-    expect(down).toBe(`Backup|down|${said}|${since}|||${of}|${url}`);
-    expect(reminder).toBe(`Backup|still down|${said}|${since}|10 min||${of}|${url}`);
+    expect(down).toBe(`Backup|down|${text}|${since}|||${of}|${url}`);
+    expect(reminder).toBe(`Backup|still down|${text}|${since}|10 min||${of}|${url}`);
     expect(degraded).toStartWith("Backup|degraded|Answered in 1,900 ms");
     expect(degraded).toContain("|1,900 ms|Nightly|");
     expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|\|nas, eu\|Tapes \{\{url\}\}\|http/);
@@ -108,27 +108,27 @@ describe("a custom template", () => {
   test("can have spaces in its placeholders, and several lines", async () => {
     const {
       channel,
-      texts,
+      buildTexts,
       server,
       createWatchedJob: watched,
       later,
-    } = await told("{{ monitor }}\nis {{status}}!");
+    } = await summarize("{{ monitor }}\nis {{status}}!");
     await using _ = server;
     await (await watched([channel])).changeState("down");
     await later();
-    expect(texts()).toEqual(["Backup\nis down!"]);
+    expect(buildTexts()).toEqual(["Backup\nis down!"]);
   });
 
   test("is not used in digests or in alerts of incidents, channels or tests", async () => {
     const {
       api,
       channel,
-      texts,
+      buildTexts,
       server,
       createWatchedJob: watched,
       later,
       inbox,
-    } = await told("MINE {{monitor}}");
+    } = await summarize("MINE {{monitor}}");
     await using _ = server;
     const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));
     for (const job of jobs) await job.changeState("down");
@@ -141,11 +141,11 @@ describe("a custom template", () => {
     await later();
     await later();
     expect(gone.asked).toHaveLength(1);
-    expect(texts().length).toBe(5);
-    expect(texts().join("\n")).not.toContain("MINE");
+    expect(buildTexts().length).toBe(5);
+    expect(buildTexts().join("\n")).not.toContain("MINE");
     await jobs[0]?.changeState("up");
     await later();
-    expect(texts().at(-1)).toBe("MINE A");
+    expect(buildTexts().at(-1)).toBe("MINE A");
   });
 });
 
@@ -202,14 +202,14 @@ describe("rejected with the field:", () => {
     for (const name of Object.keys(secrets))
       if (!optional.includes(name))
         test(`${type} without its ${name}, or with an empty one`, async () => {
-          const made = await createDashboard();
-          const before = dumpTables(made);
+          const dashboard = await createDashboard();
+          const before = dumpTables(dashboard);
           for (const value of [undefined, null, "", "a\nb"]) {
             const body = { ...complete(type), [name]: value };
-            const { status, json } = await made.api("POST", path, { body });
+            const { status, json } = await dashboard.api("POST", path, { body });
             expect([status, json.error.details[0].path]).toEqual([422, name]);
           }
-          expect(dumpTables(made)).toBe(before);
+          expect(dumpTables(dashboard)).toBe(before);
         });
 
   for (const secret of [

@@ -28,29 +28,29 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
 }
 
 /** A monitor with more channels than fit into one write; every other one opens cases. */
-async function widely() {
+async function setUpWidely() {
   const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
-  const made = await createPager({ exchange: async () => services });
-  Object.assign(made.appliance, { rowsAtOnce });
-  made.restart();
-  const { database, ours } = made;
-  const other = await made.createWatchedJob([
-    await made.channel({ type: "webhook", url: "http://bot.lan/other" }),
+  const pager = await createPager({ exchange: async () => services });
+  Object.assign(pager.appliance, { rowsAtOnce });
+  pager.restart();
+  const { database, ours } = pager;
+  const other = await pager.createWatchedJob([
+    await pager.channel({ type: "webhook", url: "http://bot.lan/other" }),
   ]);
-  const hook = await made.channel({ type: "webhook", url: "http://bot.lan/alerts" });
-  const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
+  const hook = await pager.channel({ type: "webhook", url: "http://bot.lan/alerts" });
+  const pagerduty = await pager.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const copy = database.query(
     `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
        settings, secrets, version, created_at, updated_at)
      select organization_id, ?1, name, type, enabled, is_default, incidents, settings, secrets, version,
        created_at, updated_at from alert_channels where id = ?2`,
   );
-  const ids = Array.from({ length: channels }, () => createId(made.time.now));
+  const ids = Array.from({ length: channels }, () => createId(pager.time.now));
   for (const [index, id] of ids.entries()) copy.run(id, index % 2 === 0 ? hook.id : pagerduty.id);
-  const job = await made.createWatchedJob([], { reminderInterval: 600 });
+  const job = await pager.createWatchedJob([], { reminderInterval: 600 });
   const attach = database.query("insert into monitor_channels values (?, ?, ?, ?)");
   for (const [index, id] of ids.entries()) attach.run(ours.id, job.id, id, index);
-  const counted = (type: string) =>
+  const readCounts = (type: string) =>
     database
       .query<{ channels: number; deliveries: number; alerts: number }, [string]>(
         `select count(distinct d.receiver_id) as channels, count(*) as deliveries,
@@ -59,13 +59,13 @@ async function widely() {
            join alerts a on a.id = t.alert_id where a.type = ?`,
       )
       .get(type);
-  return { ...made, job, other, counted };
+  return { ...pager, job, other, readCounts };
 }
 
 const once = { channels, deliveries: channels, alerts: 1 };
 
 /** Runs until the log is read. Failed writes are repeated by an engine without state in memory. */
-async function settled({
+async function settle({
   later,
   restart,
 }: Pick<Awaited<ReturnType<typeof createPager>>, "later" | "restart">) {
@@ -78,57 +78,57 @@ async function settled({
 describe("an alert with more channels than fit into one write", () => {
   for (const dies of [null, 0, 1, 2])
     test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
-      const made = await widely();
-      const sizes = watchWrites(made.store, (write) => write === dies);
+      const world = await setUpWidely();
+      const sizes = watchWrites(world.store, (write) => write === dies);
       for (const [status, type] of [
         ["down", "monitor.down"],
         ["up", "monitor.up"],
       ] as const) {
-        await made.job.changeState(status);
-        await settled(made);
-        expect(made.counted(type)).toEqual(once);
+        await world.job.changeState(status);
+        await settle(world);
+        expect(world.readCounts(type)).toEqual(once);
       }
       expect(sizes.length).toBeGreaterThan(4);
       for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
-      const left = made.database.query("select count(*) from open_cases").values();
+      const left = world.database.query("select count(*) from open_cases").values();
       expect(left).toEqual([[0]]);
     });
 
   test("has reminders and closed cases in several writes as well", async () => {
-    const made = await widely();
-    await made.job.changeState("down");
-    await settled(made);
+    const world = await setUpWidely();
+    await world.job.changeState("down");
+    await settle(world);
     let first = true;
-    const sizes = watchWrites(made.store, (write) => first && write === 1);
-    made.time.now += 600_000;
-    await settled(made);
-    expect(made.counted("monitor.reminder")).toEqual(once);
+    const sizes = watchWrites(world.store, (write) => first && write === 1);
+    world.time.now += 600_000;
+    await settle(world);
+    expect(world.readCounts("monitor.reminder")).toEqual(once);
     first = false;
-    await made.job.change({ muted: true });
-    await settled(made);
-    const closed = made.database
+    await world.job.change({ muted: true });
+    await settle(world);
+    const closed = world.database
       .query("select count(*), count(distinct receiver_id) from deliveries where closes_case")
       .values();
     expect(closed).toEqual([[channels / 2, channels / 2]]);
-    await made.job.change({ muted: false });
-    await settled(made);
-    const open = made.database.query("select count(*) from open_cases").values();
+    await world.job.change({ muted: false });
+    await settle(world);
+    const open = world.database.query("select count(*) from open_cases").values();
     expect(open).toEqual([[channels / 2]]);
     for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
   });
 
   test("delays no events of others, and stays in order", async () => {
-    const made = await widely();
-    const { job, other } = made;
-    const sizes = watchWrites(made.store);
+    const world = await setUpWidely();
+    const { job, other } = world;
+    const sizes = watchWrites(world.store);
     for (const status of ["down", "up"] as const)
       for (const one of [job, other]) await one.changeState(status);
-    await made.later(0);
-    expect([made.counted("monitor.down"), made.counted("monitor.up")]).toEqual([
+    await world.later(0);
+    expect([world.readCounts("monitor.down"), world.readCounts("monitor.up")]).toEqual([
       { channels: channels + 1, deliveries: channels + 1, alerts: 2 },
       { channels: channels + 1, deliveries: channels + 1, alerts: 2 },
     ]);
-    const order = made.database
+    const order = world.database
       .query("select a.type, a.monitor_id from alerts a order by a.rowid")
       .values();
     expect(order).toEqual(
@@ -142,9 +142,9 @@ describe("a notice for more subscribers than fit into one write", () => {
   const many = 90;
   for (const dies of [null, 1, 2])
     test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
-      await using made = await createPublisher();
-      const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
-      const copy = made.database.query(
+      await using publisher = await createPublisher();
+      const one = await publisher.added({ type: "webhook", url: "http://bot.lan/0" });
+      const copy = publisher.database.query(
         `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
            confirmed_at, heard_from, asked, version, created_at)
          select organization_id, ?1, page_id, type, ?2, ?2, secrets, confirmed_at, heard_from, asked,
@@ -156,33 +156,33 @@ describe("a notice for more subscribers than fit into one write", () => {
           `http://bot.lan/${number}`,
           one.id,
         );
-      made.time.now += 1;
-      const counts = () =>
-        made.database
+      publisher.time.now += 1;
+      const readCounts = () =>
+        publisher.database
           .query<{ all: number; receivers: number; notices: number }, []>(
             `select count(*) as "all", count(distinct receiver_id) as receivers,
                (select count(*) from notices) as notices from deliveries`,
           )
           .get() as { all: number; receivers: number; notices: number };
       const grown: number[] = [];
-      const atomic = made.store.atomic.bind(made.store);
+      const atomic = publisher.store.atomic.bind(publisher.store);
       let failed = false;
-      made.store.atomic = async (statements) => {
+      publisher.store.atomic = async (statements) => {
         if (!failed && grown.length === dies) {
           failed = true;
           throw new Error("The power failed.");
         }
-        const before = counts().all;
+        const before = readCounts().all;
         await atomic(statements);
-        grown.push(counts().all - before);
+        grown.push(readCounts().all - before);
       };
-      const { appliance } = made;
-      await made.createIncident();
+      const { appliance } = publisher;
+      await publisher.createIncident();
       grown.length = 0;
       for (let turn = 0; turn < 2; turn++)
         await new SubscriberFanOut({ ...appliance, rowsAtOnce }).runOnce().catch(() => {});
       expect(failed).toBe(dies !== null);
-      expect(counts()).toEqual({ all: many, receivers: many, notices: 1 });
+      expect(readCounts()).toEqual({ all: many, receivers: many, notices: 1 });
       expect(Math.max(...grown)).toBe(rowsAtOnce);
     });
 });

@@ -41,7 +41,7 @@ const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): 
     ...fields,
   });
 const reached = (...addresses: string[]) => ({ reached: addresses, refused: [] });
-const goes = (...queue: Queued[]) => pickNextDelivery(queue, now)?.id ?? "nothing";
+const sendOnward = (...queue: Queued[]) => pickNextDelivery(queue, now)?.id ?? "nothing";
 
 const soon = { dueAt: now + second };
 const past = { dueAt: now - second };
@@ -50,42 +50,42 @@ const justTried = { lastAttemptAt: now - 14 * second };
 
 describe("the next delivery of a channel", () => {
   test.each([
-    ["is none in an empty queue", goes(), "nothing"],
-    ["is the one that is due", goes(fresh("a", ["shop"])), "a"],
-    ["is none before its due time", goes(fresh("a", ["shop"], soon)), "nothing"],
-    ["is the oldest", goes(fresh("a", ["shop"]), fresh("b", ["mail"], past)), "a"],
+    ["is none in an empty queue", sendOnward(), "nothing"],
+    ["is the one that is due", sendOnward(fresh("a", ["shop"])), "a"],
+    ["is none before its due time", sendOnward(fresh("a", ["shop"], soon)), "nothing"],
+    ["is the oldest", sendOnward(fresh("a", ["shop"]), fresh("b", ["mail"], past)), "a"],
     [
       "is not delayed by a digest that is still collecting",
-      goes(fresh("a", [], soon), fresh("b", ["mail"])),
+      sendOnward(fresh("a", [], soon), fresh("b", ["mail"])),
       "b",
     ],
     [
       "does not overtake another of the same subject",
-      goes(fresh("a", ["x", "y"], soon), fresh("b", ["y"])),
+      sendOnward(fresh("a", ["x", "y"], soon), fresh("b", ["y"])),
       "nothing",
     ],
-    ["is not one in flight", goes(fresh("a", ["shop"], taken)), "nothing"],
-    ["is one whose sender died", goes(fresh("a", [], { leasedUntil: now })), "a"],
-    ["passes a failing one", goes(failing("a", ["shop"]), fresh("b", ["mail"])), "b"],
-    ["is a failing one when it is due", goes(failing("a", ["shop"], past)), "a"],
+    ["is not one in flight", sendOnward(fresh("a", ["shop"], taken)), "nothing"],
+    ["is one whose sender died", sendOnward(fresh("a", [], { leasedUntil: now })), "a"],
+    ["passes a failing one", sendOnward(failing("a", ["shop"]), fresh("b", ["mail"])), "b"],
+    ["is a failing one when it is due", sendOnward(failing("a", ["shop"], past)), "a"],
     [
       "is none while two fail",
-      goes(failing("a", ["x"], justTried), failing("b", ["y"], justTried), fresh("c", ["z"])),
+      sendOnward(failing("a", ["x"], justTried), failing("b", ["y"], justTried), fresh("c", ["z"])),
       "nothing",
     ],
     [
       "is the due one of two failing ones",
-      goes(failing("a", ["x"]), failing("b", ["y"], past), fresh("c", ["z"])),
+      sendOnward(failing("a", ["x"]), failing("b", ["y"], past), fresh("c", ["z"])),
       "b",
     ],
     [
       "is not the end of an outage before the outage arrived",
-      goes(failing("a", ["shop"], justTried), fresh("b", ["shop"])),
+      sendOnward(failing("a", ["shop"], justTried), fresh("b", ["shop"])),
       "nothing",
     ],
     [
       "is that end if only some recipients do not get the outage",
-      goes(
+      sendOnward(
         failing("a", ["shop"], { ...justTried, progress: reached("ann") }),
         fresh("b", ["shop"]),
       ),
@@ -93,7 +93,7 @@ describe("the next delivery of a channel", () => {
     ],
     [
       "is that end if the recipients of the outage are unknown",
-      goes(
+      sendOnward(
         failing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
         fresh("b", ["shop"]),
       ),
@@ -101,7 +101,7 @@ describe("the next delivery of a channel", () => {
     ],
     [
       "is not that end if some recipients rejected the outage and none got it",
-      goes(
+      sendOnward(
         failing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
         fresh("b", ["shop"]),
       ),
@@ -109,7 +109,7 @@ describe("the next delivery of a channel", () => {
     ],
     [
       "can pass two failing ones that reached some recipients",
-      goes(
+      sendOnward(
         failing("a", ["x"], { ...justTried, progress: reached("ann") }),
         failing("b", ["y"], { ...justTried, progress: reached("ann") }),
         fresh("c", ["z"]),
@@ -122,38 +122,38 @@ describe("the next delivery of a channel", () => {
 describe("a waiting new delivery", () => {
   const news = fresh("b", ["shop"]);
   test.each([
-    ["causes an early retry of a failing one", goes(failing("a", ["shop"]), news), "a"],
+    ["causes an early retry of a failing one", sendOnward(failing("a", ["shop"]), news), "a"],
     [
       "but not within 15 seconds of the last attempt",
-      goes(failing("a", ["shop"], { lastAttemptAt: now - 15 * second + 1 }), news),
+      sendOnward(failing("a", ["shop"], { lastAttemptAt: now - 15 * second + 1 }), news),
       "nothing",
     ],
     [
       "but from then on",
-      goes(failing("a", ["shop"], { lastAttemptAt: now - 15 * second }), news),
+      sendOnward(failing("a", ["shop"], { lastAttemptAt: now - 15 * second }), news),
       "a",
     ],
     [
       "nor before it is due itself",
-      goes(failing("a", ["shop"]), fresh("b", ["shop"], soon)),
+      sendOnward(failing("a", ["shop"]), fresh("b", ["shop"], soon)),
       "nothing",
     ],
     [
       "nor if it was already due at the last attempt",
-      goes(failing("a", ["shop"]), fresh("b", ["shop"], { dueAt: now - minute })),
+      sendOnward(failing("a", ["shop"]), fresh("b", ["shop"], { dueAt: now - minute })),
       "nothing",
     ],
-    ["nor during an attempt", goes(failing("a", ["shop"], taken), news), "nothing"],
+    ["nor during an attempt", sendOnward(failing("a", ["shop"], taken), news), "nothing"],
     [
       "does so also if the whole channel fails, starting with the oldest",
-      goes(failing("a", ["x"]), failing("b", ["y"]), fresh("c", ["z"])),
+      sendOnward(failing("a", ["x"]), failing("b", ["y"]), fresh("c", ["z"])),
       "a",
     ],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
 describe("a clock", () => {
-  const far = (fields: Partial<Queued>) => goes(fresh("a", ["shop"], fields));
+  const far = (fields: Partial<Queued>) => sendOnward(fresh("a", ["shop"], fields));
   test.each([
     ["that was set back by days delays nothing", far({ dueAt: now + 48 * hour }), "a"],
     ["does not extend a lease by those days", far({ leasedUntil: now + 48 * hour }), "a"],

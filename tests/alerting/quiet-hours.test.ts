@@ -388,7 +388,7 @@ describe("a policy", () => {
     await pager.later();
     pager.time.now = Date.parse("2026-12-01T23:00:00+01:00");
     const listPhone = () =>
-      phone.asked.slice(start).map((asked) => parseJsonBody<Json>(asked).type as string);
+      phone.asked.slice(start).map((request) => parseJsonBody<Json>(request).type as string);
     const readAlert = async () => {
       const [alert] = await pager.readAlerts(`&monitorId=${job.id}`);
       return pager.readAlert(alert?.id);

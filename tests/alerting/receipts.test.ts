@@ -13,22 +13,22 @@ const settings = { userKey: "u".repeat(30), apiToken: "a".repeat(30), priority: 
 /** Monitors that are down, of which one emergency was sent. */
 async function createWorld(names: readonly string[] = ["Shop"]) {
   const fake = createFakePushover();
-  const made = await createPager({ exchange: fake.exchange });
-  fake.world.now = () => made.time.now;
-  const phone = await made.channel({ type: "pushover", name: "Phone", ...settings });
+  const pager = await createPager({ exchange: fake.exchange });
+  fake.world.now = () => pager.time.now;
+  const phone = await pager.channel({ type: "pushover", name: "Phone", ...settings });
   const jobs = [];
-  for (const name of names) jobs.push(await made.createWatchedJob([phone], { name }));
+  for (const name of names) jobs.push(await pager.createWatchedJob([phone], { name }));
   for (const job of jobs) await job.changeState("down");
-  await made.later();
+  await pager.later();
   const act = (action: string, { id }: Json) =>
-    made.api("POST", `/api/v1/alerts/${id}/${action}`, { body: {} });
+    pager.api("POST", `/api/v1/alerts/${id}/${action}`, { body: {} });
   const countReceipts = () =>
-    made.database.query<{ n: number }, []>("SELECT count(*) AS n FROM alert_receipts").get()?.n;
+    pager.database.query<{ n: number }, []>("SELECT count(*) AS n FROM alert_receipts").get()?.n;
   /** Lets time pass in steps of the engine. */
   const pass = async (seconds: number) => {
-    for (let i = 0; i < seconds; i += 5) await made.later(5);
+    for (let i = 0; i < seconds; i += 5) await pager.later(5);
   };
-  return { ...made, ...fake, phone, jobs, act, countReceipts, pass };
+  return { ...pager, ...fake, phone, jobs, act, countReceipts, pass };
 }
 
 describe("confirming an emergency on the phone", () => {
@@ -67,9 +67,9 @@ describe("confirming an emergency on the phone", () => {
   });
 
   test("acknowledges as the person whose contact method it is", async () => {
-    const made = await createWorld();
-    const { ours, database, phone, emergencies, confirm, pass, readAlerts } = made;
-    const ada = await createPerson(made, ours.id, "member", { name: "Ada" });
+    const world = await createWorld();
+    const { ours, database, phone, emergencies, confirm, pass, readAlerts } = world;
+    const ada = await createPerson(world, ours.id, "member", { name: "Ada" });
     database.run(`UPDATE alert_channels SET person_id = '${ada.id}' WHERE id = '${phone.id}'`);
     confirm(emergencies[0]);
     await pass(60);
@@ -78,7 +78,7 @@ describe("confirming an emergency on the phone", () => {
 });
 
 describe("an emergency ends", () => {
-  const ends: [string, (made: Awaited<ReturnType<typeof createWorld>>) => Promise<unknown>][] = [
+  const ends: [string, (world: Awaited<ReturnType<typeof createWorld>>) => Promise<unknown>][] = [
     [
       "acknowledged elsewhere",
       async ({ act, readAlerts }) => act("acknowledge", (await readAlerts())[0]),
@@ -88,10 +88,10 @@ describe("an emergency ends", () => {
   ];
   for (const [what, end] of ends)
     test(`when its alert is ${what}, although Pushover did not respond at first`, async () => {
-      const made = await createWorld();
-      const { repeated, world, pass, countReceipts } = made;
+      const setUp = await createWorld();
+      const { repeated, world, pass, countReceipts } = setUp;
       expect(repeated()).toEqual(["Shop is down"]);
-      await end(made);
+      await end(setUp);
       world.mode = "broken";
       await pass(20);
       expect(repeated()).toEqual(["Shop is down"]);

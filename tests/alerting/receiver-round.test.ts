@@ -5,14 +5,14 @@ import { testAppliance } from "../support/appliance.ts";
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 
 /** Waiting deliveries: the number of receivers per organization and of deliveries per receiver. */
-async function waiting() {
+async function setUpWaiting() {
   const { store, database } = await testAppliance();
   database.run("pragma foreign_keys = off");
   const insert = database.query(
     `insert into deliveries (organization_id, id, receiver_type, receiver_id, status, attempts,
        scheduled_attempts, due_at, held_until, created_at) values (?1, ?2, ?3, ?4, 'sending', ?5, ?5, ?6, ?7, 'x')`,
   );
-  let made = 0;
+  let count = 0;
   return {
     round: createReceiverRound(store),
     add: (
@@ -27,7 +27,7 @@ async function waiting() {
     ) =>
       insert.run(
         organizationId,
-        `d${made++}`,
+        `d${count++}`,
         type,
         receiverId,
         attempts,
@@ -38,7 +38,7 @@ async function waiting() {
 }
 
 test("a poll examines a limited part of all receivers in rounds, and omits no organization", async () => {
-  const { add, round } = await waiting();
+  const { add, round } = await setUpWaiting();
   for (let number = 0; number < 4_000; number++)
     for (const _ of [1, 2, 3]) add("large", `r${String(number).padStart(4, "0")}`);
   for (const organization of ["b", "c", "d"])
@@ -73,7 +73,7 @@ test.each<[string, { attempts?: number; dueIn?: number; heldFor?: number }[], bo
   ["those after the clock was set back", [{ attempts: 1, dueIn: -1, heldFor: 600 * minute }], true],
 ])("a poll finds %s", async (_what, deliveries, isFound) => {
   for (const type of ["channel", "webhook", "mailbox"] as const) {
-    const { add, round } = await waiting();
+    const { add, round } = await setUpWaiting();
     for (const one of deliveries) add("a", "r", { type, ...one });
     const { waiting: found } = await round.find(now);
     expect(found.map(({ receiverId }) => receiverId)).toEqual(isFound ? ["r"] : []);
@@ -81,7 +81,7 @@ test.each<[string, { attempts?: number; dueIn?: number; heldFor?: number }[], bo
 });
 
 test("a receiver behind a failing delivery is found if a new one causes an early retry", async () => {
-  const { add, round } = await waiting();
+  const { add, round } = await setUpWaiting();
   const failing = { attempts: 3, dueIn: 5 * minute };
   for (const [id, dueIn] of [
     ["late", -30 * minute],
@@ -97,7 +97,7 @@ test("a receiver behind a failing delivery is found if a new one causes an early
 });
 
 test("receivers without failures are first", async () => {
-  const { add, round } = await waiting();
+  const { add, round } = await setUpWaiting();
   add("a", "failing", { attempts: 1 });
   add("a", "well");
   const { waiting: found } = await round.find(now);

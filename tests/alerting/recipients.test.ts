@@ -9,16 +9,16 @@ import { replyWith, startTarget } from "../support/target.ts";
 import { limitTries } from "../support/property-runs.ts";
 
 /** A channel of three mailboxes, whose server rejects some with these codes. */
-async function mailing(refusals: Record<string, number>) {
-  const made = await createPager({ allowTarget: ["127.0.0.1/32"] });
+async function setUpMailing(refusals: Record<string, number>) {
+  const pager = await createPager({ allowTarget: ["127.0.0.1/32"] });
   const codes = new Map(Object.entries(refusals));
   const server = await startMailServer({ recipient: (address) => codes.get(address) ?? 0 });
   const body = { smtp: server.smtp() };
-  expect((await made.api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
-  const team = await made.channel({ type: "email", to: [ann, bob, cid] });
-  const backup = await made.createWatchedJob([team]);
+  expect((await pager.api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
+  const team = await pager.channel({ type: "email", to: [ann, bob, cid] });
+  const backup = await pager.createWatchedJob([team]);
   return {
-    ...made,
+    ...pager,
     team,
     backup,
     codes,
@@ -35,64 +35,64 @@ const up = "Backup is up again";
 /** The time as in messages. */
 const now = ({ time }: { time: { now: number } }) =>
   `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-const name = (...addresses: string[]) => addresses.join(" ");
+const buildName = (...addresses: string[]) => addresses.join(" ");
 
 describe("a mailbox that temporarily rejects mails", () => {
   test("is retried alone, also after a restart, with the same mail", async () => {
-    await using made = await mailing({ [cid]: 451 });
-    await made.backup.changeState("down");
+    await using world = await setUpMailing({ [cid]: 451 });
+    await world.backup.changeState("down");
     for (const seconds of [10, 6, 16, 61, 301]) {
-      await made.later(seconds);
-      made.restart();
+      await world.later(seconds);
+      world.restart();
     }
-    expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    const [waiting] = await made.readDeliveries(made.team);
+    expect(world.sent()).toEqual([`${down}: ${buildName(ann, bob)}`]);
+    const [waiting] = await world.readDeliveries(world.team);
     expect(waiting).toMatchObject({
       status: "pending",
       error: "The mail server rejected 1 of 3 recipients for now.",
     });
     expect(waiting.attempts).toHaveLength(5);
-    made.codes.clear();
-    await made.later(901);
-    expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${down}: ${cid}`]);
+    world.codes.clear();
+    await world.later(901);
+    expect(world.sent()).toEqual([`${down}: ${buildName(ann, bob)}`, `${down}: ${cid}`]);
     for (const header of ["message-id", "date", "to", "subject"])
-      expect(made.mails[1]?.headers[header]).toEqual(made.mails[0]?.headers[header]);
-    expect(await made.readDeliveries(made.team)).toMatchObject([
+      expect(world.mails[1]?.headers[header]).toEqual(world.mails[0]?.headers[header]);
+    expect(await world.readDeliveries(world.team)).toMatchObject([
       { status: "delivered", error: null },
     ]);
-    expect((await made.readChannel(made.team)).lastError).toBeNull();
+    expect((await world.readChannel(world.team)).lastError).toBeNull();
   });
 
   test("delays neither the end for the others nor other alerts, and gets both in one mail", async () => {
-    await using made = await mailing({ [cid]: 450 });
-    const other = await made.createWatchedJob([made.team], { name: "Other" });
-    await made.backup.changeState("down");
-    const wentDown = now(made);
-    await made.later();
+    await using world = await setUpMailing({ [cid]: 450 });
+    const other = await world.createWatchedJob([world.team], { name: "Other" });
+    await world.backup.changeState("down");
+    const wentDown = now(world);
+    await world.later();
     await other.changeState("down");
-    await made.later();
-    await made.backup.changeState("up");
-    const wentUp = now(made);
-    await made.later(6);
-    made.codes.clear();
-    await made.later(3_600);
-    expect(made.sent().toSorted()).toEqual(
+    await world.later();
+    await world.backup.changeState("up");
+    const wentUp = now(world);
+    await world.later(6);
+    world.codes.clear();
+    await world.later(3_600);
+    expect(world.sent().toSorted()).toEqual(
       [
-        `${down}: ${name(ann, bob)}`,
-        `Other is down: ${name(ann, bob)}`,
+        `${down}: ${buildName(ann, bob)}`,
+        `Other is down: ${buildName(ann, bob)}`,
         `Other is down: ${cid}`,
-        `${up}: ${name(ann, bob)}`,
+        `${up}: ${buildName(ann, bob)}`,
         `Backup was down from ${wentDown} to ${wentUp}: ${cid}`,
       ].toSorted(),
     );
-    const late = made.mails.at(-1);
+    const late = world.mails.at(-1);
     expect(late?.text).toContain("Backup is down. Reported down.");
     expect(late?.text.indexOf("Backup is down")).toBeLessThan(
       Number(late?.text.indexOf("Backup is up again")),
     );
-    const ids = made.mails.map(({ headers }) => headers["message-id"]?.[0]);
+    const ids = world.mails.map(({ headers }) => headers["message-id"]?.[0]);
     expect(new Set(ids).size).toBe(4);
-    const all = await made.readDeliveries(made.team);
+    const all = await world.readDeliveries(world.team);
     expect(all.map(({ status, type }) => `${type} ${status}`)).toEqual([
       "monitor.down delivered",
       "monitor.down delivered",
@@ -102,82 +102,85 @@ describe("a mailbox that temporarily rejects mails", () => {
   });
 
   test("for a day is given up; the channel is not, because the others get their mails", async () => {
-    await using made = await mailing({ [cid]: 450 });
-    await using fallback = await made.inbox({ default: true });
-    await made.backup.changeState("down");
-    for (let hours = 0; hours < 26; hours += 2) await made.later(7_200);
-    expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    expect(await made.readDeliveries(made.team)).toMatchObject([
+    await using world = await setUpMailing({ [cid]: 450 });
+    await using fallback = await world.inbox({ default: true });
+    await world.backup.changeState("down");
+    for (let hours = 0; hours < 26; hours += 2) await world.later(7_200);
+    expect(world.sent()).toEqual([`${down}: ${buildName(ann, bob)}`]);
+    expect(await world.readDeliveries(world.team)).toMatchObject([
       { status: "delivered", error: "The mail server rejected 1 of 3 recipients for now." },
     ]);
     expect(fallback.asked).toEqual([]);
-    await made.backup.changeState("up");
-    await made.later();
-    expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${up}: ${name(ann, bob)}`]);
+    await world.backup.changeState("up");
+    await world.later();
+    expect(world.sent()).toEqual([
+      `${down}: ${buildName(ann, bob)}`,
+      `${up}: ${buildName(ann, bob)}`,
+    ]);
   });
 
   test("is retried if another rejects permanently, which is not retried", async () => {
-    await using made = await mailing({ [bob]: 550, [cid]: 451 });
-    await made.backup.changeState("down");
-    await made.later();
-    made.codes.delete(cid);
-    await made.later(60);
-    expect(made.sent()).toEqual([`${down}: ${ann}`, `${down}: ${cid}`]);
-    expect(await made.readDeliveries(made.team)).toMatchObject([{ status: "delivered" }]);
-    expect((await made.readChannel(made.team)).lastError).toBe(
+    await using world = await setUpMailing({ [bob]: 550, [cid]: 451 });
+    await world.backup.changeState("down");
+    await world.later();
+    world.codes.delete(cid);
+    await world.later(60);
+    expect(world.sent()).toEqual([`${down}: ${ann}`, `${down}: ${cid}`]);
+    expect(await world.readDeliveries(world.team)).toMatchObject([{ status: "delivered" }]);
+    expect((await world.readChannel(world.team)).lastError).toBe(
       "The mail server rejected 1 of 3 recipients.",
     );
   });
 
   test("and is then removed from the channel is not retried", async () => {
-    await using made = await mailing({ [cid]: 451 });
-    await made.backup.changeState("down");
-    await made.later();
-    await made.changeChannel(made.team, { to: [ann, bob] });
-    await made.later(60);
-    expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    expect(await made.readDeliveries(made.team)).toMatchObject([{ status: "delivered" }]);
+    await using world = await setUpMailing({ [cid]: 451 });
+    await world.backup.changeState("down");
+    await world.later();
+    await world.changeChannel(world.team, { to: [ann, bob] });
+    await world.later(60);
+    expect(world.sent()).toEqual([`${down}: ${buildName(ann, bob)}`]);
+    expect(await world.readDeliveries(world.team)).toMatchObject([{ status: "delivered" }]);
   });
 });
 
 test("only permanent rejections by all mailboxes end a delivery", async () => {
-  await using gone = await mailing({ [ann]: 550, [bob]: 550, [cid]: 550 });
+  await using gone = await setUpMailing({ [ann]: 550, [bob]: 550, [cid]: 550 });
   await gone.backup.changeState("down");
   await gone.later();
   await gone.later(86_400);
   expect(await gone.readDeliveries(gone.team)).toMatchObject([
     { status: "failed", attempts: [{ outcome: "failed" }] },
   ]);
-  await using late = await mailing({ [ann]: 450, [bob]: 550, [cid]: 450 });
+  await using late = await setUpMailing({ [ann]: 450, [bob]: 550, [cid]: 450 });
   await late.backup.changeState("down");
   await late.later();
   late.codes.clear();
   await late.later(60);
-  expect(late.sent()).toEqual([`${down}: ${name(ann, cid)}`]);
+  expect(late.sent()).toEqual([`${down}: ${buildName(ann, cid)}`]);
 });
 
 test("a delivery without known recipients is attempted three times, and counts as delivered", async () => {
   await using service = await startTarget(replyWith(424));
-  await using made = {
+  await using world = {
     ...(await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     })),
     [Symbol.asyncDispose]: async () => {},
   };
-  const apprise = await made.channel({ type: "apprise", server: service.at(), key: "team" });
-  const backup = await made.createWatchedJob([apprise]);
+  const apprise = await world.channel({ type: "apprise", server: service.at(), key: "team" });
+  const backup = await world.createWatchedJob([apprise]);
   await backup.changeState("down");
   for (const seconds of [10, 6, 16, 61, 301, 901]) {
-    await made.later(seconds);
-    made.restart();
+    await world.later(seconds);
+    world.restart();
   }
   expect(service.asked).toHaveLength(3);
   const error = "Apprise could not notify all of its services.";
-  expect(await made.readDeliveries(apprise)).toMatchObject([{ status: "delivered", error }]);
-  expect((await made.readChannel(apprise)).lastError).toBe(error);
+  expect(await world.readDeliveries(apprise)).toMatchObject([{ status: "delivered", error }]);
+  expect((await world.readChannel(apprise)).lastError).toBe(error);
   service.setReply(replyWith());
   await backup.changeState("up");
-  await made.later();
+  await world.later();
   expect(service.asked).toHaveLength(4);
   // People behind it may not know of the outage.
   expect(JSON.parse(service.asked[3]?.body ?? "").title).toStartWith("Backup was down from ");
@@ -195,66 +198,66 @@ describe("no recipient gets an end without its start", () => {
       );
 
   test("if it was rejected permanently", async () => {
-    await using made = await mailing({ [cid]: 552 });
-    await made.backup.changeState("down");
-    await made.later();
-    made.codes.clear();
-    await made.backup.changeState("up");
-    await made.later();
-    expect(toldTo(made.mails, ann)).toEqual([["down"], ["up again"]]);
-    expect(toldTo(made.mails, cid)).toEqual([["down", "up again"]]);
+    await using world = await setUpMailing({ [cid]: 552 });
+    await world.backup.changeState("down");
+    await world.later();
+    world.codes.clear();
+    await world.backup.changeState("up");
+    await world.later();
+    expect(toldTo(world.mails, ann)).toEqual([["down"], ["up again"]]);
+    expect(toldTo(world.mails, cid)).toEqual([["down", "up again"]]);
   });
 
   test("if they joined the channel during the outage", async () => {
-    await using made = await mailing({});
-    await made.changeChannel(made.team, { to: [ann] });
-    await made.backup.changeState("down");
-    await made.later();
-    await made.changeChannel(made.team, { to: [bob] });
-    await made.backup.changeState("up");
-    await made.later();
-    expect(toldTo(made.mails, ann)).toEqual([["down"]]);
-    expect(toldTo(made.mails, bob)).toEqual([["down", "up again"]]);
+    await using world = await setUpMailing({});
+    await world.changeChannel(world.team, { to: [ann] });
+    await world.backup.changeState("down");
+    await world.later();
+    await world.changeChannel(world.team, { to: [bob] });
+    await world.backup.changeState("up");
+    await world.later();
+    expect(toldTo(world.mails, ann)).toEqual([["down"]]);
+    expect(toldTo(world.mails, bob)).toEqual([["down", "up again"]]);
   });
 
   test("if a reminder reached them instead, they get only the end", async () => {
-    await using made = await mailing({ [cid]: 450 });
-    await made.backup.change({ reminderInterval: 3_600 });
-    await made.backup.changeState("down");
-    await made.later(3_500);
-    made.codes.clear();
-    await made.later(200);
-    await made.later();
-    await made.backup.changeState("up");
-    await made.later();
-    expect(toldTo(made.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
+    await using world = await setUpMailing({ [cid]: 450 });
+    await world.backup.change({ reminderInterval: 3_600 });
+    await world.backup.changeState("down");
+    await world.later(3_500);
+    world.codes.clear();
+    await world.later(200);
+    await world.later();
+    await world.backup.changeState("up");
+    await world.later();
+    expect(toldTo(world.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
   });
 
   test("in a digest with other alerts", async () => {
-    await using made = await mailing({ [cid]: 450 });
-    const other = await made.createWatchedJob([made.team], { name: "Other" });
-    await made.backup.changeState("down");
-    await made.later();
-    await made.backup.changeState("up");
+    await using world = await setUpMailing({ [cid]: 450 });
+    const other = await world.createWatchedJob([world.team], { name: "Other" });
+    await world.backup.changeState("down");
+    await world.later();
+    await world.backup.changeState("up");
     await other.changeState("down");
-    await made.later();
-    made.codes.clear();
-    await made.later(3_600);
-    expect(toldTo(made.mails, ann)).toEqual([["down"], ["up again", "down"]]);
-    expect(toldTo(made.mails, cid)).toEqual([["down", "up again", "down"]]);
+    await world.later();
+    world.codes.clear();
+    await world.later(3_600);
+    expect(toldTo(world.mails, ann)).toEqual([["down"], ["up again", "down"]]);
+    expect(toldTo(world.mails, cid)).toEqual([["down", "up again", "down"]]);
   });
 
   test("of an incident", async () => {
-    await using made = await mailing({ [cid]: 450 });
+    await using world = await setUpMailing({ [cid]: 450 });
     const body = { title: "Slow" };
-    const { id } = (await made.api("POST", "/api/v1/incidents", { body })).json.data;
-    await made.later();
-    made.time.now += 60_000;
-    await made.api("POST", `/api/v1/incidents/${id}/resolve`);
-    await made.later();
-    made.codes.clear();
-    await made.later(3_600);
-    const texts = made.mails.filter(({ to }) => to.includes(cid)).map(({ text }) => text);
+    const { id } = (await world.api("POST", "/api/v1/incidents", { body })).json.data;
+    await world.later();
+    world.time.now += 60_000;
+    await world.api("POST", `/api/v1/incidents/${id}/resolve`);
+    await world.later();
+    world.codes.clear();
+    await world.later(3_600);
+    const texts = world.mails.filter(({ to }) => to.includes(cid)).map(({ text }) => text);
     expect(texts).toHaveLength(1);
     expect(texts[0]).toMatch(/Incident: Slow[^]*Incident resolved: Slow/);
   });
@@ -272,25 +275,26 @@ describe("no recipient gets an end without its start", () => {
   test("for any rejections, all recipients except permanently rejecting ones get the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps: Step[]) => {
-        await using made = await mailing({});
+        await using world = await setUpMailing({});
         for (const one of steps) {
-          if (typeof one === "number") await made.later(one);
-          else if (typeof one === "string") await made.backup.changeState(one);
-          else made.codes.set(one.whom, one.code);
-          if (one === "down" || one === "up") await made.later(6);
+          if (typeof one === "number") await world.later(one);
+          else if (typeof one === "string") await world.backup.changeState(one);
+          else world.codes.set(one.whom, one.code);
+          if (one === "down" || one === "up") await world.later(6);
         }
-        made.codes.clear();
-        await made.later(3_600);
-        await made.later();
-        await made.backup.changeState("down");
-        await made.later();
-        await made.backup.changeState("up");
-        await made.later();
+        world.codes.clear();
+        await world.later(3_600);
+        await world.later();
+        await world.backup.changeState("down");
+        await world.later();
+        await world.backup.changeState("up");
+        await world.later();
         for (const address of [ann, bob, cid]) {
-          const told = toldTo(made.mails, address).flat();
-          expect(told.at(-1)).toBe("up again");
-          told.forEach((what, index) => {
-            if (what === "up again") expect([address, told[index - 1]]).toEqual([address, "down"]);
+          const messages = toldTo(world.mails, address).flat();
+          expect(messages.at(-1)).toBe("up again");
+          messages.forEach((what, index) => {
+            if (what === "up again")
+              expect([address, messages[index - 1]]).toEqual([address, "down"]);
           });
         }
       }),

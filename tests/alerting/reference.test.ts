@@ -141,7 +141,7 @@ test("channels get the alerts of the model, for any sequence of events", async (
 /** Alerts according to the pure rules for a history of one monitor. */
 function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
-  const told = new Map<string, { state: NotifiedState }>();
+  const message = new Map<string, { state: NotifiedState }>();
   let memory = emptyHistory;
   let status: StoredStatus = "pending";
   let facts = { muted: false, attached: [] as string[] };
@@ -149,9 +149,9 @@ function toldByRules(history: readonly ModelEvent[], reminderMs: number | null):
     ({ memory } = step);
     for (const channel of step.alert?.to ?? []) {
       lines.push(`${at} ${channel} ${step.alert?.type}`);
-      if (step.notifiedState !== null) told.set(channel, { state: step.notifiedState });
+      if (step.notifiedState !== null) message.set(channel, { state: step.notifiedState });
     }
-    if (step.isOver) told.clear();
+    if (step.isOver) message.clear();
   };
   for (const one of history) {
     const audience = { muted: facts.muted, channels: facts.attached };
@@ -159,13 +159,13 @@ function toldByRules(history: readonly ModelEvent[], reminderMs: number | null):
     if (one.is === "monitor") facts = { ...facts, ...one.now };
     if (one.is === "state") {
       follow(
-        stepAfterChange(memory, told, { from: status, to: one.to, at }, audience, reminderMs),
+        stepAfterChange(memory, message, { from: status, to: one.to, at }, audience, reminderMs),
         at,
       );
       status = one.to;
     }
     if (one.is !== "look") continue;
-    const steady = stepAfterFlapping(memory, told, status, audience, at);
+    const steady = stepAfterFlapping(memory, message, status, audience, at);
     if (steady !== null) follow(steady, at);
     else if (memory.remindAt !== null && memory.remindAt <= at)
       follow(stepAfterReminder(memory, status, audience, reminderMs, at), at);

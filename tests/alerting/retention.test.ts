@@ -57,17 +57,17 @@ test("the end of an outage is sent even if the log no longer has its start", asy
 test("a sweep has any number of portions, and can be stopped between two", async () => {
   const { inbox, later, store, time, createJob: job, api, database } = await createPager();
   await using hook = await inbox();
-  const made = await job({ interval: 86_400, alertChannelIds: [hook.id] });
-  await made.report({ status: "up" });
+  const result = await job({ interval: 86_400, alertChannelIds: [hook.id] });
+  await result.report({ status: "up" });
   for (let round = 0; round < 45; round++) {
     time.now += 3_000;
     await api("POST", `/api/v1/alert-channels/${hook.id}/test`);
   }
   await later();
-  const total = () =>
+  const readTotal = () =>
     database.query<{ n: number }, []>("SELECT count(*) AS n FROM alerts").get()?.n ?? 0;
   await sweepAlerts(createSweeping(store, time.now + 100 * day, () => true));
-  expect(total()).toBe(45);
+  expect(readTotal()).toBe(45);
   await sweepAlerts(createSweeping(store, time.now + 100 * day));
-  expect(total()).toBe(0);
+  expect(readTotal()).toBe(0);
 });

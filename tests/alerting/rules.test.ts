@@ -27,11 +27,11 @@ const muted = { ...all, muted: true };
 const nobody = { ...all, channels: [] };
 type Knows = Record<string, NotifiedState>;
 const everybody: Knows = { mail: "down", chat: "down" };
-const told = (states: Knows = {}) =>
+const summarize = (states: Knows = {}) =>
   new Map(Object.entries(states).map(([channel, state]) => [channel, { state }]));
 
 /** Formats a step like `down to mail`; empty if no channel is notified. */
-const said = (step: Step | null) =>
+const readText = (step: Step | null) =>
   !step?.alert
     ? ""
     : `${step.alert.type.slice(8)} to ${step.alert.to.length > 1 ? "all" : step.alert.to[0]}`;
@@ -41,15 +41,15 @@ type Course = { before?: Memory; to?: Audience; reminderMs?: number };
 function went(states: string, knows?: Knows, course: Course = {}): Step {
   const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
   const { before = emptyHistory, to: audience = all, reminderMs = null } = course;
-  return stepAfterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
+  return stepAfterChange(before, summarize(knows), { from, to, at: now }, audience, reminderMs);
 }
 
 /** A number of changes, the last one a minute ago. */
-const changed = (times: number, apartMs = minute): Memory => ({
+const applyChange = (times: number, apartMs = minute): Memory => ({
   ...emptyHistory,
   changes: Array.from({ length: times }, (_, i) => now - minute - (times - 1 - i) * apartMs),
 });
-const flapping: Memory = { ...changed(11), flappingSince: now - minute };
+const flapping: Memory = { ...applyChange(11), flappingSince: now - minute };
 
 describe("a change of state", () => {
   const cases: [string, Step, string][] = [
@@ -90,7 +90,7 @@ describe("a change of state", () => {
     ["a muted monitor is not reported", went("up > down", {}, { to: muted }), ""],
     ["nor is its recovery", went("down > up", { mail: "down" }, { to: muted }), ""],
   ];
-  test.each(cases)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
+  test.each(cases)("%s", (_, step, wanted) => expect(readText(step)).toBe(wanted));
 
   test.each(["down", "degraded"] as const)(
     "a channel that is notified of %s has that state",
@@ -123,48 +123,48 @@ describe("flapping", () => {
   const next = (before: Memory, to = all) => went("up > down", {}, { before, to });
 
   test("the eleventh change within half an hour is sent as flapping", () => {
-    const step = next(changed(10));
-    expect(said(step)).toBe("flapping to all");
+    const step = next(applyChange(10));
+    expect(readText(step)).toBe("flapping to all");
     expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
 
   test("also if it is a recovery, which then does not end the problem", () => {
-    const step = went("down > up", { mail: "down" }, { before: changed(10) });
-    expect([said(step), step.isOver]).toEqual(["flapping to all", false]);
+    const step = went("down > up", { mail: "down" }, { before: applyChange(10) });
+    expect([readText(step), step.isOver]).toEqual(["flapping to all", false]);
   });
 
-  const ago = (ms: number) => ({ ...emptyHistory, changes: [now - ms, ...changed(9).changes] });
-  const ahead = changed(10).changes.map((at) => at + 300 * minute);
+  const ago = (ms: number) => ({ ...emptyHistory, changes: [now - ms, ...applyChange(9).changes] });
+  const ahead = applyChange(10).changes.map((at) => at + 300 * minute);
   const counts: [string, Memory, string][] = [
-    ["ten changes are not flapping", changed(9), "down to all"],
+    ["ten changes are not flapping", applyChange(9), "down to all"],
     ["a change of just half an hour ago counts", ago(30 * minute), "flapping to all"],
     ["an earlier one does not", ago(30 * minute + 1), "down to all"],
     ["further changes are not reported", flapping, ""],
     ["a clock that was set back stops nothing", { ...emptyHistory, changes: ahead }, "down to all"],
   ];
-  test.each(counts)("%s", (_, before, wanted) => expect(said(next(before))).toBe(wanted));
+  test.each(counts)("%s", (_, before, wanted) => expect(readText(next(before))).toBe(wanted));
 
   test("a pause or a maintenance resets all earlier changes", () => {
     for (const states of ["pending > down", "maintenance > down"]) {
-      const step = went(states, {}, { before: changed(10) });
-      expect([said(step), step.memory.changes.length]).toEqual(["down to all", 0]);
+      const step = went(states, {}, { before: applyChange(10) });
+      expect([readText(step), step.memory.changes.length]).toEqual(["down to all", 0]);
     }
   });
 
   test("a muted monitor flaps, but no channel is notified", () => {
-    const step = next(changed(10), muted);
-    expect([said(step), step.memory.flappingSince]).toEqual(["", now]);
+    const step = next(applyChange(10), muted);
+    expect([readText(step), step.memory.flappingSince]).toEqual(["", now]);
   });
 
   const last = flapping.changes.at(-1) as number;
   const steadyAt = last + 10 * minute;
   const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
-    stepAfterFlapping(before, told(knows), status, to, at);
+    stepAfterFlapping(before, summarize(knows), status, to, at);
 
   test("it ends only after the state has lasted ten minutes", () => {
     expect(then("down", {}, all, steadyAt - 1)).toBeNull();
     expect(then("down", {}, all, steadyAt)).not.toBeNull();
-    expect(then("down", {}, all, steadyAt, changed(3))).toBeNull();
+    expect(then("down", {}, all, steadyAt, applyChange(3))).toBeNull();
   });
 
   const ends: [string, Step | null, string][] = [
@@ -181,7 +181,7 @@ describe("flapping", () => {
     ["nothing while it is muted", then("down", {}, muted), ""],
     ["a clock that was set back ends it", then("down", {}, all, last - 1), "down to all"],
   ];
-  test.each(ends)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
+  test.each(ends)("%s", (_, step, wanted) => expect(readText(step)).toBe(wanted));
 
   test("then the count restarts", () => {
     expect(then("down")?.memory).toEqual(emptyHistory);
@@ -192,8 +192,8 @@ describe("flapping", () => {
   test("its end is determined when it is due", () => {
     expect(nextDueAt(flapping)).toBe(steadyAt);
     expect(nextDueAt({ ...flapping, remindAt: now })).toBe(now);
-    expect(nextDueAt({ ...changed(3), remindAt: now })).toBe(now);
-    expect(nextDueAt(changed(3))).toBeNull();
+    expect(nextDueAt({ ...applyChange(3), remindAt: now })).toBe(now);
+    expect(nextDueAt(applyChange(3))).toBeNull();
   });
 });
 
@@ -222,7 +222,7 @@ describe("reminders", () => {
     ["go to none once it is paused", remind("pending", hour), "", null],
     ["go to none during maintenance", remind("maintenance", hour), "", null],
   ])("%s", (_, step, wanted, next) => {
-    expect([said(step), step.memory.remindAt]).toEqual([wanted, next]);
+    expect([readText(step), step.memory.remindAt]).toEqual([wanted, next]);
     expect(step.notifiedState).toBe(wanted === "" ? null : "down");
   });
 });
@@ -272,16 +272,21 @@ describe("a certificate", () => {
 });
 
 describe("an incident", () => {
-  const channel = (id: string, fields = {}) => ({ id, enabled: true, incidents: true, ...fields });
+  const buildChannel = (id: string, fields = {}) => ({
+    id,
+    enabled: true,
+    incidents: true,
+    ...fields,
+  });
   const channels = [
-    channel("mail"),
-    channel("chat"),
-    channel("off", { enabled: false }),
-    channel("monitors", { incidents: false }),
+    buildChannel("mail"),
+    buildChannel("chat"),
+    buildChannel("off", { enabled: false }),
+    buildChannel("monitors", { incidents: false }),
   ];
   type Of = { byMonitor?: boolean; monitorMuted?: boolean };
   const hear = (step: "opened" | "updated" | "resolved", of: Of = {}, knows: Knows = {}) =>
-    selectIncidentAudience(channels, step, told(knows), {
+    selectIncidentAudience(channels, step, summarize(knows), {
       byMonitor: false,
       monitorMuted: false,
       monitorChannels: ["chat"],
@@ -329,7 +334,7 @@ const usual: MonitorFacts = {
   paused: false,
   groupPaused: false,
   status: "up",
-  flapping: false,
+  isFlapping: false,
 };
 
 test.each<[Partial<MonitorFacts>, object, RegExp]>([
@@ -340,7 +345,7 @@ test.each<[Partial<MonitorFacts>, object, RegExp]>([
   [{ muted: true }, {}, /monitor is muted/],
   [{ groupMuted: true }, {}, /group is muted/],
   [{ status: "maintenance" }, {}, /maintenance/],
-  [{ flapping: true }, {}, /flapping/],
+  [{ isFlapping: true }, {}, /flapping/],
   [{}, { isWanted: false }, /not notified of outages/],
   [{}, { quietUntil: "07:00 (Europe/Berlin)" }, /quiet hours until 07:00/],
 ])("a channel that would not be notified has a reason: %j %j", (facts, channel, reason) => {

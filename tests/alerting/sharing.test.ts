@@ -5,8 +5,8 @@ import { createApplianceClient } from "../support/appliance.ts";
 import { replyWith, hang } from "../support/target.ts";
 
 test("if a node dies while sending, every alert arrives, and only those in flight can arrive twice", async () => {
-  const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-  const { both, ours, pass, time, store } = made;
+  const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
+  const { both, ours, pass, time, store } = sharing;
   const [alive, dying] = both;
   await using hook = await startInbox();
   const post = async (path: string, body: object) => {

@@ -93,12 +93,12 @@ describe("a test mail", () => {
 
   test("names the invalid field, like saving does", async () => {
     const { send } = await admin();
-    const paths = async (body: object) =>
+    const readPaths = async (body: object) =>
       (await send(body)).json.error.details.map(({ path }: { path: string }) => path);
-    expect(await paths({ to: "nobody" })).toEqual(["to"]);
-    expect(await paths({ to, smtp: { host: "mail.lan" } })).toEqual(["smtp.from"]);
+    expect(await readPaths({ to: "nobody" })).toEqual(["to"]);
+    expect(await readPaths({ to, smtp: { host: "mail.lan" } })).toEqual(["smtp.from"]);
     const blocked = { host: "169.254.169.254", from: "box@team.example" };
-    expect(await paths({ to, smtp: blocked })).toEqual(["smtp.host"]);
+    expect(await readPaths({ to, smtp: blocked })).toEqual(["smtp.host"]);
   });
 
   test("is for admins, and limited per minute", async () => {

@@ -6,12 +6,12 @@ import { createPager } from "../support/pager.ts";
 import { replyWith, hang, reset } from "../support/target.ts";
 
 /** Requests for a test alert. */
-async function tester() {
-  const made = await createPager();
-  const send = async ({ id }: { id: string }, headers = {}, api = made.api) =>
+async function setUpTester() {
+  const pager = await createPager();
+  const send = async ({ id }: { id: string }, headers = {}, api = pager.api) =>
     api("POST", `/api/v1/alert-channels/${id}/test`, { headers });
   return {
-    ...made,
+    ...pager,
     send,
     /** The delivery of a test alert. */
     sent: async (channel: { id: string }) => {
@@ -29,9 +29,9 @@ describe("a test alert", () => {
       sent,
       readDeliveries: deliveriesOf,
       readChannel: channelOf,
-      readMessages: told,
+      readMessages: message,
       time,
-    } = await tester();
+    } = await setUpTester();
     await using hook = await inbox({ name: "Deploy bot" });
     const delivery = await sent(hook);
     const at = new Date(time.now).toISOString();
@@ -60,7 +60,7 @@ describe("a test alert", () => {
       },
     ]);
     expect(await deliveriesOf(hook)).toEqual([delivery]);
-    expect(told()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
+    expect(message()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
     expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
   });
 
@@ -71,7 +71,7 @@ describe("a test alert", () => {
       later,
       readChannel: channelOf,
       readDeliveries: deliveriesOf,
-    } = await tester();
+    } = await setUpTester();
     await using hook = await inbox({}, replyWith(500, "gossip"));
     const delivery = await sent(hook);
     const error = "The receiver responded with HTTP 500 (Internal Server Error).";
@@ -87,14 +87,14 @@ describe("a test alert", () => {
   });
 
   test("reaches a disabled channel, too", async () => {
-    const { inbox, sent } = await tester();
+    const { inbox, sent } = await setUpTester();
     await using hook = await inbox({ enabled: false });
     expect((await sent(hook)).status).toBe("delivered");
     expect(hook.asked).toHaveLength(1);
   });
 
   test("to a closed port or a broken connection fails with the reason", async () => {
-    const { inbox, channel, sent } = await tester();
+    const { inbox, channel, sent } = await setUpTester();
     const nobody = await channel({ type: "webhook", url: `http://127.0.0.1:${getFreePort()}/` });
     expect(await sent(nobody)).toMatchObject({
       status: "failed",
@@ -106,14 +106,14 @@ describe("a test alert", () => {
   });
 
   test("to a name that resolves to a blocked address fails without a connection", async () => {
-    const { channel, sent } = await tester();
+    const { channel, sent } = await setUpTester();
     const blocked = await channel({ type: "webhook", url: "http://localhost:3210/hook" });
     const { status, error } = await sent(blocked);
     expect([status, error]).toEqual(["failed", expect.stringContaining("this appliance itself")]);
   });
 
   test("by e-mail without a mail server reports that, and arrives once one is set", async () => {
-    const { api, channel, sent } = await tester();
+    const { api, channel, sent } = await setUpTester();
     const mail = await channel();
     const { status, error } = await sent(mail);
     expect([status, error]).toEqual(["failed", expect.stringMatching(/mail server.*\.$/)]);
@@ -126,7 +126,7 @@ describe("a test alert", () => {
   });
 
   test("that arrives makes waiting alerts due at once", async () => {
-    const { inbox, createWatchedJob: watched, sent, later } = await tester();
+    const { inbox, createWatchedJob: watched, sent, later } = await setUpTester();
     await using hook = await inbox({}, replyWith(500));
     const backup = await watched([hook]);
     await backup.changeState("down");
@@ -140,7 +140,7 @@ describe("a test alert", () => {
 });
 
 test("a test alert to a channel that is deleted meanwhile gets the response of an unknown channel", async () => {
-  const { inbox, send, api } = await tester();
+  const { inbox, send, api } = await setUpTester();
   await using hook = await inbox({}, hang);
   const sending = send(hook);
   await hook.waitUntilAsked(1);
@@ -152,21 +152,21 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
 
 describe("nothing is sent", () => {
   test("with a read key, without a key, or to an unknown or another organization's channel", async () => {
-    const { inbox, send, ours, theirs, stranger, readMessages: told } = await tester();
+    const { inbox, send, ours, theirs, stranger, readMessages: message } = await setUpTester();
     await using hook = await inbox();
-    const answers = [
+    const responses = [
       await send(hook, {}, ours.reader),
       await send(hook, {}, stranger),
       await send(hook, {}, theirs.api),
       await send({ id: unknownId }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
     expect(hook.asked).toEqual([]);
-    expect(told()).toEqual([]);
+    expect(message()).toEqual([]);
   });
 
   test("until five minutes after its sender died", async () => {
-    const { inbox, send, time, database } = await tester();
+    const { inbox, send, time, database } = await setUpTester();
     await using hook = await inbox();
     const once = { "Idempotency-Key": "once" };
     const first = await send(hook, once);
@@ -180,7 +180,7 @@ describe("nothing is sent", () => {
   });
 
   test("again with the same Idempotency-Key: the first response is returned", async () => {
-    const { inbox, send } = await tester();
+    const { inbox, send } = await setUpTester();
     await using hook = await inbox();
     const once = { "Idempotency-Key": "once" };
     const first = await send(hook, once);
@@ -194,7 +194,7 @@ describe("nothing is sent", () => {
 });
 
 test("test alerts are limited per organization and minute, for all its channels", async () => {
-  const { inbox, send, time, theirs } = await tester();
+  const { inbox, send, time, theirs } = await setUpTester();
   await using first = await inbox();
   await using second = await inbox();
   for (let count = 0; count < 30; count++)

@@ -14,7 +14,7 @@ export async function baselinePage(page: Page, url: string) {
     async (url) => (await fetch(url)).text(),
     `${url}/dashboard/overview`,
   );
-  const kept = { "Cache-Control": "public, max-age=31536000, immutable" };
+  const stored = { "Cache-Control": "public, max-age=31536000, immutable" };
   const packed = (text: string, type: string, more: object = {}) =>
     new Response(Bun.gzipSync(text), {
       headers: { "Content-Type": type, "Content-Encoding": "gzip", ...more },
@@ -28,8 +28,8 @@ export async function baselinePage(page: Page, url: string) {
     hostname: "127.0.0.1",
     routes: {
       "/": packed(html, "text/html; charset=utf-8"),
-      "/styles.css": packed(css, "text/css", kept),
-      "/script.js": packed(script, "text/javascript; charset=utf-8", kept),
+      "/styles.css": packed(css, "text/css", stored),
+      "/script.js": packed(script, "text/javascript; charset=utf-8", stored),
       "/data": packed(data, "application/json"),
     },
     fetch: () => new Response(null, { status: 404 }),

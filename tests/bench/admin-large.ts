@@ -8,7 +8,7 @@ import {
   framesWhileScrolling,
   type Loaded,
   loadedBy,
-  opened,
+  open,
   openedIn,
   usedProfile,
   waitsWhileTyping,
@@ -27,14 +27,14 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   for (let round = 0; round < rounds; round++) {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    first.push(await opened(page, world.url));
+    first.push(await open(page, world.url));
     loaded = await loadedBy(page);
     await context.close();
   }
   await using profile = await usedProfile(world.url, world.storageState.cookies, options.viewport);
   const { context } = profile;
   const page = await context.newPage();
-  await opened(page, world.url);
+  await open(page, world.url);
   await using baseline = await baselinePage(page, world.url);
   const [again, baselines]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {

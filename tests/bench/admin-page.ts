@@ -29,7 +29,7 @@ export async function timeToRows(page: Page): Promise<number> {
 }
 
 /** Milliseconds from the start of the navigation until the first rows are painted. */
-export async function opened(page: Page, url: string): Promise<number> {
+export async function open(page: Page, url: string): Promise<number> {
   await page.addInitScript(watchForRows);
   await page.goto(url, { waitUntil: "commit" });
   return timeToRows(page);
@@ -37,7 +37,7 @@ export async function opened(page: Page, url: string): Promise<number> {
 
 export async function openedIn(context: BrowserContext, url: string): Promise<number> {
   const page = await context.newPage();
-  const ms = await opened(page, url);
+  const ms = await open(page, url);
   await page.close();
   return ms;
 }
@@ -59,18 +59,18 @@ export type Loaded = { scripts: string[]; script: number; data: number; decoded:
 export const loadedBy = (page: Page): Promise<Loaded> =>
   page.evaluate(() => {
     const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
-    const total = (pattern: RegExp, size: "encodedBodySize" | "decodedBodySize") =>
+    const buildTotal = (pattern: RegExp, size: "encodedBodySize" | "decodedBodySize") =>
       entries.filter(({ name }) => pattern.test(name)).reduce((sum, entry) => sum + entry[size], 0);
     const data = /\/dashboard\/(?!live)/;
     return {
       scripts: entries.map(({ name }) => name).filter((name) => name.endsWith(".js")),
-      script: total(/\.js$/, "encodedBodySize"),
-      data: total(data, "encodedBodySize"),
-      decoded: total(data, "decodedBodySize"),
+      script: buildTotal(/\.js$/, "encodedBodySize"),
+      data: buildTotal(data, "encodedBodySize"),
+      decoded: buildTotal(data, "decodedBodySize"),
     };
   });
 
-const told = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
+const summarize = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
 
 /** Scrolls through the whole list, a step per frame. */
 export async function framesWhileScrolling(page: Page, pixels = 250) {
@@ -94,7 +94,7 @@ export async function framesWhileScrolling(page: Page, pixels = 250) {
     scrollTo({ top: 0, behavior: "instant" });
     return { gaps, longest };
   }, pixels);
-  return { pixels, longest: told(longest), p99: quantile(gaps, 0.99) };
+  return { pixels, longest: summarize(longest), p99: quantile(gaps, 0.99) };
 }
 
 type Typing = { longestTask: number; slowestKey: number };
@@ -122,7 +122,7 @@ export async function waitsWhileTyping(page: Page, text: string) {
   const { longestTask, slowestKey } = await page.evaluate(
     () => (globalThis as unknown as { typing: Typing }).typing,
   );
-  return { longest: told(longestTask), slowest: slowestKey };
+  return { longest: summarize(longestTask), slowest: slowestKey };
 }
 
 /** Number of visible rows and folders whose DOM changes during `act`, and the duration. */

@@ -13,7 +13,7 @@ import {
   type Loaded,
   loadedBy,
   repaintedRows,
-  opened,
+  open,
   timeToRows,
   usedProfile,
   waitsWhileTyping,
@@ -42,7 +42,7 @@ export async function adminSuite() {
     for (let round = 0; round < rounds; round++) {
       const context = await browser.newContext(signedIn);
       const page = await context.newPage();
-      first.push(await opened(page, snapshot.url));
+      first.push(await open(page, snapshot.url));
       loaded = await loadedBy(page);
       await context.close();
     }
@@ -51,7 +51,7 @@ export async function adminSuite() {
     await using profile = await usedProfile(snapshot.url, cookies, options.viewport);
     const { context } = profile;
     const page = await context.newPage();
-    await opened(page, snapshot.url);
+    await open(page, snapshot.url);
     await using baseline = await baselinePage(page, snapshot.url);
     const [again, baselines]: [Opening[], Opening[]] = [[], []];
     const before = cpuSeconds(snapshot.child.pid);
@@ -137,7 +137,7 @@ type Opening = { ms: number; work: number };
 
 async function tracedIn(context: BrowserContext, url: string): Promise<Opening> {
   const page = await context.newPage();
-  const { result: ms, workIn } = await traced(page, () => opened(page, url));
+  const { result: ms, workIn } = await traced(page, () => open(page, url));
   await page.close();
   return { ms, work: workIn(0, ms) };
 }
@@ -168,11 +168,11 @@ async function signedInAt(page: Page, url: string) {
 /** Transferred bytes of these files with gzip. */
 async function gzippedBytes(urls: readonly string[]): Promise<number> {
   const sizes = urls.map(async (url) => {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       headers: { "Accept-Encoding": "gzip" },
       decompress: false,
     });
-    return (await answer.bytes()).length;
+    return (await response.bytes()).length;
   });
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

@@ -26,7 +26,7 @@ export async function alertsSuite() {
 function surroundings() {
   let isUp = true;
   const digests: { at: number; alerts: number }[] = [];
-  let asked = 0;
+  let requestCount = 0;
   const target = () =>
     Bun.serve({
       port: 0,
@@ -38,7 +38,7 @@ function surroundings() {
     hostname: "127.0.0.1",
     idleTimeout: 255,
     async fetch(request) {
-      asked++;
+      requestCount++;
       if (new URL(request.url).pathname === "/hang") return new Promise<Response>(() => {});
       const { type, data } = (await request.json()) as { type: string; data: { alerts: [] } };
       digests.push({ at: performance.now(), alerts: type === "digest" ? data.alerts.length : 1 });
@@ -49,7 +49,7 @@ function surroundings() {
     target: target(),
     receiver,
     digests,
-    asked: () => asked,
+    asked: () => requestCount,
     fall: () => (isUp = false),
     flip: () => (isUp = !isUp),
   };
@@ -88,8 +88,8 @@ async function storm() {
   const fellAt = performance.now();
   around.fall();
   const lists: number[] = [];
-  const told = () => around.digests.reduce((sum, { alerts }) => sum + alerts, 0);
-  while (told() < monitors && performance.now() - fellAt < 60_000) {
+  const summarize = () => around.digests.reduce((sum, { alerts }) => sum + alerts, 0);
+  while (summarize() < monitors && performance.now() - fellAt < 60_000) {
     const askedAt = performance.now();
     await api("GET", "/api/v1/monitors?per_page=100");
     lists.push(performance.now() - askedAt);

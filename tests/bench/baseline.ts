@@ -33,9 +33,9 @@ Bun.serve({
     if (request.method === "POST") {
       const { title } = (await request.json()) as { title: string };
       const at = new Date().toISOString();
-      const made = Bun.randomUUIDv7();
-      insert.run(organizationId, made, title, at, at);
-      return Response.json({ data: { id: made, title } }, { status: 201 });
+      const text = Bun.randomUUIDv7();
+      insert.run(organizationId, text, title, at, at);
+      return Response.json({ data: { id: text, title } }, { status: 201 });
     }
     if (request.method === "PATCH" && id !== undefined) {
       const { status } = (await request.json()) as { status: string };

@@ -9,8 +9,8 @@ if (manner === undefined) {
     port: Number(port),
     hostname: "127.0.0.1",
     idleTimeout: 255,
-    fetch(asked) {
-      const { pathname, searchParams } = new URL(asked.url);
+    fetch(request) {
+      const { pathname, searchParams } = new URL(request.url);
       if (pathname === "/hang") return new Promise<Response>(() => {});
       if (pathname === "/repeated")
         return new Response(createWorstText(searchParams.get("text") ?? "", 1024 * 1024 - 1_024));
@@ -30,18 +30,21 @@ if (manner === undefined) {
   const paced = async () => {
     const url = `http://127.0.0.1:${port}/ok`;
     // Each on a new connection, like checks.
-    const answer = await fetch(url, { keepalive: false, headers: { Connection: "close" } });
-    await answer.text();
+    const response = await fetch(url, { keepalive: false, headers: { Connection: "close" } });
+    await response.text();
     done++;
   };
   const one = () =>
     new Promise<void>((resolve, reject) => {
-      const asked = request({ host: "127.0.0.1", port, path: "/ok", agent: false }, (answer) => {
-        answer.resume();
-        answer.on("end", resolve);
-      });
-      asked.on("error", reject);
-      asked.end();
+      const requested = request(
+        { host: "127.0.0.1", port, path: "/ok", agent: false },
+        (response) => {
+          response.resume();
+          response.on("end", resolve);
+        },
+      );
+      requested.on("error", reject);
+      requested.end();
     });
   const startedAt = performance.now();
   let begun = 0;

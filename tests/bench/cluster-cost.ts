@@ -76,28 +76,28 @@ async function costOf({ batch, writes, checks }: Way) {
     details: null,
     screenshot: null,
   };
-  const told = { reason: "HTTP 200", message: "HTTP 200" };
+  const message = { reason: "HTTP 200", message: "HTTP 200" };
   const stand = checks ?? 1;
   let at = Date.parse("2026-11-01T00:00:00Z");
-  let made = 0;
+  let world = 0;
   const write = async () => {
     for (let index = 0; index < batch; index++) {
       // Consecutive results are spread over the rows.
-      const key = ((made++ * 3_089) % monitors) + 1;
-      const latencyMs = 20 + ((made * 7_919) % 400);
+      const key = ((world++ * 3_089) % monitors) + 1;
+      const latencyMs = 20 + ((world * 7_919) % 400);
       at += 60_000 / monitors;
       const found = { status: "up", latencyMs, seconds: 60 * stand, message: null } as const;
       const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;
       const heartbeat = { monitorKey: key, at: Math.round(at), ...found };
       const checkedAt = formatTimestamp(heartbeat.at);
-      results.add({ monitor, heartbeat, isEarly: false, checkedAt, ...unchanged, ...told });
+      results.add({ monitor, heartbeat, isEarly: false, checkedAt, ...unchanged, ...message });
     }
     await results.flush();
   };
-  const before = await measured(nodes, leader);
+  const before = await measure(nodes, leader);
   for (let written = 0; written < writes; written++) await write();
-  const after = await measured(nodes, leader);
-  const total = made * stand;
+  const after = await measure(nodes, leader);
+  const total = world * stand;
   const perCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
   // Measured separately, because counting costs CPU time.
   const syncs = await syncsOf(leader.pid());
@@ -114,7 +114,7 @@ async function costOf({ batch, writes, checks }: Way) {
   };
 }
 
-async function measured(nodes: readonly RqliteNode[], leader: RqliteNode) {
+async function measure(nodes: readonly RqliteNode[], leader: RqliteNode) {
   const { user, system } = process.cpuUsage();
   const followers = nodes.filter((node) => node !== leader);
   return {

@@ -102,8 +102,9 @@ async function requestsOf(bench: Bench): Promise<string> {
     Array.from({ length: 32 }, async (_, i) => {
       while (performance.now() < until) {
         const body = { title: "Checkout is slow" };
-        const answer = await clients[i % clients.length]?.("POST", "/api/v1/incidents", { body });
-        if (answer?.status !== 201) throw new Error(`A write was answered with ${answer?.status}.`);
+        const response = await clients[i % clients.length]?.("POST", "/api/v1/incidents", { body });
+        if (response?.status !== 201)
+          throw new Error(`A write was answered with ${response?.status}.`);
         writes++;
       }
     }),
@@ -141,9 +142,9 @@ async function viewsOf(servers: readonly Server[], seconds: number): Promise<num
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   const runs = servers.map(async ({ url }) => {
     const args = ["-t1", "-c16", `-d${seconds}`, "-H", "Accept-Encoding: br", `${url}/status/acme`];
-    const said = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
-    if (/Non-2xx/.test(said)) throw new Error(said);
-    return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]);
+    const text = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
+    if (/Non-2xx/.test(text)) throw new Error(text);
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
   });
   return (await Promise.all(runs)).reduce((sum, one) => sum + one, 0);
 }

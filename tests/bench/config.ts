@@ -22,7 +22,7 @@ export async function configSuite() {
     ...data,
   ]);
   const file = join(directory, "config.yaml");
-  writeFileSync(file, text());
+  writeFileSync(file, buildText());
   const server = await startServer({ dataDir: join(directory, "data") });
   try {
     const env = { ...process.env, SIGNALBOX_URL: server.url, SIGNALBOX_KEY: stdout.trim() };
@@ -54,7 +54,7 @@ export async function configSuite() {
   }
 }
 
-function text(): string {
+function buildText(): string {
   const lines = [
     "alertChannels:",
     "  oncall: { type: webhook, url: http://127.0.0.1:9/ }",

@@ -17,13 +17,13 @@ function holdMeter() {
   let last = processorMs();
   let longest = 0;
   let isOver = false;
-  const look = () => {
+  const inspect = () => {
     const now = processorMs();
     longest = Math.max(longest, now - last);
     last = now;
-    if (!isOver) setImmediate(look);
+    if (!isOver) setImmediate(inspect);
   };
-  setImmediate(look);
+  setImmediate(inspect);
   return () => {
     isOver = true;
     return longest;
@@ -57,19 +57,19 @@ export async function expressionsSuite() {
       save: [{ name: "part", source: "body", path: null, expression }],
       steps: [{ name: "then", url: "/ok", method: "GET" }],
     });
-    const tried = async ([expression, repeated]: (typeof badExpressions)[number]) => [
+    const attempt = async ([expression, repeated]: (typeof badExpressions)[number]) => [
       await measure(expression, withAssertion(bodyOf(repeated), expression)),
       await measure(`${expression} (saved)`, saving(bodyOf(repeated), expression)),
     ];
     // The library is loaded once per process, and the engine compiles hot code.
     const cold: Measured[] = [];
-    for (const one of badExpressions.slice(0, 4)) cold.push(...(await tried(one)));
+    for (const one of badExpressions.slice(0, 4)) cold.push(...(await attempt(one)));
     const without: Measured[] = [];
     for (let times = 0; times < 2 * badExpressions.length; times++)
       without.push(await measure("nothing", { url: bodyOf("a"), keyword: "b" }));
     const round = async () => {
       const measured: Measured[] = [];
-      for (const one of badExpressions) measured.push(...(await tried(one)));
+      for (const one of badExpressions) measured.push(...(await attempt(one)));
       return measured;
     };
     const first = await round();

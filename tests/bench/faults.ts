@@ -206,10 +206,10 @@ function signIn(port: number, from: string, person: { email: string; password: s
   ];
   return new Promise<number>((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress: from });
-    let answer = "";
-    socket.on("data", (bytes) => (answer += bytes.toString("latin1")));
+    let response = "";
+    socket.on("data", (bytes) => (response += bytes.toString("latin1")));
     socket.on("error", () => {});
-    socket.on("close", () => resolve(Number(answer.split(" ")[1] ?? 0)));
+    socket.on("close", () => resolve(Number(response.split(" ")[1] ?? 0)));
     socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
   });
 }

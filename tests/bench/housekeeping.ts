@@ -42,7 +42,7 @@ const keeper = new Housekeeping({
   store: data.store,
   clock,
   log: { info() {}, warn: console.warn, error: console.error },
-  kept: { results: 14, hours: 400, audit: 400 },
+  retention: { results: 14, hours: 400, audit: 400 },
   readUpTo: async () => Number.MAX_SAFE_INTEGER,
 });
 const baseline = await costOf(() => Bun.sleep(10_000));

@@ -6,16 +6,16 @@ import { binary, runSignalbox } from "../support/binary.ts";
 import { largeKuma } from "./kuma.ts";
 
 const monitors = 1_000;
-const beats = 5_000;
+const heartbeats = 5_000;
 
 /** Measures time and memory of an Uptime Kuma import with millions of heartbeats. */
 export async function importSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     const file = join(directory, "kuma.db");
-    largeKuma(file, monitors, beats, Date.now());
+    largeKuma(file, monitors, heartbeats, Date.now());
     console.log(
-      `import: ${formatCount(monitors)} monitors and ${formatCount(monitors * beats)} beats, ${formatBytes(statSync(file).size)}\n`,
+      `import: ${formatCount(monitors)} monitors and ${formatCount(monitors * heartbeats)} beats, ${formatBytes(statSync(file).size)}\n`,
     );
     const data = ["--data-dir", join(directory, "data")];
     await runSignalbox(["orgs", "create", "Acme", ...data]);

@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import { inflateFixture } from "../support/kuma-fixtures.ts";
 
 /** A database of Uptime Kuma 2 with this many monitors, each with as many beats, a minute apart up to `now`. */
-export function largeKuma(file: string, monitors: number, beats: number, now: number) {
+export function largeKuma(file: string, monitors: number, heartbeats: number, now: number) {
   copyFileSync(inflateFixture("kuma-2-acme.db"), file);
   const database = new Database(file);
   database.run("PRAGMA synchronous = OFF");
@@ -18,11 +18,11 @@ export function largeKuma(file: string, monitors: number, beats: number, now: nu
     `with recursive n (i) as (select 0 union all select i + 1 from n where i < ${n - 1})`;
   database.run(`${count(monitors)} insert into monitor (id, name, active, user_id, interval, url, type)
     select i + 1, 'Service ' || i, 1, 1, 60, 'http://host' || i || '.example/', 'http' from n`);
-  const start = Math.floor(now / 1_000) - beats * 60;
-  database.run(`${count(monitors * beats)} insert into heartbeat (important, monitor_id, status, msg, time, ping)
+  const start = Math.floor(now / 1_000) - heartbeats * 60;
+  database.run(`${count(monitors * heartbeats)} insert into heartbeat (important, monitor_id, status, msg, time, ping)
     select 0, i % ${monitors} + 1, i % 97 > 0, '200 - OK',
       strftime('%Y-%m-%d %H:%M:%f', ${start} + (i / ${monitors}) * 60, 'unixepoch'), 20 + i % 83 from n`);
-  const hours = Math.ceil(beats / 60);
+  const hours = Math.ceil(heartbeats / 60);
   for (const [table, seconds, rows] of [
     ["stat_hourly", 3_600, hours],
     ["stat_daily", 86_400, Math.ceil(hours / 24)],

@@ -19,15 +19,15 @@ const now = (): Held => {
 };
 let held: Held = { wall: 0, cpu: 0 };
 let last = now();
-function note() {
+function buildNote() {
   const current = now();
   const [wall, cpu] = [current.wall - last.wall, current.cpu - last.cpu];
   if (cpu > held.cpu) held = { wall, cpu };
   last = current;
 }
-setInterval(note, 1);
+setInterval(buildNote, 1);
 process.on("message", () => {
-  note();
+  buildNote();
   process.send?.(held);
   held = { wall: 0, cpu: 0 };
 });

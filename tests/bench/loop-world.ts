@@ -132,7 +132,7 @@ export async function loopWorld(monitors: number) {
     .get()?.id;
   if (organizationId === undefined) throw new Error("There is no organization.");
   const counts = `'{"52":40,"55":18,"60":2}'`;
-  const sums = (table: string, length: number, back: number, condition: string) =>
+  const readSums = (table: string, length: number, back: number, condition: string) =>
     database.run(
       `WITH RECURSIVE b(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM b WHERE n < ${back - 1})
        INSERT OR IGNORE INTO ${table}
@@ -142,11 +142,11 @@ export async function loopWorld(monitors: number) {
     );
   const first = `key <= (SELECT min(key) + ${smallPage} FROM monitor_states)`;
   database.transaction(() => {
-    sums("uptime_hours", hourMs, 24 * 365, first);
-    sums("uptime_hours", hourMs, 24 * 3, "true");
-    sums("uptime_days", dayMs, 365, first);
-    sums("uptime_days", dayMs, 90, "true");
-    const series = (count: number, from = 1) =>
+    readSums("uptime_hours", hourMs, 24 * 365, first);
+    readSums("uptime_hours", hourMs, 24 * 3, "true");
+    readSums("uptime_days", dayMs, 365, first);
+    readSums("uptime_days", dayMs, 90, "true");
+    const buildSeries = (count: number, from = 1) =>
       `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
     const id = (prefix: string, value = "i") => `printf('${prefix}-7000-8000-%012d', ${value})`;
     const at = (stepMs: number, value = "i") =>
@@ -154,13 +154,13 @@ export async function loopWorld(monitors: number) {
     const text = markdown(5_000).replaceAll("'", "''");
     const one = idOfCopy(1);
     database.run(
-      `${series(14 * 1_440)} INSERT INTO heartbeats
+      `${buildSeries(14 * 1_440)} INSERT INTO heartbeats
        SELECT (SELECT key FROM monitor_states WHERE monitor_id = '${one}'), ${now} - i * 60000,
          iif(i % 50, 0, 2), 80 + i % 60, 60, iif(i % 50, NULL, 'HTTP 503 (Service Unavailable)') FROM n`,
     );
     // The newest incidents have as many updates as a status page shows.
     database.run(
-      `${series(incidents)} INSERT INTO incidents
+      `${buildSeries(incidents)} INSERT INTO incidents
        SELECT '${organizationId}', ${id("0199a3f0-0000", `${incidents} - i`)}, 'Incident ' || i,
          iif(i < 20, 'investigating', 'resolved'), 'major', '${one}', 'manual', 1,
          iif(i < 20, NULL, ${at(hourMs, "(i - 0.5)")}), 6, ${at(hourMs)}, ${at(hourMs)}, NULL, NULL FROM n`,
@@ -170,41 +170,41 @@ export async function loopWorld(monitors: number) {
        ON CONFLICT DO NOTHING`,
     );
     database.run(
-      `${series(5)} INSERT INTO incident_updates
+      `${buildSeries(5)} INSERT INTO incident_updates
        SELECT '${organizationId}', incidents.id, n.i, ${id("0199a3f1-0000", "random() & 0xffffffffff")}, 'identified', '${text}' || i,
          incidents.created_at, NULL, NULL FROM incidents CROSS JOIN n WHERE incidents.id LIKE '0199a3f0%'`,
     );
     database.run(
-      `${series(updates, 10)} INSERT INTO incident_updates
+      `${buildSeries(updates, 10)} INSERT INTO incident_updates
        SELECT '${organizationId}', '${incident}', i, ${id("0199a3f2-0000")}, 'identified', '${text}' || i,
          ${at(60_000)}, NULL, NULL FROM n`,
     );
     database.run(
-      `${series(200)} INSERT INTO incident_notes
+      `${buildSeries(200)} INSERT INTO incident_notes
        SELECT '${organizationId}', '${incident}', ${id("0199a3f3-0000")}, '${text}', ${at(60_000)}, 'person', NULL, 'Ada' FROM n`,
     );
     database.run(
-      `${series(50_000)} INSERT INTO events (organization_id, at, type, subject_id, data)
+      `${buildSeries(50_000)} INSERT INTO events (organization_id, at, type, subject_id, data)
        SELECT '${organizationId}', ${at(120_000, "50000 - i")}, iif(i % 2, 'monitor.down', 'monitor.up'), iif(i % 4 < 2, '${one}', ${id("00000000-0000", `1 + i % ${monitors - 2}`)}),
          '{"before":"up","since":"${long.since}","message":"HTTP 503 (Service Unavailable), expected 200-299.","latencyMs":120}' FROM n`,
     );
     database.run("UPDATE followers SET seq = (SELECT max(seq) FROM events)");
     database.run(
-      `${series(50_000)} INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)
+      `${buildSeries(50_000)} INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)
        SELECT '${organizationId}', ${at(60_000, "50000 - i")}, 'person', '${one}', 'Ada Lovelace', 'monitor.updated', ${id("00000000-0000", `1 + i % ${monitors - 2}`)},
          '["interval","timeout"]', '${one}' FROM n`,
     );
     database.run(
-      `${series(20_000)} INSERT INTO alerts
+      `${buildSeries(20_000)} INSERT INTO alerts
        SELECT '${organizationId}', ${id("0199a3f4-0000")}, 'monitor.down', ${at(60_000, "20000 - i")}, '${one}', NULL,
          '{"monitor":{"id":"${one}","name":"Service 1","type":"http","groupId":null,"groupName":null,"target":"shop.example","tags":[],"description":""},"since":"${long.since}","message":"HTTP 503","latencyMs":120}' FROM n`,
     );
     database.run(
-      `${series(20_000)} INSERT INTO deliveries (organization_id, id, receiver_type, receiver_id, status, attempts, scheduled_attempts, first_attempt_at, last_attempt_at, created_at, delivered_at)
+      `${buildSeries(20_000)} INSERT INTO deliveries (organization_id, id, receiver_type, receiver_id, status, attempts, scheduled_attempts, first_attempt_at, last_attempt_at, created_at, delivered_at)
        SELECT '${organizationId}', ${id("0199a3f5-0000")}, 'channel', '${channels[0]}', 'delivered', 1, 1, ${now}, ${now}, ${at(60_000, "20000 - i")}, ${at(60_000, "20000 - i")} FROM n`,
     );
     database.run(
-      `${series(20_000)} INSERT INTO delivery_alerts
+      `${buildSeries(20_000)} INSERT INTO delivery_alerts
        SELECT '${organizationId}', ${id("0199a3f5-0000")}, 0, ${id("0199a3f4-0000")}, NULL, 0 FROM n`,
     );
     for (const [position, channel] of channels.slice(0, 3).entries())
@@ -212,7 +212,7 @@ export async function loopWorld(monitors: number) {
         `INSERT INTO monitor_channels SELECT organization_id, id, '${channel}', ${position} FROM monitors WHERE true ON CONFLICT DO NOTHING`,
       );
     database.run(
-      `${series(5_000)} INSERT INTO subscribers (organization_id, id, page_id, type, address, address_key, secrets, confirmed_at, asked, version, created_at)
+      `${buildSeries(5_000)} INSERT INTO subscribers (organization_id, id, page_id, type, address, address_key, secrets, confirmed_at, asked, version, created_at)
        SELECT '${organizationId}', ${id("0199a3f6-0000")}, '${page.id}', 'email', 'customer-' || i || '@example.com', 'customer-' || i || '@example.com', '{}', '${long.since}', 1, 1, '${long.since}' FROM n`,
     );
   })();

@@ -18,11 +18,11 @@ const goalMs = 50;
 export async function loopSuite(counts: readonly number[] = [2_000, 10_000, 30_000]) {
   for (const monitors of counts) {
     await using world = await loopWorld(monitors);
-    await measured(world, monitors);
+    await measure(world, monitors);
   }
 }
 
-async function measured(world: World, monitors: number) {
+async function measure(world: World, monitors: number) {
   const { email, password } = owner;
   await using server = await measuredServer(world.dataDir);
   const { ask, cookie } = await signInAs(server.url, { email, password });
@@ -101,13 +101,13 @@ async function measured(world: World, monitors: number) {
 /** Changes of thousands of monitors in one request. */
 function writesOf() {
   const count = 5_000;
-  const keys = (name: string, length: number) =>
+  const buildKeys = (name: string, length: number) =>
     Array.from({ length }, (_, index) => `${name}-${index}`);
   const configuration = (interval: number) => ({
     source: "bench",
-    groups: Object.fromEntries(keys("group", 20).map((key) => [key, {}])),
+    groups: Object.fromEntries(buildKeys("group", 20).map((key) => [key, {}])),
     monitors: Object.fromEntries(
-      keys("shop", count).map((key, index) => [
+      buildKeys("shop", count).map((key, index) => [
         key,
         { type: "tcp", host: "10.0.0.1", port: 443, interval, group: `group-${index % 20}` },
       ]),

@@ -65,10 +65,10 @@ async function measureLanguages(wrk: string) {
       fixed.push(await perSecond(wrk, [...args, baselineUrl]));
     }
     const seen = await seenAfter(wrk, url, api, ["-s", script], languages);
-    const [made, usual] = [quantile(product, 0.5), quantile(fixed, 0.5)];
+    const [count, usual] = [quantile(product, 0.5), quantile(fixed, 0.5)];
     console.log(
-      `20 monitors in ${languages.length} languages, by Accept-Language and ?lang=: ${Math.round(made)} req/s, ` +
-        `${((made / usual) * 100).toFixed(0)} % of a static route's ${Math.round(usual)} (goal ≥ 85 %); ` +
+      `20 monitors in ${languages.length} languages, by Accept-Language and ?lang=: ${Math.round(count)} req/s, ` +
+        `${((count / usual) * 100).toFixed(0)} % of a static route's ${Math.round(usual)} (goal ≥ 85 %); ` +
         `a new incident is seen in every language after ${quantile(seen, 0.5).toFixed(0)} ms, ` +
         `${Math.max(...seen).toFixed(0)} at most, under this load (goal ≤ 300)`,
     );
@@ -128,13 +128,13 @@ async function measure(count: number, wrk: string) {
   const baseline = Bun.spawn([process.execPath, "-e", baselineCode(copy)], { stdout: "pipe" });
   const baselineUrl = await firstLine(baseline.stdout);
   // Building a request costs wrk the same in both.
-  const script = async (name: string, query: string) => {
+  const readScript = async (name: string, query: string) => {
     const file = join(box.directory, `${name}.lua`);
-    const made = `local any = tostring(math.random(1e8, 1e9)) return wrk.format("GET", "/status/acme?" .. ${query})`;
-    await Bun.write(file, `request = function() ${made} end`);
+    const text = `local any = tostring(math.random(1e8, 1e9)) return wrk.format("GET", "/status/acme?" .. ${query})`;
+    await Bun.write(file, `request = function() ${text} end`);
     return file;
   };
-  const [one, any] = [await script("one", '"123456789"'), await script("any", "any")];
+  const [one, any] = [await readScript("one", '"123456789"'), await readScript("any", "any")];
   try {
     const all = { page: [], baseline: [], one: [], any: [], compressed: [] } as Record<
       string,
@@ -191,9 +191,9 @@ async function seenAfter(
 
 async function perSecond(wrk: string, args: readonly string[]): Promise<number> {
   const run = Bun.spawn([wrk, "-t1", "-c32", "-d4", ...args], { stdout: "pipe" });
-  const said = await new Response(run.stdout).text();
-  if (/Non-2xx/.test(said)) throw new Error(said);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]);
+  const text = await new Response(run.stdout).text();
+  if (/Non-2xx/.test(text)) throw new Error(text);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
 }
 
 /** The same bytes from a static route of Bun.serve, the fastest possible response. */

@@ -6,13 +6,13 @@ import type { RqliteNode } from "../support/rqlite.ts";
 type Status = { store: { raft: { last_log_index: number } } };
 type Counters = { proto: { num_compressed_bytes: number; num_uncompressed_bytes: number } };
 
-const asked = async <T>({ host }: RqliteNode, path: string) =>
+const request = async <T>({ host }: RqliteNode, path: string) =>
   (await (await fetch(`http://${host}${path}`)).json()) as T;
 
 /** Entries and bytes that the leader has appended to the Raft log. */
 export async function logOf(leader: RqliteNode): Promise<{ entries: number; bytes: number }> {
-  const { store } = await asked<Status>(leader, "/status");
-  const { proto } = await asked<Counters>(leader, "/debug/vars");
+  const { store } = await request<Status>(leader, "/status");
+  const { proto } = await request<Counters>(leader, "/debug/vars");
   return {
     entries: store.raft.last_log_index,
     bytes: proto.num_compressed_bytes + proto.num_uncompressed_bytes,
@@ -30,12 +30,12 @@ export async function syncsOf(pid: number): Promise<() => Promise<number | null>
     stderr: "pipe",
   });
   const saying = run.stderr.getReader();
-  let said = "";
-  while (!said.includes("attached")) {
+  let text = "";
+  while (!text.includes("attached")) {
     const { value, done } = await saying.read();
     // Tracing can be forbidden on this machine.
     if (done) return async () => null;
-    said += new TextDecoder().decode(value);
+    text += new TextDecoder().decode(value);
   }
   return async () => {
     run.kill("SIGINT");

@@ -37,10 +37,10 @@ export async function restUnderLoad(wrk: string) {
       const writing = writers(api);
       const begin = cpuSeconds(server.child.pid);
       const product = await measure(wrk, url, box.key);
-      const asked = cpuSeconds(server.child.pid);
+      const requestCount = cpuSeconds(server.child.pid);
       const { requests } = await measure(wrk, baseline.url.href, box.key);
       // The second half has only the checks and the writes.
-      const cpu = asked - begin - (cpuSeconds(server.child.pid) - asked);
+      const cpu = requestCount - begin - (cpuSeconds(server.child.pid) - requestCount);
       const microseconds = (cpu / (product.requests * seconds)) * 1e6;
       found.push({ ...product, baseline: requests, written: await writing.stop(), microseconds });
     }
@@ -96,12 +96,12 @@ async function measure(wrk: string, url: string, key: string): Promise<Measured>
     `Authorization: Bearer ${key}`,
     url,
   ];
-  const said = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
-  if (/Non-2xx/.test(said)) throw new Error(said);
-  const [, p99 = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(said) ?? [];
+  const text = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
+  if (/Non-2xx/.test(text)) throw new Error(text);
+  const [, p99 = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
   const inMs = { us: 0.001, ms: 1, s: 1_000 };
   return {
-    requests: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]),
+    requests: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
     p99: Number(p99) * inMs[unit as keyof typeof inMs],
   };
 }

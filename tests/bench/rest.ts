@@ -143,9 +143,9 @@ async function requestsPerSecond(
 async function pairsPerSecond(url: string, key: string): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const send = async (method: string, path: string, body: object) => {
-    const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}`);
-    return ((await answer.json()) as { data: { id: string } }).data.id;
+    const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+    return ((await response.json()) as { data: { id: string } }).data.id;
   };
   const startedAt = performance.now();
   const until = startedAt + 3_000;
@@ -196,8 +196,8 @@ function seed(file: string, count: number): { organizationId: string; ids: strin
         at,
         at,
       );
-      const made = Bun.randomUUIDv7("hex", ms);
-      update.run(organizationId, id, 1, made, "investigating", "Incident opened.", at);
+      const text = Bun.randomUUIDv7("hex", ms);
+      update.run(organizationId, id, 1, text, "investigating", "Incident opened.", at);
       const second = Bun.randomUUIDv7("hex", ms);
       update.run(
         organizationId,

@@ -64,11 +64,11 @@ export async function resultsSuite() {
   );
   const today = Math.floor(start / dayMs);
   for (let back = 1; back < 90; back++) days.run(today - back, today);
-  const asked = async (ask: () => Promise<unknown>) => {
+  const request = async (request: () => Promise<unknown>) => {
     const times: number[] = [];
     for (let round = 0; round < 200; round++) {
       const askedAt = performance.now();
-      await ask();
+      await request();
       times.push(performance.now() - askedAt);
     }
     return `${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
@@ -77,10 +77,10 @@ export async function resultsSuite() {
   const ninety = listLastPeriods(now, dayMs, 90);
   const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
   console.log(
-    `uptime of 90 days: ${await asked(() => listSums(store, 500, "days", ninety))} (goal ≤ 10 ms)`,
+    `uptime of 90 days: ${await request(() => listSums(store, 500, "days", ninety))} (goal ≤ 10 ms)`,
   );
   console.log(
-    `uptime of 24 h for a list of 100: ${await asked(() => computeUptime24h(store, hundred, now))}`,
+    `uptime of 24 h for a list of 100: ${await request(() => computeUptime24h(store, hundred, now))}`,
   );
 
   database.run("PRAGMA synchronous = FULL");

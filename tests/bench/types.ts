@@ -104,10 +104,10 @@ async function measure(wanted: readonly (object | undefined)[]) {
   const key = await expectSuccess(runSignalbox(args));
   const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
   try {
-    const ask = createServerClient(server.url, key);
+    const request = createServerClient(server.url, key);
     for (const [index, fields] of wanted.entries()) {
       const body = { name: `Monitor ${index}`, interval, timeout: interval, ...fields };
-      const { status, json } = await ask("POST", "/api/v1/monitors", body);
+      const { status, json } = await request("POST", "/api/v1/monitors", body);
       if (status !== 201) throw new Error(`${JSON.stringify(fields)}: ${JSON.stringify(json)}`);
     }
     await Bun.sleep(2 * interval * 1000);

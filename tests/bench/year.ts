@@ -13,7 +13,7 @@ import type { Cost } from "./housekeeping.ts";
 import { cpuSeconds, medianOf, quantile, residentMb } from "./process.ts";
 
 const monitors = 1_000;
-const kept = { results: 14, hours: 400, audit: 400 };
+const stored = { results: 14, hours: 400, audit: 400 };
 const starts = 7;
 const manyMonitors = 30_000;
 const email = "ada@acme.example";
@@ -22,7 +22,7 @@ const email = "ada@acme.example";
 export async function yearSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
-    console.log(`year: ${kept.hours} days of ${monitors} monitors every 60 s\n`);
+    console.log(`year: ${stored.hours} days of ${monitors} monitors every 60 s\n`);
     const empty = join(directory, "empty");
     console.log(`start to the first answer, nothing there: ${await startOf(empty)}`);
     console.log(`idle for 30 s: ${await idleOf(empty, directory)} (goal ≤ 80)`);
@@ -118,21 +118,21 @@ async function copyOfMany(dataDir: string) {
 async function aged(dataDir: string): Promise<string> {
   // Ends before today, so that nothing is in the server's future.
   const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;
-  const time = { now: end - kept.hours * dayMs };
+  const time = { now: end - stored.hours * dayMs };
   const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: () => time.now });
   const { database } = data;
   for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -200000"])
     database.run(`PRAGMA ${setting}`);
   const year = await createSimulatedYear(data, {
     monitors,
-    days: kept.hours,
-    resultDays: kept.results,
+    days: stored.hours,
+    resultDays: stored.results,
     end,
   });
   database.run("PRAGMA cache_size = -2000");
   database.run("PRAGMA journal_mode = WAL");
   console.log(`size: ${(statSync(join(dataDir, "signalbox.db")).size / 1e6).toFixed(0)} MB`);
-  const pages = () =>
+  const readPages = () =>
     database
       .query<{ all: number; free: number }, []>(
         "SELECT page_count AS 'all', freelist_count AS free FROM pragma_page_count, pragma_freelist_count",
@@ -146,7 +146,7 @@ async function aged(dataDir: string): Promise<string> {
       console.log(`  ${what}: ${measured.toFixed(1)} bytes ${each} (documented: ${bytes})`);
   }
   for (let day = 1; day <= 3; day++) {
-    const before = pages();
+    const before = readPages();
     database.run("PRAGMA synchronous = OFF");
     database.run("PRAGMA foreign_keys = OFF");
     for (let hour = 0; hour < 24; hour++) {
@@ -160,7 +160,7 @@ async function aged(dataDir: string): Promise<string> {
     database.run("PRAGMA foreign_keys = ON");
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     const { baseline, cost } = await housekept(dataDir, time.now);
-    const after = pages();
+    const after = readPages();
     const used = (after.all - after.free - before.all + before.free) * 4096;
     console.log(
       `day ${day} more: housekeeping ${cost.cpu.toFixed(1)} s of processor time in ${cost.wall.toFixed(0)} s, ` +
@@ -206,15 +206,15 @@ async function firstPages(dataDir: string, password: string) {
   const [admin, open]: [number[], number[]] = [[], []];
   for (let round = 0; round < starts; round++) {
     const server = await startServer({ dataDir });
-    const asked = async (path: string) => {
+    const request = async (path: string) => {
       const since = performance.now();
       const response = await fetch(`${server.url}${path}`, { headers: { Cookie } });
       if (!response.ok) throw new Error(`${path}: ${response.status}`);
       await response.bytes();
       return performance.now() - since;
     };
-    admin.push(await asked("/dashboard/overview"));
-    open.push(await asked("/status/bench"));
+    admin.push(await request("/dashboard/overview"));
+    open.push(await request("/status/bench"));
     if (round === starts - 1)
       console.log(`memory after both: ${residentMb(server.child.pid).toFixed(0)} MB`);
     await server.stop();

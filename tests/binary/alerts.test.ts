@@ -10,16 +10,16 @@ type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 type Job = { id: string; path: string };
 
 /** Creates push monitors that are up, with these channels. Returns the paths for their reports. */
-async function jobs(url: string, { key }: Box, count: number, alertChannelIds: string[]) {
+async function readJobs(url: string, { key }: Box, count: number, alertChannelIds: string[]) {
   const api = createServerClient(url, key);
-  const made: Job[] = [];
+  const result: Job[] = [];
   for (let number = 1; number <= count; number++) {
     const name = `Job ${number}`;
     const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds };
     const { json } = await api("POST", "/api/v1/monitors", body);
-    made.push({ id: json.data.id, path: new URL(json.data.pushUrl).pathname });
+    result.push({ id: json.data.id, path: new URL(json.data.pushUrl).pathname });
   }
-  return made;
+  return result;
 }
 
 /** Whether the report was acknowledged. */
@@ -29,28 +29,28 @@ async function report(url: string, { path }: Job, status: "up" | "down"): Promis
   return answered?.ok === true;
 }
 
-async function webhook(url: string, { key }: Box, to: string): Promise<string> {
+async function createWebhook(url: string, { key }: Box, to: string): Promise<string> {
   const body = { type: "webhook", name: "Hook", url: to };
   return (await createServerClient(url, key)("POST", "/api/v1/alert-channels", body)).json.data.id;
 }
 
 /** Alternating outages and recoveries. */
-const changes = (count: number) =>
+const readChanges = (count: number) =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "down" : "up") as "down" | "up");
 
 test("400 changes of state, a receiver that often fails and 8 kills: every alert arrives, in order", async () => {
   await using box = await createMachineWithKey();
   await using hook = await startInbox(createMoodyReply());
   let server = await box.serve({ flags: unlimited });
-  const channel = await webhook(server.url, box, hook.at("/hook"));
-  const watched = await jobs(server.url, box, 40, [channel]);
-  const [other] = (await jobs(server.url, box, 1, [channel])) as [Job];
+  const channel = await createWebhook(server.url, box, hook.at("/hook"));
+  const watched = await readJobs(server.url, box, 40, [channel]);
+  const [other] = (await readJobs(server.url, box, 1, [channel])) as [Job];
   for (const job of [...watched, other]) await report(server.url, job, "up");
   // A new alert makes failed deliveries retry at once, instead of minutes later.
-  const news = changes(10);
+  const news = readChanges(10);
   const tellNews = () => report(server.url, other, news.shift() ?? "up");
 
-  const perJob = changes(10);
+  const perJob = readChanges(10);
   let acknowledged = 0;
   for (const status of perJob)
     for (const job of watched) {
@@ -83,8 +83,10 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
   );
   const order = [...new Set(hook.listArrived().map(({ alertId }) => alertId))];
   for (const { id } of watched) {
-    const told = order.map((alertId) => first.get(alertId)).filter((one) => one?.monitorId === id);
-    expect(told.map((one) => one?.type)).toEqual(perJob.map((status) => `monitor.${status}`));
+    const messages = order
+      .map((alertId) => first.get(alertId))
+      .filter((one) => one?.monitorId === id);
+    expect(messages.map((one) => one?.type)).toEqual(perJob.map((status) => `monitor.${status}`));
   }
   // Duplicates have the same delivery id.
   const deliveryOf = new Map<string, string>();
@@ -98,7 +100,7 @@ test("a stop during a hanging delivery exits with 0, and the next start delivers
   await using hook = await startInbox(hang);
   const server = await box.serve();
   const { url } = server;
-  const [job] = await jobs(url, box, 1, [await webhook(url, box, hook.at("/hook"))]);
+  const [job] = await readJobs(url, box, 1, [await createWebhook(url, box, hook.at("/hook"))]);
   await report(url, job as Job, "up");
   await report(url, job as Job, "down");
   await hook.waitUntilAsked(1);
@@ -113,8 +115,8 @@ test("six restarts repeat no alert", async () => {
   await using box = await createMachineWithKey();
   await using hook = await startInbox();
   let server = await box.serve();
-  const watched = await jobs(server.url, box, 20, [
-    await webhook(server.url, box, hook.at("/hook")),
+  const watched = await readJobs(server.url, box, 20, [
+    await createWebhook(server.url, box, hook.at("/hook")),
   ]);
   for (const job of watched) await report(server.url, job, "up");
   for (const job of watched.slice(10)) await report(server.url, job, "down");
@@ -141,7 +143,7 @@ test("a hanging test alert or check gets a response", async () => {
   await using hook = await startInbox(hang);
   const { url } = await box.serve();
   const api = createServerClient(url, box.key);
-  const channel = await webhook(url, box, hook.at("/hook"));
+  const channel = await createWebhook(url, box, hook.at("/hook"));
   const body = { type: "http", name: "Slow", url: hook.at("/"), timeout: 13, interval: 60 };
   const { id } = (await api("POST", "/api/v1/monitors", body)).json.data;
   const [sent, checked] = await Promise.all([

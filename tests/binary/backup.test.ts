@@ -6,7 +6,7 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 
 /** Signs a person in, as the page does. */
 async function signedIn(url: string, email: string, password: string) {
-  const ask = (method: string, path: string, body?: object, cookie = "") =>
+  const request = (method: string, path: string, body?: object, cookie = "") =>
     fetch(`${url}/dashboard${path}`, {
       method,
       headers: {
@@ -16,10 +16,10 @@ async function signedIn(url: string, email: string, password: string) {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-  const entered = await ask("POST", "/sign-in", { email, password });
+  const entered = await request("POST", "/sign-in", { email, password });
   expect(entered.status).toBe(200);
   const cookie = entered.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
-  return (method: string, path: string) => ask(method, path, undefined, cookie);
+  return (method: string, path: string) => request(method, path, undefined, cookie);
 }
 
 const copiesIn = (dataDir: string) =>

@@ -21,12 +21,12 @@ async function pour(
   isChunked: boolean,
 ) {
   const socket = connect({ port, host: "127.0.0.1", localAddress });
-  let answer = "";
+  let response = "";
   const closed = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
   socket.on("data", (bytes) => {
-    answer += bytes.toString("latin1");
-    if (answer.includes("\r\n\r\n")) answered.resolve();
+    response += bytes.toString("latin1");
+    if (response.includes("\r\n\r\n")) answered.resolve();
   });
   socket.on("error", () => {});
   socket.on("close", () => closed.resolve());
@@ -41,7 +41,7 @@ async function pour(
       await Promise.race([new Promise((go) => socket.once("drain", go)), closed.promise]);
   await Promise.race([answered.promise, closed.promise]);
   socket.destroy();
-  return answer;
+  return response;
 }
 
 test("16 bodies of 25 MiB from 16 networks, with and without a length, stay out of memory while passwords are hashed", async () => {
@@ -60,14 +60,14 @@ test("16 bodies of 25 MiB from 16 networks, with and without a length, stay out 
   expect(other.status).toBe(403);
   const before = peakOf(child.pid);
   const head = [`POST /status/${slug} HTTP/1.1`, "Host: localhost"];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 16 }, (_, index) =>
       pour(port, `127.0.1.${index + 1}`, head, 25, index % 2 === 0),
     ),
   );
   // A client that still sends when the connection is closed can lose the response (RFC 9112 §9.6).
-  const read = answers.filter((answer) => answer !== "");
-  expect(read.filter((answer) => !/^HTTP\/1.1 4(03|29) /.test(answer))).toEqual([]);
+  const read = responses.filter((response) => response !== "");
+  expect(read.filter((response) => !/^HTTP\/1.1 4(03|29) /.test(response))).toEqual([]);
   expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
@@ -91,12 +91,12 @@ test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
     return socket;
   };
   /** Each gets a response before its end, because it is too long for a sign-in. Its connection stays open. */
-  const answered = (count: number) => Promise.all(Array.from({ length: count }, send));
+  const readResponse = (count: number) => Promise.all(Array.from({ length: count }, send));
   // Memory of code that is loaded on first use does not count.
-  const sockets = await answered(20);
+  const sockets = await readResponse(20);
   const before = peakOf(child.pid);
   // A busy machine can read all requests of a round before the first response.
-  for (let round = 0; round < 6; round++) sockets.push(...(await answered(400)));
+  for (let round = 0; round < 6; round++) sockets.push(...(await readResponse(400)));
   // 600 MB were sent; one round of them is in Bun's read buffers.
   expect(peakOf(child.pid) - before).toBeLessThan(350 * MiB);
   for (const socket of sockets) socket.destroy();
@@ -105,7 +105,7 @@ test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
 test("ten long pages in every encoding at once stay below 400 MB", async () => {
   await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  const ask = createServerClient(server.url, box.key);
+  const request = createServerClient(server.url, box.key);
   const keys = Array.from({ length: 1_000 }, (_, index) => `service-${index}`);
   const hosts = Array.from({ length: 10 }, (_, index) => `status-${index}.team.example`);
   const monitors = keys.map((key, index) => [
@@ -127,21 +127,21 @@ test("ten long pages in every encoding at once stay below 400 MB", async () => {
     monitors: Object.fromEntries(monitors),
     statusPages: Object.fromEntries(statusPages),
   };
-  expect((await ask("PUT", "/api/v1/config", configuration)).status).toBe(200);
+  expect((await request("PUT", "/api/v1/config", configuration)).status).toBe(200);
   const read = async (host: string, path: string, encoding: string) => {
     const headers = { Host: host, "Accept-Encoding": encoding };
-    const answer = await fetch(`${server.url}${path}`, { headers, decompress: false });
-    const { length } = await answer.bytes();
-    return { status: answer.status, encoding: answer.headers.get("content-encoding"), length };
+    const response = await fetch(`${server.url}${path}`, { headers, decompress: false });
+    const { length } = await response.bytes();
+    return { status: response.status, encoding: response.headers.get("content-encoding"), length };
   };
   /** Retries after a timeout: on a busy machine all of them take long. */
   const readLong = async (host: string, path: string, encoding: string) => {
     for (;;) {
-      const answer = await read(host, path, encoding).catch(() => null);
-      if (answer === null) continue;
-      expect(answer.status).toBe(200);
-      if (encoding === "identity") expect(answer.length).toBeGreaterThan(2 * MiB);
-      else expect(answer.encoding).toBe(encoding);
+      const response = await read(host, path, encoding).catch(() => null);
+      if (response === null) continue;
+      expect(response.status).toBe(200);
+      if (encoding === "identity") expect(response.length).toBeGreaterThan(2 * MiB);
+      else expect(response.encoding).toBe(encoding);
       return;
     }
   };

@@ -11,10 +11,10 @@ import { defineTestWith } from "../support/real-targets.ts";
 import { dialPort } from "../support/raw-connection.ts";
 
 /** A server with a certificate on both ports and an awaitable log. */
-async function secureServer() {
+async function startSecureServer() {
   const box = await createMachineWithKey();
-  const made = (name: string) => writeSelfSigned(box.directory, name, "IP:127.0.0.1");
-  const used = made("used");
+  const create = (name: string) => writeSelfSigned(box.directory, name, "IP:127.0.0.1");
+  const used = create("used");
   const [port, publicPort] = [getFreePort(), getFreePort()];
   const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   const tls = ["--tls-cert", used.cert, "--tls-key", used.key];
@@ -31,7 +31,7 @@ async function secureServer() {
     ...box,
     child,
     used,
-    made,
+    create,
     port,
     publicPort,
     /** Replaces the files of the server's certificate. */
@@ -86,8 +86,8 @@ defineTestWith(
   ["openssl"],
   "SIGHUP gives new connections the new certificate; running streams and requests continue",
   async () => {
-    await using made = await secureServer();
-    const { port, used } = made;
+    await using result = await startSecureServer();
+    const { port, used } = result;
     const url = `https://127.0.0.1:${port}`;
     const post = (path: string, body: object, headers: Record<string, string>) =>
       fetch(`${url}${path}`, {
@@ -101,7 +101,7 @@ defineTestWith(
         keepalive: false,
         tls: { rejectUnauthorized: false },
       });
-    const token = (await Bun.file(join(made.dataDir, "set-up-token")).text()).trim();
+    const token = (await Bun.file(join(result.dataDir, "set-up-token")).text()).trim();
     const claim = { organization: "Ours", name: "Ada", email: "ada@acme.example" };
     const secret = { token, password: "a long enough password" };
     const claimed = await post("/dashboard/set-up", { ...claim, ...secret }, {});
@@ -114,7 +114,7 @@ defineTestWith(
     const head = [
       "POST /api/v1/incidents HTTP/1.1",
       "Host: 127.0.0.1",
-      `Authorization: Bearer ${made.key}`,
+      `Authorization: Bearer ${result.key}`,
       "Content-Type: application/json",
       `Content-Length: ${body.length}`,
     ].join("\r\n");
@@ -123,14 +123,14 @@ defineTestWith(
     await slow.waitForText(/100 Continue/);
 
     for (const name of ["second", "third"]) {
-      const files = made.made(name);
-      made.use(files);
-      expect(await made.reload()).toContain("new connections get the certificate");
+      const files = result.create(name);
+      result.use(files);
+      expect(await result.reload()).toContain("new connections get the certificate");
       const serial = serialOf(files.cert);
       expect(serial).toBe(serialOf(used.cert));
-      expect(await made.serials()).toEqual([serial, serial]);
+      expect(await result.serials()).toEqual([serial, serial]);
       const { validToDate } = new X509Certificate(readFileSync(files.cert));
-      expect(await made.endsAt()).toBe(validToDate.getTime() / 1_000);
+      expect(await result.endsAt()).toBe(validToDate.getTime() / 1_000);
     }
 
     slow.send(body.slice(10));
@@ -139,16 +139,16 @@ defineTestWith(
     const opened = await post("/dashboard/api/v1/incidents/", { title }, { Cookie: cookie });
     expect(opened.status).toBe(201);
     await live.waitForText(/incident/);
-    made.child.kill("SIGTERM");
-    expect(await made.child.exited).toBe(0);
+    result.child.kill("SIGTERM");
+    expect(await result.child.exited).toBe(0);
   },
 );
 
 defineTestWith(["openssl"], "an invalid certificate or a wrong key changes nothing", async () => {
-  await using made = await secureServer();
-  const { used } = made;
+  await using result = await startSecureServer();
+  const { used } = result;
   const serial = serialOf(used.cert);
-  const other = made.made("other");
+  const other = result.create("other");
   const [cert, key] = [readFileSync(other.cert, "utf8"), readFileSync(other.key, "utf8")];
   const bad: [what: string, change: () => void][] = [
     ["another key", () => writeFileSync(used.cert, cert)],
@@ -165,15 +165,18 @@ defineTestWith(["openssl"], "an invalid certificate or a wrong key changes nothi
     writeFileSync(used.cert, cert);
     writeFileSync(used.key, key);
     chmodSync(used.key, 0o600);
-    if (what === "another key") made.made("used");
+    if (what === "another key") result.create("used");
     change();
-    expect([what, await made.reload()]).toEqual([what, expect.stringContaining("stays as it was")]);
-    expect([what, await made.serials()]).toEqual([what, [serial, serial]]);
+    expect([what, await result.reload()]).toEqual([
+      what,
+      expect.stringContaining("stays as it was"),
+    ]);
+    expect([what, await result.serials()]).toEqual([what, [serial, serial]]);
   }
-  made.use(other);
+  result.use(other);
   chmodSync(used.key, 0o600);
-  expect(await made.reload()).toContain("new connections get");
-  expect(await made.serials()).toEqual([serialOf(other.cert), serialOf(other.cert)]);
+  expect(await result.reload()).toContain("new connections get");
+  expect(await result.serials()).toEqual([serialOf(other.cert), serialOf(other.cert)]);
 });
 
 defineTestWith([], "SIGHUP does not end a server without a certificate", async () => {

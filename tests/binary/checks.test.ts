@@ -15,14 +15,14 @@ const unlimited = ["--rate-limit", "0"];
 
 type Fields = Record<string, unknown>;
 
-async function monitor(api: ServerClient, fields: Fields): Promise<Json> {
+async function createMonitor(api: ServerClient, fields: Fields): Promise<Json> {
   const { status, json } = await api("POST", "/api/v1/monitors", { name: "Shop", ...fields });
   expect([status, json.error]).toEqual([201, undefined]);
   return json.data;
 }
 
-const site = (api: ServerClient, url: string, fields: Fields = {}) =>
-  monitor(api, { type: "http", url, retries: 0, ...fields });
+const buildSite = (api: ServerClient, url: string, fields: Fields = {}) =>
+  createMonitor(api, { type: "http", url, retries: 0, ...fields });
 
 /** Polls a monitor until it has this status. */
 async function until(
@@ -41,14 +41,14 @@ const untilIs = (api: ServerClient, id: string, status: string) =>
   until(api, id, (monitor) => monitor.status === status);
 
 /** Reads rows from the data directory, during or after a server's run. */
-function rows(box: { dataDir: string }, sql: string): unknown[][] {
+function readRows(box: { dataDir: string }, sql: string): unknown[][] {
   const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
   const found = database.query(sql).values();
   database.close();
   return found;
 }
 
-const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
+const message = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
   OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending')`;
 
 test("a new or changed monitor is checked at once, long before it is due", async () => {
@@ -56,7 +56,7 @@ test("a new or changed monitor is checked at once, long before it is due", async
   await using shop = await startTarget();
   const { url } = await box.serve({ flags: unlimited });
   const api = createServerClient(url, box.key);
-  const { id } = await site(api, shop.at(), { interval: 3_600 });
+  const { id } = await buildSite(api, shop.at(), { interval: 3_600 });
   await untilIs(api, id, "up");
   await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${getFreePort()}` });
   const red = await untilIs(api, id, "down");
@@ -72,18 +72,23 @@ test("restarts and kills preserve every state and send no alert", async () => {
   const closed = `http://127.0.0.1:${getFreePort()}`;
   const expected = new Map<string, string>();
   for (let index = 0; index < 5; index++) {
-    expected.set((await site(api, shop.at(`/${index}`), quick)).id, "up");
-    expected.set((await site(api, closed, quick)).id, "down");
+    expected.set((await buildSite(api, shop.at(`/${index}`), quick)).id, "up");
+    expected.set((await buildSite(api, closed, quick)).id, "down");
   }
   const checked = [...expected.keys()];
   for (const status of ["up", "down", "up", "down"]) {
-    const { id, pushUrl } = await monitor(api, { ...quick, type: "push", retries: 0, grace: 600 });
+    const { id, pushUrl } = await createMonitor(api, {
+      ...quick,
+      type: "push",
+      retries: 0,
+      grace: 600,
+    });
     expect((await fetch(`${pushUrl}?status=${status}`)).status).toBe(200);
     expected.set(id, status);
   }
   const sinces = new Map<string, string>();
   for (const [id, status] of expected) sinces.set(id, (await untilIs(api, id, status)).statusSince);
-  const before = rows(box, told);
+  const before = readRows(box, message);
   expect(before.filter(([, type]) => type === "incident.opened")).toHaveLength(7);
 
   for (const signal of ["SIGTERM", "SIGKILL", "SIGTERM"] as const) {
@@ -96,7 +101,7 @@ test("restarts and kills preserve every state and send no alert", async () => {
       const found = (await api("GET", `/api/v1/monitors/${id}`)).json.data;
       expect([id, found.status, found.statusSince]).toEqual([id, status, sinces.get(id)]);
     }
-    expect(rows(box, told)).toEqual(before);
+    expect(readRows(box, message)).toEqual(before);
   }
 });
 
@@ -105,14 +110,14 @@ test("a suspended process that continues turns no monitor down, whether checked 
   await using shop = await startTarget();
   const { url, child } = await box.serve({ flags: unlimited });
   const api = createServerClient(url, box.key);
-  const { id } = await site(api, shop.at(), { interval: 60, timeout: 7 });
-  const job = await monitor(api, { type: "push", retries: 0, interval: 7, grace: 0 });
+  const { id } = await buildSite(api, shop.at(), { interval: 60, timeout: 7 });
+  const job = await createMonitor(api, { type: "push", retries: 0, interval: 7, grace: 0 });
   await untilIs(api, id, "up");
   shop.setReply(hang);
-  const asked = shop.asked.length;
+  const requestCount = shop.asked.length;
   expect((await fetch(job.pushUrl)).status).toBe(200);
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
-  await shop.waitUntilAsked(asked + 1);
+  await shop.waitUntilAsked(requestCount + 1);
   child.kill("SIGSTOP");
   // Both become due in the meantime.
   await Bun.sleep(8_000);
@@ -129,9 +134,9 @@ test("a suspended process that continues turns no monitor down, whether checked 
   expect((await fetch(job.pushUrl)).status).toBe(200);
   await untilIs(api, job.id, "up");
   expect((await api("POST", `/api/v1/monitors/${id}/check`)).json.data.status).toBe("up");
-  expect(rows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
-  expect(rows(box, told).map(([, type]) => type)).toEqual(["monitor.up", "monitor.up"]);
-  const troubled = rows(box, "SELECT data FROM events WHERE type = 'appliance.troubled'");
+  expect(readRows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
+  expect(readRows(box, message).map(([, type]) => type)).toEqual(["monitor.up", "monitor.up"]);
+  const troubled = readRows(box, "SELECT data FROM events WHERE type = 'appliance.troubled'");
   expect(troubled).toEqual([[expect.stringContaining('"problem":"checks"')]]);
 });
 
@@ -141,10 +146,10 @@ test("a stop during checks exits with 0 and records nothing about their targets"
   const server = await box.serve({ flags: unlimited });
   const api = createServerClient(server.url, box.key);
   for (let index = 0; index < 30; index++)
-    await site(api, shop.at(`/${index}`), { interval: 60, timeout: 60 });
+    await buildSite(api, shop.at(`/${index}`), { interval: 60, timeout: 60 });
   await shop.waitUntilAsked(30);
   shop.setReply(replyWith(), "/now");
-  const { id } = await site(api, shop.at("/now"), { interval: 3_600, timeout: 60 });
+  const { id } = await buildSite(api, shop.at("/now"), { interval: 3_600, timeout: 60 });
   await untilIs(api, id, "up");
   shop.setReply(hang, "/now");
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
@@ -152,8 +157,8 @@ test("a stop during checks exits with 0 and records nothing about their targets"
   expect(await server.stop()).toBe(0);
   const { status, json } = await checking;
   expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
-  expect(rows(box, "SELECT count(*) FROM heartbeats")).toEqual([[1]]);
-  expect(rows(box, told)).toEqual([[expect.any(Number), "monitor.up", id]]);
+  expect(readRows(box, "SELECT count(*) FROM heartbeats")).toEqual([[1]]);
+  expect(readRows(box, message)).toEqual([[expect.any(Number), "monitor.up", id]]);
 });
 
 test("its own port is rejected as a number, and never connected to by name or redirect", async () => {
@@ -162,16 +167,16 @@ test("its own port is rejected as a number, and never connected to by name or re
   const { url, port } = await box.serve({ flags: unlimited });
   const api = createServerClient(url, box.key);
   // A connection to it would leave a record.
-  const job = await monitor(api, { type: "push", retries: 0 });
+  const job = await createMonitor(api, { type: "push", retries: 0 });
   const named = job.pushUrl.replace("127.0.0.1", "localhost");
   const body = { name: "Itself", type: "http", url: job.pushUrl };
   const refused = await api("POST", "/api/v1/monitors", body);
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "url"]);
   shop.setReply(replyWithRedirect(job.pushUrl));
   const monitors = [
-    await site(api, named, { retries: 5 }),
-    await site(api, shop.at(), { retries: 5 }),
-    await monitor(api, { type: "tcp", host: "localhost", port, retries: 5 }),
+    await buildSite(api, named, { retries: 5 }),
+    await buildSite(api, shop.at(), { retries: 5 }),
+    await createMonitor(api, { type: "tcp", host: "localhost", port, retries: 5 }),
   ];
   for (const { id } of monitors)
     expect((await untilIs(api, id, "down")).lastMessage).toBe(
@@ -185,11 +190,11 @@ test("--allow-target allows a range, including the appliance's own port", async 
   const flags = [...unlimited, "--allow-target", "127.0.0.0/8", "169.254.10.0/24"];
   const { url } = await box.serve({ flags });
   const api = createServerClient(url, box.key);
-  const job = await monitor(api, { type: "push" });
-  const { id } = await site(api, job.pushUrl);
+  const job = await createMonitor(api, { type: "push" });
+  const { id } = await buildSite(api, job.pushUrl);
   await untilIs(api, id, "up");
   await untilIs(api, job.id, "up");
-  await site(api, "http://169.254.10.7/", { paused: true });
+  await buildSite(api, "http://169.254.10.7/", { paused: true });
   const other = { name: "Metadata", type: "http", url: "http://169.254.169.254/" };
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
 });
@@ -199,25 +204,25 @@ test("a second organization blocks loopback for checks until it is deleted, exce
   await using shop = await startTarget();
   const server = await box.serve({ flags: unlimited });
   const api = createServerClient(server.url, box.key);
-  const { id } = await site(api, shop.at(), { retries: 0 });
+  const { id } = await buildSite(api, shop.at(), { retries: 0 });
   await untilIs(api, id, "up");
   await expectSuccess(box.run(["orgs", "create", "Second"]));
-  const asked = shop.asked.length;
-  const checked = async (api: ServerClient) =>
+  const requestCount = shop.asked.length;
+  const check = async (api: ServerClient) =>
     (await api("POST", `/api/v1/monitors/${id}/check`)).json.data;
-  expect(await checked(api)).toMatchObject({
+  expect(await check(api)).toMatchObject({
     status: "unknown",
     message:
       "Not judged: the target is this machine itself, which several organizations share (see --allow-target).",
   });
-  expect(shop.asked).toHaveLength(asked);
+  expect(shop.asked).toHaveLength(requestCount);
   await expectSuccess(box.run(["orgs", "delete", "second", "--yes"]));
-  expect((await checked(api)).status).toBe("up");
+  expect((await check(api)).status).toBe("up");
   await expectSuccess(box.run(["orgs", "create", "Third"]));
-  expect((await checked(api)).status).toBe("unknown");
+  expect((await check(api)).status).toBe("unknown");
   await server.stop();
   const again = await box.serve({ flags: [...unlimited, "--allow-target", "127.0.0.0/8"] });
-  expect((await checked(createServerClient(again.url, box.key))).status).toBe("up");
+  expect((await check(createServerClient(again.url, box.key))).status).toBe("up");
 });
 
 test.each([

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => box[Symbol.asyncDispose]());
 
 /** A person's account: a separate environment. */
-function account(variables: Record<string, string> = {}) {
+function readAccount(variables: Record<string, string> = {}) {
   const home = newDirectory();
   const env = { PATH: `${dirname(binary)}:${process.env["PATH"]}`, HOME: home, ...variables };
   return {
@@ -39,7 +39,7 @@ function account(variables: Record<string, string> = {}) {
   };
 }
 
-const visitor = () => account({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
+const buildVisitor = () => readAccount({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
 
 /** A monitor of the appliance's port or of a closed one, after its first check. */
 async function newMonitor(name: string, isUp: boolean): Promise<Json> {
@@ -57,7 +57,7 @@ const webShop = () => (shop ??= newMonitor("Web shop", true));
 const document = await Bun.file(join(import.meta.dir, "..", "..", "docs", "client.md")).text();
 
 /** Logs in on a terminal and returns its output. */
-async function logIn({ cwd, env }: ReturnType<typeof account>, answers: [RegExp, string][]) {
+async function logIn({ cwd, env }: ReturnType<typeof readAccount>, responses: [RegExp, string][]) {
   let shown = "";
   const child = Bun.spawn([binary, "login"], {
     cwd,
@@ -65,9 +65,9 @@ async function logIn({ cwd, env }: ReturnType<typeof account>, answers: [RegExp,
     terminal: {
       data(terminal, data) {
         shown += new TextDecoder().decode(data);
-        const [question, reply] = answers[0] ?? [];
+        const [question, reply] = responses[0] ?? [];
         if (question === undefined || !question.test(shown)) return;
-        answers.shift();
+        responses.shift();
         terminal.write(`${reply}\r`);
       },
     },
@@ -78,7 +78,7 @@ async function logIn({ cwd, env }: ReturnType<typeof account>, answers: [RegExp,
 }
 
 test("login asks for address and key on a terminal, hides the key, and stores it for this person only", async () => {
-  const me = account();
+  const me = readAccount();
   const { exitCode, shown } = await logIn(me, [
     [/Address of the Signalbox: /, `${server}/`],
     [/API key: /, box.key],
@@ -98,7 +98,7 @@ test("login asks for address and key on a terminal, hides the key, and stores it
 });
 
 test("login reads a key from standard input, a file or an option, and does not store a rejected one", async () => {
-  const me = account();
+  const me = readAccount();
   writeFileSync(join(me.cwd, "key"), `${box.key}\n`);
   const wrong = join(me.cwd, "wrong");
   writeFileSync(wrong, `sbx_${"x".repeat(43)}`);
@@ -130,20 +130,20 @@ test("login reads a key from standard input, a file or an option, and does not s
 test("a key is sent only to its own server", async () => {
   await using other = await startTarget(replyWith(200, "{}"));
   const elsewhere = other.at("").replace(/\/$/, "");
-  const me = account();
+  const me = readAccount();
   writeFileSync(join(me.cwd, "key"), box.key);
   await expectSuccess(me.run("login", "--server", server, "--key-file", "key"));
   const stored = await me.run("status", "--server", elsewhere);
-  const variables = account({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
+  const variables = readAccount({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
   const inVariable = await variables.run("status", "--server", elsewhere);
   expect([stored.exitCode, inVariable.exitCode, other.asked]).toEqual([2, 2, []]);
-  const named = account({ SIGNALBOX_KEY: box.key });
+  const named = readAccount({ SIGNALBOX_KEY: box.key });
   expect((await named.run("status", "--server", elsewhere)).exitCode).toBe(6);
   expect(other.asked[0]?.headers.authorization).toBe(`Bearer ${box.key}`);
 });
 
 test("monitors are listed, paused, resumed and checked by name, start of a name or id", async () => {
-  const me = visitor();
+  const me = buildVisitor();
   const [shop, blog] = [
     await newMonitor("Listed shop", true),
     await newMonitor("Listed blog", false),
@@ -179,7 +179,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
 });
 
 test("an incident is opened, updated and resolved, and found by title while it is open", async () => {
-  const me = visitor();
+  const me = buildVisitor();
   const shop = await newMonitor("Incident shop", true);
   const id = await expectSuccess(
     me.run(
@@ -216,7 +216,7 @@ test("an incident is opened, updated and resolved, and found by title while it i
 });
 
 test("status counts monitors, lists outages, open incidents and maintenance, and sets its exit code", async () => {
-  const me = visitor();
+  const me = buildVisitor();
   const { json } = await api("POST", "/api/v1/monitor-groups", { name: "Maintained group" });
   const maintain = ["maintenance", "start", "New firmware", "--for", "30m"];
   expect((await me.run(...maintain)).exitCode).toBe(2);
@@ -244,7 +244,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   expect((await me.run("maintenance", "end", "new")).exitCode).toBe(1);
   for (const { name } of status.down) await expectSuccess(me.run("monitor", "pause", name));
   expect(await me.run("status")).toMatchObject({ exitCode: 0, stderr: "" });
-  const nobody = account({
+  const nobody = readAccount({
     SIGNALBOX_URL: `http://127.0.0.1:${getFreePort()}`,
     SIGNALBOX_KEY: box.key,
   });
@@ -254,7 +254,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
 type Step = { name: string; run: string; if?: string };
 
 /** Runs a job like GitHub: a failed step skips the following ones, except for `always` and `failure`. */
-async function runJob(steps: readonly Step[], me: ReturnType<typeof account>) {
+async function runJob(steps: readonly Step[], me: ReturnType<typeof readAccount>) {
   const ran: string[] = [];
   let hasFailed = false;
   const file = join(me.cwd, "github-env");
@@ -281,13 +281,13 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
   const [, block = ""] = /^```yaml\n([^]*?)^```/m.exec(document) ?? [];
   const { env, steps } = (Bun.YAML.parse(block) as Json).jobs.deploy;
   expect(Object.keys(env)).toEqual(["SIGNALBOX_URL", "SIGNALBOX_KEY"]);
-  const me = visitor();
+  const me = buildVisitor();
   const { id } = await webShop();
   const script = join(me.cwd, "deploy.sh");
   const listed = join(me.cwd, "windows.json");
   const deploy = (exitCode: number) => {
-    const ask = `curl -fs -H "Authorization: Bearer $SIGNALBOX_KEY" "$SIGNALBOX_URL/api/v1/maintenance-windows?state=running" > ${listed}`;
-    writeFileSync(script, `#!/bin/sh\n${ask}\nexit ${exitCode}\n`, { mode: 0o700 });
+    const request = `curl -fs -H "Authorization: Bearer $SIGNALBOX_KEY" "$SIGNALBOX_URL/api/v1/maintenance-windows?state=running" > ${listed}`;
+    writeFileSync(script, `#!/bin/sh\n${request}\nexit ${exitCode}\n`, { mode: 0o700 });
   };
   const running = async () =>
     (await api("GET", "/api/v1/maintenance-windows?state=running")).json.data.filter(
@@ -321,7 +321,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
 
 test("the commands of the document work as shown", async () => {
   const [, block = ""] = /^## Commands\n\n```sh\n([^]*?)^```/m.exec(document) ?? [];
-  const me = visitor();
+  const me = buildVisitor();
   await webShop();
   const phone = { type: "manual", name: "Phone line" };
   expect((await api("POST", "/api/v1/monitors", phone)).status).toBe(201);
@@ -338,7 +338,7 @@ test("the commands of the document work as shown", async () => {
 });
 
 test("the shell uses the printed completion", async () => {
-  const me = account();
+  const me = readAccount();
   // A function of the package bash-completion.
   const helper = "_get_comp_words_by_ref() { words=(signalbox maint); cur=maint; cword=1; }";
   const script = `${helper}

@@ -40,19 +40,19 @@ defineTestWith(
     );
     const server = await box.serve({ env: clock.env });
     const api = createServerClient(server.url, box.key);
-    const made = async (path: string, body: object) =>
+    const create = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, body)).json.data;
     const hookAt = { type: "webhook", name: "Hook", url: hook.at("/hook") };
-    const alertChannelIds = [(await made("alert-channels", hookAt)).id];
+    const alertChannelIds = [(await create("alert-channels", hookAt)).id];
     const common = { retries: 0, alertChannelIds };
-    const { id } = await made("monitors", {
+    const { id } = await create("monitors", {
       ...common,
       type: "http",
       name: "Shop",
       url: shop.at(),
       interval: 5,
     });
-    const job = await made("monitors", { ...common, type: "push", name: "Job", interval: 3_600 });
+    const job = await create("monitors", { ...common, type: "push", name: "Job", interval: 3_600 });
     expect((await fetch(`${job.pushUrl}?status=up`)).status).toBe(200);
     const signIn = await fetch(`${server.url}/dashboard/sign-in`, {
       method: "POST",
@@ -65,7 +65,7 @@ defineTestWith(
       return ((await answered.json()) as { data: { state: string } }).data.state;
     };
     expect(await session()).toBe("signed-in");
-    const statuses = async () =>
+    const readStatuses = async () =>
       Promise.all(
         [id, job.id].map(
           async (one) => (await api("GET", `/api/v1/monitors/${one}`)).json.data.status,
@@ -84,7 +84,7 @@ defineTestWith(
     ] as const) {
       clock.set(offset);
       await shop.waitUntilAsked(shop.asked.length + 1);
-      expect([offset, await statuses(), ofMonitors()]).toEqual([offset, ["up", "up"], []]);
+      expect([offset, await readStatuses(), ofMonitors()]).toEqual([offset, ["up", "up"], []]);
       expect([offset, await session()]).toEqual([offset, state]);
       expect((await api("POST", "/api/v1/monitor-groups", { name: offset })).status).toBe(201);
     }

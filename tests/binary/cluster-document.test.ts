@@ -97,10 +97,10 @@ function machines() {
       env: { PATH, MACHINE: rootOf(n), SIGNALBOX_PORT: `${ports[3210]}` },
     });
     running.push(child);
-    void child.exited.then(() => ended.reject(new Error(`${name} has ended.\n${logs()}`)));
+    void child.exited.then(() => ended.reject(new Error(`${name} has ended.\n${buildLogs()}`)));
   }
 
-  const logs = () =>
+  const buildLogs = () =>
     Bun.spawnSync(["sh", "-c", `tail -n 5 ${root}/*/*.log`])
       .stdout.toString()
       .slice(-4_000);
@@ -129,13 +129,13 @@ function machines() {
         new Response(shell.stdout).text(),
         new Response(shell.stderr).text(),
       ]);
-      if ((await shell.exited) !== 0) throw new Error(`${text}\n${out}${error}${logs()}`);
-      const asked = Bun.file(join(rootOf(n), "asked"));
-      for (const [, name = ""] of ((await asked.exists()) ? await asked.text() : "").matchAll(
+      if ((await shell.exited) !== 0) throw new Error(`${text}\n${out}${error}${buildLogs()}`);
+      const request = Bun.file(join(rootOf(n), "asked"));
+      for (const [, name = ""] of ((await request.exists()) ? await request.text() : "").matchAll(
         /^enable --now (\w+)$/gm,
       ))
         start(n, name);
-      await asked.delete().catch(() => {});
+      await request.delete().catch(() => {});
       return out;
     },
     ca: () => readFileSync(join(home(1), "ca.pem"), "utf8"),
@@ -174,15 +174,15 @@ describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
       }
     }
     for (const n of [2, 3]) await three.untilHealthy(n);
-    const isWhole = (said: string) =>
-      said.match(/ alive /g)?.length === 3 &&
+    const isWhole = (text: string) =>
+      text.match(/ alive /g)?.length === 3 &&
       [1, 2, 3].every((n) =>
-        new RegExp(`^${three.hostOf(n, 4001)} +(leader|follower) +reachable$`, "m").test(said),
+        new RegExp(`^${three.hostOf(n, 4001)} +(leader|follower) +reachable$`, "m").test(text),
       );
     // A handover between machines takes a moment, and a busy machine responds late.
-    let said = "";
-    while (!isWhole(said))
-      said = await three.type(3, steps.at(-1)?.text ?? "").catch((error: Error) => error.message);
+    let output = "";
+    while (!isWhole(output))
+      output = await three.type(3, steps.at(-1)?.text ?? "").catch((error: Error) => error.message);
     for (const n of [1, 2, 3]) {
       expect((await fetch(`http://${three.hostOf(n, 3210)}/`)).status).toBe(200);
       const database = `https://${three.hostOf(n, 4001)}/status`;

@@ -89,8 +89,8 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     expect(up.stdout).toMatch(/^The cluster holds \d+ tables with \d+ rows .* each table compared/);
     expect(up.stderr).toContain("already has exactly this data");
 
-    const said = await new Response(server.child.stdout).text();
-    for (const text of [said, inArguments.stdout, inArguments.stderr])
+    const output = await new Response(server.child.stdout).text();
+    for (const text of [output, inArguments.stdout, inArguments.stderr])
       expect(text).not.toContain(password);
     expect(readFileSync(file).includes(password)).toBe(false);
   });

@@ -45,10 +45,10 @@ async function flipBits(file: string) {
 
 /** Hashes of the data files, without shared memory and lock. */
 async function contentOf(dataDir: string) {
-  const kept = readdirSync(dataDir, { withFileTypes: true })
+  const stored = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !/-shm$|\.lock(-journal)?$/.test(entry.name))
     .map(({ name }) => name);
-  const hashes = kept.map(async (name) => {
+  const hashes = stored.map(async (name) => {
     const bytes = await Bun.file(join(dataDir, name)).bytes();
     return [name, Bun.CryptoHasher.hash("sha256", bytes, "hex")] as const;
   });
@@ -74,7 +74,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
     });
 
   test("a database damaged after a kill, with its last writes still in the log", async () => {
-    await using box = await killed();
+    await using box = await readKilled();
     const file = join(box.dataDir, "signalbox.db");
     await flipBits(file);
     const before = await contentOf(box.dataDir);
@@ -96,7 +96,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
   };
   for (const [name, damage] of Object.entries(logDamages))
     test(name, async () => {
-      await using box = await killed();
+      await using box = await readKilled();
       await damage(join(box.dataDir, "signalbox.db-wal"));
       const before = await contentOf(box.dataDir);
       const copy = join(box.directory, "copy.db");
@@ -119,7 +119,7 @@ const killedData = mkdtempSync(join(tmpdir(), "signalbox-killed-"));
 afterAll(() => rmSync(killedData, { recursive: true }));
 
 /** A killed machine with writes in its log; a copy of one that was killed once. */
-async function killed() {
+async function readKilled() {
   killedOnce ??= killOne();
   const { key, before } = await killedOnce;
   const box = createMachine();
@@ -146,7 +146,7 @@ async function killOne() {
 }
 
 test("without its index, a damaged log is used up to the damage", async () => {
-  await using box = await killed();
+  await using box = await readKilled();
   const file = join(box.dataDir, "signalbox.db");
   truncateSync(`${file}-wal`, box.before + 1);
   expect((await box.run(["serve", "--port", "0"])).stderr).toContain(`remove ${file}-shm`);
@@ -169,13 +169,13 @@ test("damage under a running server is reported, never copied, and rejected at t
   const file = join(box.dataDir, "signalbox.db");
   await flipBits(file);
   const before = await Bun.file(file).bytes();
-  const asked = [
+  const requests = [
     await api("GET", `/api/v1/incidents/${id}`),
     await api("POST", "/api/v1/incidents", { title: "Slower" }),
     await api("PATCH", `/api/v1/incidents/${id}`, { title: "Slower" }),
   ];
   const damaged = { code: "UNAVAILABLE", message: expect.stringContaining("damaged") };
-  for (const { status, json } of asked)
+  for (const { status, json } of requests)
     expect([status, json.error]).toEqual([503, expect.objectContaining(damaged)]);
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   expect(await server.stop()).toBe(0);

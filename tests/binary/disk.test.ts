@@ -20,9 +20,9 @@ if (possible === null)
   );
 
 function disk(mebibytes = 16) {
-  const made = createSmallDisk(mebibytes);
-  if (made === null) throw new Error("A disk could be made a moment ago.");
-  return made;
+  const smallDisk = createSmallDisk(mebibytes);
+  if (smallDisk === null) throw new Error("A disk could be made a moment ago.");
+  return smallDisk;
 }
 
 /** On a full disk, reads work and writes get 503. */
@@ -30,13 +30,13 @@ async function expectReadsAlone(url: string, api: ServerClient, pushUrl: string)
   const write = () => api("POST", "/api/v1/incidents", { title: "Late", message: "Late, opened" });
   const push = () => fetch(`${pushUrl}?status=up`);
   // A small write can still fit where a larger one did not.
-  const refused = async <T extends { status: number }>(ask: () => Promise<T>) => {
-    let answered = await ask();
-    while (answered.status < 300) answered = await ask();
+  const readRejection = async <T extends { status: number }>(request: () => Promise<T>) => {
+    let answered = await request();
+    while (answered.status < 300) answered = await request();
     expect(answered.status).toBe(503);
     return answered;
   };
-  const [written, pushed] = [await refused(write), await refused(push)];
+  const [written, pushed] = [await readRejection(write), await readRejection(push)];
   expect(written.json.error.code).toBe("UNAVAILABLE");
   for (const { headers } of [written, pushed]) expect(headers.get("retry-after")).toBe("5");
   for (const path of ["/api/v1/incidents", "/api/v1/monitors", "/api/v1/monitor-groups"])
@@ -92,17 +92,17 @@ test.skipIf(possible === null)(
     await using hook = await startInbox();
     let server = await box.serve({ flags: unlimited });
     const api = createServerClient(server.url, box.key);
-    const made = async (path: string, body: object) =>
+    const create = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, body)).json.data;
-    const channel = await made("alert-channels", {
+    const channel = await create("alert-channels", {
       type: "webhook",
       name: "Hook",
       incidents: false,
       url: hook.at("/hook"),
     });
     const monitor = { name: "Shop", interval: 5, retries: 0, alertChannelIds: [channel.id] };
-    const { id } = await made("monitors", { ...monitor, type: "http", url: shop.at() });
-    const { pushUrl } = await made("monitors", { type: "push", name: "Job", retries: 0 });
+    const { id } = await create("monitors", { ...monitor, type: "http", url: shop.at() });
+    const { pushUrl } = await create("monitors", { type: "push", name: "Job", retries: 0 });
     const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
     const sections = [{ name: "All", monitors: [{ id }] }];
     await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
@@ -110,17 +110,17 @@ test.skipIf(possible === null)(
     await waitUntil(async () => (await statusOf()) === "up", 20);
 
     small.fill(4_096);
-    const told = await writeUntilRefused(server.url, box.key);
-    expect(told.length).toBeGreaterThan(10);
+    const messages = await writeUntilRefused(server.url, box.key);
+    expect(messages.length).toBeGreaterThan(10);
     small.fill();
     await expectReadsAlone(server.url, api, pushUrl);
     shop.setReply(replyWith(500));
     // When the second check starts, the first one has finished.
     await shop.waitUntilAsked(shop.asked.length + 2);
     // The appliance also sends an alert about its disk.
-    const alerts = () =>
+    const buildAlerts = () =>
       hook.listArrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
-    expect([await statusOf(), alerts()]).toEqual(["up", []]);
+    expect([await statusOf(), buildAlerts()]).toEqual(["up", []]);
     await expectNotJudged(server.url, api, box.key, id);
     const own = () => hook.asked.map(({ body }) => JSON.parse(body)).filter(isOfStorage);
     await hook.waitUntilArrived(() => own().length > 0);
@@ -128,8 +128,8 @@ test.skipIf(possible === null)(
 
     const freedAt = new Date().toISOString();
     small.free();
-    await hook.waitUntilArrived(() => alerts().length > 0);
-    expect([await statusOf(), alerts()]).toEqual(["down", ["monitor.down"]]);
+    await hook.waitUntilArrived(() => buildAlerts().length > 0);
+    expect([await statusOf(), buildAlerts()]).toEqual(["down", ["monitor.down"]]);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     await hook.waitUntilArrived(() => own().length > 1);
     expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
@@ -157,7 +157,7 @@ test.skipIf(possible === null)(
     }
     small.free();
     server = await box.serve({ flags: unlimited });
-    expect(await findWrongIncidents(createServerClient(server.url, box.key), told)).toEqual([]);
+    expect(await findWrongIncidents(createServerClient(server.url, box.key), messages)).toEqual([]);
     expect(await server.stop()).toBe(0);
     using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
     expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
@@ -179,10 +179,10 @@ test.skipIf(possible === null)(
     const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
       .data;
     let isWell = true;
-    const told: Notified[] = [];
+    const messages: Notified[] = [];
     const writing = (async () => {
       // Writers that lost their connection to a slow disk are replaced.
-      while (isWell) told.push(...(await writeUntilRefused(server.url, box.key)));
+      while (isWell) messages.push(...(await writeUntilRefused(server.url, box.key)));
     })();
     await waitUntil(async () => (await api("GET", "/api/v1/incidents")).json.meta.total >= 50);
     isWell = false;
@@ -193,7 +193,7 @@ test.skipIf(possible === null)(
     expect(await server.stop()).toBe(0);
     small.remount();
     const again = await box.serve({ flags: unlimited });
-    expect(await findWrongIncidents(createServerClient(again.url, box.key), told)).toEqual([]);
+    expect(await findWrongIncidents(createServerClient(again.url, box.key), messages)).toEqual([]);
     expect(await again.stop()).toBe(0);
   },
 );

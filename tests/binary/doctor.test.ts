@@ -109,8 +109,8 @@ describe("doctor", () => {
   test.skipIf(!hasPrograms("openssl"))("counts the days of a channel's certificate", async () => {
     await using box = await createMachineWithKey();
     writeCertificates(box.directory);
-    const file = (name: string) => readFileSync(join(box.directory, name));
-    const https = createServer({ key: file("expiring.key"), cert: file("expiring.pem") });
+    const readFile = (name: string) => readFileSync(join(box.directory, name));
+    const https = createServer({ key: readFile("expiring.key"), cert: readFile("expiring.pem") });
     await new Promise<void>((resolve) => https.listen(0, "127.0.0.1", resolve));
     const { port } = https.address() as AddressInfo;
     const server = await box.serve();
@@ -137,7 +137,7 @@ describe("doctor", () => {
     async () => {
       await using box = await createMachineWithKey();
       const args = ["doctor", "--offline", "--json", "--port", "0", "--data-dir", box.dataDir];
-      const asked = () => {
+      const request = () => {
         const { exitCode, stdout } = Bun.spawnSync([...asNobody, ...args]);
         const found = (JSON.parse(stdout.toString()) as Report).filter(
           ({ verdict }) => verdict === "unusable",
@@ -147,9 +147,9 @@ describe("doctor", () => {
       const advice = expect.stringMatching(
         /as the account that (owns it|`serve` runs as), or as root/,
       );
-      expect(asked()).toEqual([3, ["data directory"], advice]);
+      expect(request()).toEqual([3, ["data directory"], advice]);
       for (const name of [".", ".."]) chmodSync(join(box.dataDir, name), 0o755);
-      expect(asked()).toEqual([3, ["database"], advice]);
+      expect(request()).toEqual([3, ["database"], advice]);
     },
   );
 

@@ -34,7 +34,7 @@ async function ownerOf(box: ReturnType<typeof createMachine>, url: string): Prom
   return page;
 }
 
-async function uploaded(page: Page, file: string): Promise<string> {
+async function upload(page: Page, file: string): Promise<string> {
   const bytes = new Uint8Array(readFileSync(file));
   const { json } = await page("POST", "/imports/uploads", { name: "kuma.db", size: bytes.length });
   const part = 200_000;
@@ -65,7 +65,7 @@ describe("files from strangers", () => {
       [() => endless("monitor_group"), /has more than 200,000 rows/],
     ];
     for (const [make, why] of files) {
-      const id = await uploaded(page, make());
+      const id = await upload(page, make());
       const source = { source: "uptime-kuma" };
       let isDone = false;
       const preview = page("POST", `/imports/uploads/${id}/preview`, source);
@@ -88,7 +88,7 @@ describe("files from strangers", () => {
     await using box = createMachine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
-    const id = await uploaded(page, inflateFixture("kuma-2-acme.db"));
+    const id = await upload(page, inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await page("POST", `/imports/uploads/${id}/preview`, { source });
     expect([preview.status, preview.json.data?.items.length > 80]).toEqual([200, true]);

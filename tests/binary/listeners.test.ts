@@ -66,17 +66,17 @@ if (Bun.which("openssl") === null) {
       stderr: "ignore",
     });
     try {
-      const told = await child.stdout.getReader().read();
-      expect(new TextDecoder().decode(told.value)).toContain(`https://${address}`);
+      const message = await child.stdout.getReader().read();
+      expect(new TextDecoder().decode(message.value)).toContain(`https://${address}`);
       const tls = { ca: await Bun.file(cert).text() };
       const headers = { Authorization: `Bearer ${box.key}` };
       const secure = await fetch(`https://${address}/api/v1/incidents`, { headers, tls });
       expect(secure.status).toBe(200);
       for (const path of ["/healthz", "/", "/status/acme", "/nothing", "/api/v1/incidents"])
         for (const at of [port, publicPort]) {
-          const answer = await fetch(`https://127.0.0.1:${at}${path}`, { tls });
-          const told = answer.headers.get("strict-transport-security");
-          expect([path, at, told]).toEqual([path, at, "max-age=15552000"]);
+          const response = await fetch(`https://127.0.0.1:${at}${path}`, { tls });
+          const message = response.headers.get("strict-transport-security");
+          expect([path, at, message]).toEqual([path, at, "max-age=15552000"]);
         }
       for (const scheme of ["http", "https"]) {
         const unanswered = await fetch(`${scheme}://${address}/healthz`).catch(() => null);

@@ -54,7 +54,7 @@ test.skipIf(litestream === null)(
       Bun.spawn([litestream ?? "", ...args], { stdout: "ignore", stderr: "ignore" });
     const copy = join(box.directory, "copy.db");
     /** Content of the copy; null before the first one. */
-    const copied = async () => {
+    const copyParts = async () => {
       rmSync(copy, { force: true });
       const taken = run("restore", "-config", config, "-o", copy, source);
       return (await taken.exited) === 0 ? eventsIn(copy) : null;
@@ -62,7 +62,7 @@ test.skipIf(litestream === null)(
 
     const server = await box.serve({ flags: ["--rate-limit", "0"] });
     let copying = run("replicate", "-config", config);
-    await waitUntil(async () => (await copied()) !== null, 50);
+    await waitUntil(async () => (await copyParts()) !== null, 50);
     let acknowledged = 0;
     const enough = Promise.withResolvers<void>();
     const writers = [1, 2, 3, 4].map((number) =>
@@ -74,11 +74,11 @@ test.skipIf(litestream === null)(
       }),
     );
     await enough.promise;
-    await waitUntil(async () => (await copied())?.length !== 0, 50);
+    await waitUntil(async () => (await copyParts())?.length !== 0, 50);
     copying.kill("SIGKILL");
     await Promise.all([server.stop("SIGKILL"), copying.exited, ...writers]);
     const all = eventsIn(source);
-    const saved = (await copied()) ?? [];
+    const saved = (await copyParts()) ?? [];
     const at = (event: unknown[] | undefined) => Date.parse(String(event?.[2]));
     console.log(
       `litestream: ${all.length - saved.length} of ${all.length} events lost, ${at(all.at(-1)) - at(saved.at(-1))} ms`,
@@ -87,7 +87,7 @@ test.skipIf(litestream === null)(
     expect(saved).toEqual(all.slice(0, saved.length));
 
     copying = run("replicate", "-config", config);
-    await waitUntil(async () => (await copied())?.length === all.length, 50);
+    await waitUntil(async () => (await copyParts())?.length === all.length, 50);
     copying.kill("SIGKILL");
     await copying.exited;
     await using other = createMachine();

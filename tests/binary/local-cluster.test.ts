@@ -15,18 +15,18 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
   test("starts machines that find each other, prints their addresses, and leaves nothing behind", async () => {
     const group = { detached: true } as const;
     trial = Bun.spawn([process.execPath, program], { ...group, stdout: "pipe", stderr: "inherit" });
-    let said = "";
+    let output = "";
     for await (const chunk of trial.stdout.pipeThrough(new TextDecoderStream())) {
-      said += chunk;
-      if (said.includes("Ctrl+C stops")) break;
+      output += chunk;
+      if (output.includes("Ctrl+C stops")) break;
     }
-    const urls = said.match(/http:\/\/127\.0\.0\.1:\d+\b(?=[ \n])/g) ?? [];
+    const urls = output.match(/http:\/\/127\.0\.0\.1:\d+\b(?=[ \n])/g) ?? [];
     expect(urls).toHaveLength(5);
     const servers = urls.slice(3);
     for (const url of servers) expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(said).toMatch(/Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#\w{43}\n/);
+    expect(output).toMatch(/Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#\w{43}\n/);
 
-    const [, command = ""] = /Commands +\.\/dist\/signalbox (.*)/.exec(said) ?? [];
+    const [, command = ""] = /Commands +\.\/dist\/signalbox (.*)/.exec(output) ?? [];
     const args = command.split(" ");
     // Each server takes its shards at a heartbeat.
     const shared = async (): Promise<ClusterStatus> => {

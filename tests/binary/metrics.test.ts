@@ -142,8 +142,8 @@ scrape_configs:
     const stop = await startProgram({ program: "prometheus", args, folder }, [port]);
     try {
       const query = async (expression: string) => {
-        const asked = new URLSearchParams({ query: expression });
-        const response = await fetch(`http://${address}/api/v1/query?${asked}`);
+        const request = new URLSearchParams({ query: expression });
+        const response = await fetch(`http://${address}/api/v1/query?${request}`);
         // It reports its start in words.
         const { data } = response.ok ? ((await response.json()) as Json) : { data: null };
         return (data?.result ?? []).map(
@@ -177,29 +177,29 @@ scrape_configs:
 );
 
 test("metrics are readable while a starting appliance loads its monitors", async () => {
-  const made = await createMachineWithKey();
-  const server = await made.serve();
+  const machineWithKey = await createMachineWithKey();
+  const server = await machineWithKey.serve();
   const router = { type: "ping", name: "Router", host: "127.0.0.1", interval: 86_400 };
-  const { json } = await createServerClient(server.url, made.key)(
+  const { json } = await createServerClient(server.url, machineWithKey.key)(
     "POST",
     "/api/v1/monitors",
     router,
   );
   await server.stop();
-  const database = new Database(join(made.dataDir, "signalbox.db"));
+  const database = new Database(join(machineWithKey.dataDir, "signalbox.db"));
   copyMonitor(database, json.data.id, 20_000, {});
   database.close();
-  await using many = await scrapable(made);
+  await using many = await scrapable(machineWithKey);
   for (let i = 0; i < 5; i++) expect((await many.scrape(first)).status).toBe(200);
 });
 
 test("SIGHUP reads the token again; an invalid file leaves the old one", async () => {
   const second = "second-token".repeat(4);
-  const reload = async (text: string, said: RegExp) => {
+  const reload = async (text: string, output: RegExp) => {
     writeFileSync(box.tokenFile, text);
     const before = box.logged().length;
     box.child.kill("SIGHUP");
-    await waitUntil(() => said.test(box.logged().slice(before)));
+    await waitUntil(() => output.test(box.logged().slice(before)));
   };
   await reload(second, /settings were read again/);
   expect((await box.scrape(first)).status).toBe(401);

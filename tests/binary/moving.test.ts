@@ -32,7 +32,7 @@ defineTestWith(
     );
     const port = getFreePort();
     const started: Bun.Subprocess[] = [];
-    const answers = new Map<string, string>();
+    const responses = new Map<string, string>();
     try {
       for (const line of await typed("moving-from-uptime-kuma.md")) {
         const command = line
@@ -59,7 +59,7 @@ defineTestWith(
           error.startsWith("Created the data directory ") ||
           line.includes(" --as ");
         expect([line, await child.exited, isExpected || error]).toEqual([line, 0, true]);
-        answers.set(line, out);
+        responses.set(line, out);
       }
     } finally {
       for (const child of started) {
@@ -67,14 +67,15 @@ defineTestWith(
         await child.exited;
       }
     }
-    const said = (part: string) => [...answers].find(([line]) => line.includes(part))?.[1] ?? "";
-    expect(said("--org acme --dry-run")).toContain("Nothing was changed.");
-    expect(said("/status/SLUG")).toContain("Acme Status");
-    expect(JSON.parse(said("/api/push/"))).toEqual({ ok: true, paused: true });
-    expect(said("/api/badge/")).toContain("<svg");
-    expect(Object.keys(JSON.parse(said("heartbeat/SLUG")).heartbeatList)).toContain("6");
+    const readText = (part: string) =>
+      [...responses].find(([line]) => line.includes(part))?.[1] ?? "";
+    expect(readText("--org acme --dry-run")).toContain("Nothing was changed.");
+    expect(readText("/status/SLUG")).toContain("Acme Status");
+    expect(JSON.parse(readText("/api/push/"))).toEqual({ ok: true, paused: true });
+    expect(readText("/api/badge/")).toContain("<svg");
+    expect(Object.keys(JSON.parse(readText("heartbeat/SLUG")).heartbeatList)).toContain("6");
     expect(
-      [...answers].filter(([line]) => line.includes("import uptime-kuma")).at(-1)?.[1],
+      [...responses].filter(([line]) => line.includes("import uptime-kuma")).at(-1)?.[1],
     ).toContain("Changed: paused.");
   },
 );

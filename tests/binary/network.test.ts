@@ -43,13 +43,13 @@ test.skipIf(possible === null)(
     const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", "3210"];
     const child = Bun.spawn(there.command(...serve), { stdout: "ignore", stderr: "ignore" });
     /** Sends a request on its own machine, as soon as it responds. */
-    const asked = async (method: string, path: string, body?: object) => {
+    const requestParts = async (method: string, path: string, body?: object) => {
       const request = JSON.stringify([`http://127.0.0.1:3210${path}`, box.key, method, body]);
       const run = there.command(process.execPath, "-e", askOnce, request);
       return JSON.parse(await Bun.readableStreamToText(Bun.spawn(run).stdout));
     };
     try {
-      const { data } = await asked("POST", "/api/v1/monitors", {
+      const { data } = await requestParts("POST", "/api/v1/monitors", {
         type: "http",
         name: "Shop",
         url: `http://${here.address}:${port}`,
@@ -58,22 +58,22 @@ test.skipIf(possible === null)(
         retries: 0,
       });
       // Unplugged, it is unreachable from here; its results are read from the disk.
-      const beats = () => {
+      const readHeartbeats = () => {
         using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
         return database.query<{ status: number }, []>("SELECT status FROM heartbeats").all();
       };
-      await waitUntil(() => beats().length > 0);
+      await waitUntil(() => readHeartbeats().length > 0);
       lan.unplug();
-      await waitUntil(() => beats().filter(({ status }) => status === 3).length >= 2);
+      await waitUntil(() => readHeartbeats().filter(({ status }) => status === 3).length >= 2);
       lan.plug();
-      await waitUntil(() => beats().at(-1)?.status === 0);
-      expect(new Set(beats().map(({ status }) => status))).toEqual(new Set([0, 3]));
-      const now = await asked("GET", `/api/v1/monitors/${data.id}`);
+      await waitUntil(() => readHeartbeats().at(-1)?.status === 0);
+      expect(new Set(readHeartbeats().map(({ status }) => status))).toEqual(new Set([0, 3]));
+      const now = await requestParts("GET", `/api/v1/monitors/${data.id}`);
       expect(now.data).toMatchObject({ status: "up", uptime24h: 1 });
       using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
-      const told = database.query(`SELECT type FROM events
+      const message = database.query(`SELECT type FROM events
         WHERE type IN ('monitor.up', 'monitor.down', 'appliance.troubled') ORDER BY seq`);
-      expect(told.values().flat()).toEqual(["monitor.up", "appliance.troubled"]);
+      expect(message.values().flat()).toEqual(["monitor.up", "appliance.troubled"]);
     } finally {
       for (const process of [child, shop]) {
         process.kill("SIGKILL");

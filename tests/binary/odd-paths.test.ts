@@ -50,10 +50,10 @@ test("no path in any spelling gets a 5xx on either port", async () => {
       line.send(
         buildRequestHead(`${method} ${path}`, box.key, ["Host: localhost", "Connection: close"]),
       );
-      const answer = await line.waitForText(/\r\n\r\n/);
+      const response = await line.waitForText(/\r\n\r\n/);
       line.hangUp();
-      if (!/^HTTP\/1\.1 [234]\d\d /.test(answer))
-        wrong.push(`${method} ${path.slice(0, 80)}: ${answer.slice(0, 40)}`);
+      if (!/^HTTP\/1\.1 [234]\d\d /.test(response))
+        wrong.push(`${method} ${path.slice(0, 80)}: ${response.slice(0, 40)}`);
     }
   expect(wrong).toEqual([]);
   expect(child.exitCode).toBeNull();

@@ -18,13 +18,13 @@ test("an organization that the command line deletes disappears from a running se
   const key = await expectSuccess(box.run(["keys", "create", "--org", "acme", "--name", "Script"]));
   const server = await box.serve({ flags: ["--allow-target", "127.0.0.0/8"] });
   const api = createServerClient(server.url, key);
-  const made = await api("POST", "/api/v1/monitors", {
+  const result = await api("POST", "/api/v1/monitors", {
     type: "http",
     name: "Web shop",
     url: site.at("/"),
     interval: 5,
   });
-  expect(made.status).toBe(201);
+  expect(result.status).toBe(201);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const host = "status.acme.example";
   const hosted = { hosts: [host] };
@@ -83,28 +83,28 @@ test("the command line adds and removes administrators, but never the last one",
       .filter((one: { administrator: string }) => one.administrator === "yes")
       .map(({ email }: { email: string }) => email);
   };
-  const users = (...args: string[]) => box.run(["users", ...args]);
+  const buildUsers = (...args: string[]) => box.run(["users", ...args]);
   expect(await administrators()).toEqual(["ada@team.example"]);
-  const last = await users("revoke-administrator", "ada@team.example");
+  const last = await buildUsers("revoke-administrator", "ada@team.example");
   expect([last.exitCode, last.stderr]).toEqual([
     1,
     "signalbox: The appliance needs an administrator. Make another person an administrator first.\n",
   ]);
-  const unsaid = await users("grant-administrator", "BEA@team.example");
+  const unsaid = await buildUsers("grant-administrator", "BEA@team.example");
   expect([unsaid.exitCode, unsaid.stderr]).toEqual([2, expect.stringContaining("--org")]);
-  const grant = (email: string) => users("grant-administrator", email, "--org", "umbrella");
+  const grant = (email: string) => buildUsers("grant-administrator", email, "--org", "umbrella");
   const granted = await grant("BEA@team.example");
   expect([granted.exitCode, granted.stdout, granted.stderr]).toEqual([
     0,
     "",
     "Bea (bea@team.example, of umbrella) is an administrator of the appliance.\n",
   ]);
-  const kept = await box.run(["orgs", "delete", "umbrella", "--yes"]);
-  expect([kept.exitCode, kept.stderr]).toEqual([
+  const stored = await box.run(["orgs", "delete", "umbrella", "--yes"]);
+  expect([stored.exitCode, stored.stderr]).toEqual([
     1,
     expect.stringContaining("administrator of this appliance"),
   ]);
-  await expectSuccess(users("revoke-administrator", "ada@team.example"));
+  await expectSuccess(buildUsers("revoke-administrator", "ada@team.example"));
   expect(await administrators()).toEqual(["bea@team.example"]);
   expect((await grant("nobody@team.example")).stderr).toContain("No person signs in");
   await expectSuccess(box.run(["orgs", "delete", "acme", "--yes"]));

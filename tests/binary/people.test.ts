@@ -137,11 +137,12 @@ describe("users on the command line", () => {
     database.run("UPDATE people SET totp_secret = ?", [
       createVault(key).seal("JBSWY3DPEHPK3PXP", `person/${id}/totp`),
     ]);
-    const guarded = () => database.query("SELECT totp_secret IS NULL FROM people").values()[0]?.[0];
+    const runGuarded = () =>
+      database.query("SELECT totp_secret IS NULL FROM people").values()[0]?.[0];
     await expectSuccess(box.run(reset));
-    expect(guarded()).toBe(0);
+    expect(runGuarded()).toBe(0);
     await expectSuccess(box.run([...reset, "--without-two-factor"]));
-    expect(guarded()).toBe(1);
+    expect(runGuarded()).toBe(1);
     database.close();
   });
 
@@ -165,24 +166,24 @@ describe("users on the command line", () => {
     const umbrella = ["users", "create", "--org", "umbrella", "--email", "ceo@acme.example"];
     const mallory = await expectSuccess(box.run([...umbrella, "--name", "Mallory"]));
     const ceo = [...create, "--email", "ceo@acme.example", "--role", "owner"];
-    const made = await box.run([...ceo, "--name", "Cleo"]);
-    expect([made.exitCode, made.stderr]).toEqual([
+    const result = await box.run([...ceo, "--name", "Cleo"]);
+    expect([result.exitCode, result.stderr]).toEqual([
       0,
       "Another person signs in with ceo@acme.example, too, in another organization: Cleo is a new person.\nKeep this password: it is not shown again.\n",
     ]);
-    const users = (...args: string[]) => box.run(["users", ...args]);
-    const listed = async () =>
-      JSON.parse(await expectSuccess(users("list", "--json"))).map(
+    const buildUsers = (...args: string[]) => box.run(["users", ...args]);
+    const readList = async () =>
+      JSON.parse(await expectSuccess(buildUsers("list", "--json"))).map(
         ({ organization, name, administrator }: Record<string, string>) =>
           `${organization} ${name} ${administrator}`,
       );
-    expect(await listed()).toEqual(["acme Ada yes", "acme Cleo no", "umbrella Mallory no"]);
+    expect(await readList()).toEqual(["acme Ada yes", "acme Cleo no", "umbrella Mallory no"]);
     for (const command of ["reset-password", "revoke-administrator"]) {
-      const { exitCode, stdout, stderr } = await users(command, "ceo@acme.example");
+      const { exitCode, stdout, stderr } = await buildUsers(command, "ceo@acme.example");
       expect([command, exitCode, stdout]).toEqual([command, 1, ""]);
       expect(stderr).toContain("say --org");
     }
-    const granted = await users(
+    const granted = await buildUsers(
       "grant-administrator",
       "ceo@acme.example",
       "--org",
@@ -190,7 +191,7 @@ describe("users on the command line", () => {
       "--json",
     );
     expect(JSON.parse(granted.stdout)).toMatchObject({ name: "Cleo", organizations: ["acme"] });
-    expect(await listed()).toEqual(["acme Ada yes", "acme Cleo yes", "umbrella Mallory no"]);
+    expect(await readList()).toEqual(["acme Ada yes", "acme Cleo yes", "umbrella Mallory no"]);
     const server = await box.serve();
     const page = pageOf(server.url);
     const signIn = { email: "ceo@acme.example", password: mallory };

@@ -6,14 +6,14 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 import { createSmallDisk } from "../support/small-disk.ts";
 
 /** A machine whose administrator is alerted by a webhook. */
-async function watched(disk?: string) {
+async function watchTarget(disk?: string) {
   const box = await createMachineWithKey(disk);
   const person = ["--email", "ada@acme.example", "--name", "Ada"];
   await expectSuccess(box.run(["users", "create", "--org", "acme", ...person]));
   const hook = await startInbox();
   type Body = { type: string; data: { problem: string; alerts?: Body[] } };
   /** Alerts about this problem; a busy machine can also report suspensions. */
-  const told = (problem: string) =>
+  const summarize = (problem: string) =>
     hook.asked
       .map(({ body }) => JSON.parse(body) as Body)
       .flatMap((body) => body.data.alerts ?? [body])
@@ -28,7 +28,7 @@ async function watched(disk?: string) {
   );
   expect(status).toBe(201);
   return {
-    told,
+    summarize,
     restart: async () => {
       expect(await server.stop()).toBe(0);
       server = await box.serve();
@@ -39,7 +39,7 @@ async function watched(disk?: string) {
       server.child.kill("SIGCONT");
     },
     untilTold: (problem: string, count: number) =>
-      hook.waitUntilArrived(() => told(problem).length >= count),
+      hook.waitUntilArrived(() => summarize(problem).length >= count),
     /** The running server detected it. */
     async untilFound(problem: string) {
       const log = server.child.stderr.pipeThrough(new TextDecoderStream());
@@ -65,28 +65,28 @@ test.concurrent.skipIf(possible === null)(
   async () => {
     using disk = createSmallDisk(3_000);
     if (disk === null) throw new Error("A disk could be made a moment ago.");
-    await using made = await watched(disk.path);
+    await using result = await watchTarget(disk.path);
     disk.reserve(2_300);
-    await made.restart();
-    await made.untilTold("disk", 1);
-    await made.restart();
-    await made.untilFound("disk");
+    await result.restart();
+    await result.untilTold("disk", 1);
+    await result.restart();
+    await result.untilFound("disk");
     disk.free();
-    await made.restart();
-    await made.untilTold("disk", 2);
-    expect(made.told("disk")).toEqual(["appliance.troubled", "appliance.recovered"]);
-    expect(made.knows("disk")).toBe(false);
+    await result.restart();
+    await result.untilTold("disk", 2);
+    expect(result.summarize("disk")).toEqual(["appliance.troubled", "appliance.recovered"]);
+    expect(result.knows("disk")).toBe(false);
   },
 );
 
 test.concurrent(
   "a process that was suspended for more than five seconds reports it afterwards",
   async () => {
-    await using made = await watched();
-    await made.pause(6.5);
-    await made.untilTold("loop", 1);
-    await made.restart();
-    expect(made.knows("loop")).toBe(true);
-    expect(made.told("loop")).toEqual(["appliance.troubled"]);
+    await using result = await watchTarget();
+    await result.pause(6.5);
+    await result.untilTold("loop", 1);
+    await result.restart();
+    expect(result.knows("loop")).toBe(true);
+    expect(result.summarize("loop")).toEqual(["appliance.troubled"]);
   },
 );

@@ -22,7 +22,7 @@ const spoofed = {
 };
 
 /** An appliance behind the proxy of the guide, and its owner at 127.0.0.2. */
-async function behind(program: (typeof reverseProxies)[number]) {
+async function startBehindProxy(program: (typeof reverseProxies)[number]) {
   await using started = new AsyncDisposableStack();
   const box = started.use(createMachine());
   const flags = ["--trust-proxy", "127.0.0.1", "--allowed-host", publicName];
@@ -50,9 +50,9 @@ for (const program of reverseProxies)
       [program, "openssl"],
       "people connect over TLS, each with their own address",
       async () => {
-        await using made = await behind(program);
-        const { client, headers, origin, proxy } = made;
-        expect(made.setCookie).toEndWith("; Secure");
+        await using result = await startBehindProxy(program);
+        const { client, headers, origin, proxy } = result;
+        expect(result.setCookie).toEndWith("; Secure");
         const sessions = await client.sendThroughProxy("GET", "/dashboard/sessions/", { headers });
         expect(sessions.json.data.map((one: { address: unknown }) => one.address)).toEqual([
           "127.0.0.2",
@@ -91,8 +91,8 @@ for (const program of reverseProxies)
       [program, "openssl"],
       "live pages get events at once, and uploads arrive complete",
       async () => {
-        await using made = await behind(program);
-        const { client, headers, proxy } = made;
+        await using result = await startBehindProxy(program);
+        const { client, headers, proxy } = result;
         using listener = createClientAt("127.0.0.2", proxy);
         const live = await listener.open("GET", "/dashboard/live", { headers });
         const heard = live[Symbol.asyncIterator]();
@@ -110,15 +110,15 @@ for (const program of reverseProxies)
         const ids = Array.from({ length: 5_000 }, () => crypto.randomUUID());
         const group = JSON.stringify({ name: "Payments", monitorIds: ids });
         const long = group.replace("Payments", "x".repeat(100_000));
-        const sent = async (body: string) =>
+        const readSent = async (body: string) =>
           (
             await client.sendThroughProxy("POST", "/dashboard/api/v1/monitor-groups/", {
               headers,
               body,
             })
           ).json.error.code;
-        expect(await sent(group)).toBe("NOT_FOUND");
-        expect(await sent(long)).toBe("PAYLOAD_TOO_LARGE");
+        expect(await readSent(group)).toBe("NOT_FOUND");
+        expect(await readSent(long)).toBe("PAYLOAD_TOO_LARGE");
         // The connection stays open, and the next request gets its own response.
         for (let page = 1; page <= 30; page++) {
           const { json } = await client.sendThroughProxy("GET", `${incidents}?page=${page}`, {
@@ -169,7 +169,7 @@ for (const [proxy, lines] of written)
     const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
     const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
     const body = JSON.stringify({ token, ...claim });
-    const ask = async (start: string, more: string[], sent = "") => {
+    const request = async (start: string, more: string[], sent = "") => {
       const line = await dialPort(port);
       const head = [`${start} HTTP/1.1`, ...lines, "Connection: close", ...more];
       line.send(`${head.join("\r\n")}\r\n\r\n${sent}`);
@@ -177,19 +177,19 @@ for (const [proxy, lines] of written)
     };
     const json = ["Content-Type: application/json", `Content-Length: ${body.length}`];
     const own = `Origin: https://${publicName}`;
-    const claimed = await ask("POST /dashboard/set-up", [own, ...json], body);
+    const claimed = await request("POST /dashboard/set-up", [own, ...json], body);
     expect(claimed).toStartWith("HTTP/1.1 201");
     const [, cookie] = /^set-cookie: (signalbox_session=\w+);.*; Secure\r$/im.exec(claimed) ?? [];
-    const sessions = await ask("GET /dashboard/sessions/", [`Cookie: ${cookie}`]);
+    const sessions = await request("GET /dashboard/sessions/", [`Cookie: ${cookie}`]);
     expect(sessions).toContain('"address":"203.0.113.9"');
   });
 
 test("a port that is reachable without the proxy ignores forwarded headers", async () => {
   await using box = createMachine();
   const { port } = await box.serve({ flags: ["--trust-proxy", "10.0.0.0/24"] });
-  const ask = async (Host: string) => {
+  const request = async (Host: string) => {
     const headers = { ...spoofed, "X-Forwarded-Host": "localhost", Host };
     return (await fetch(`http://127.0.0.1:${port}/`, { headers })).status;
   };
-  expect([await ask("localhost"), await ask("evil.io")]).toEqual([200, 421]);
+  expect([await request("localhost"), await request("evil.io")]).toEqual([200, 421]);
 });

@@ -7,7 +7,7 @@ import { canary, signingCanary } from "../support/samples.ts";
 import { dialPort } from "../support/raw-connection.ts";
 
 /** A server with a changeable settings file and an awaitable log. */
-async function configured(settings: object) {
+async function startConfigured(settings: object) {
   const box = await createMachineWithKey();
   const file = join(box.directory, "signalbox.env");
   const write = (settings: object) =>
@@ -73,19 +73,21 @@ const isOpen = async (port: number) => {
 
 test("SIGHUP opens, moves and closes the public port; open requests get responses, and connections of the other port stay", async () => {
   const [first, second] = [getFreePort(), getFreePort()];
-  await using made = await configured({});
-  const api = createServerClient(made.url, made.key);
+  await using result = await startConfigured({});
+  const api = createServerClient(result.url, result.key);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const lock = { visibility: "password", password: "open sesame" };
   expect((await api("PATCH", `/api/v1/status-pages/${page.id}`, lock)).status).toBe(200);
-  const main = await dialPort(made.port);
-  const ask = async (pattern: RegExp) => {
+  const main = await dialPort(result.port);
+  const request = async (pattern: RegExp) => {
     main.send(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
     await main.waitForText(pattern);
   };
-  await ask(/"ok"/);
+  await request(/"ok"/);
 
-  expect(await made.reload({ PUBLIC_PORT: first })).toContain(`public port is open port=${first}`);
+  expect(await result.reload({ PUBLIC_PORT: first })).toContain(
+    `public port is open port=${first}`,
+  );
   expect((await fetch(`http://127.0.0.1:${first}/status/${page.slug}`)).status).toBe(403);
   const slow = await dialPort(first);
   const form = `password=${encodeURIComponent(lock.password)}`;
@@ -99,52 +101,54 @@ test("SIGHUP opens, moves and closes the public port; open requests get response
   slow.send(`${head}\r\nExpect: 100-continue\r\n\r\n${form.slice(0, 5)}`);
   await slow.waitForText(/100 Continue/);
 
-  expect(await made.reload({ PUBLIC_PORT: second })).toContain(`port=${second}`);
+  expect(await result.reload({ PUBLIC_PORT: second })).toContain(`port=${second}`);
   expect([await isOpen(first), await isOpen(second)]).toEqual([false, true]);
   slow.send(form.slice(5));
   await slow.waitForText(/HTTP\/1\.1 303 /);
 
-  expect(await made.reload({ PUBLIC_PORT: made.port })).toMatch(
+  expect(await result.reload({ PUBLIC_PORT: result.port })).toMatch(
     /everything stays as it was .*must be another port than --port/,
   );
-  expect([await isOpen(second), await isOpen(made.port)]).toEqual([true, true]);
+  expect([await isOpen(second), await isOpen(result.port)]).toEqual([true, true]);
   using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  expect(await made.reload({ PUBLIC_PORT: other.port })).toMatch(
+  expect(await result.reload({ PUBLIC_PORT: other.port })).toMatch(
     /public port stays as it was .*another program is listening/,
   );
   expect(await isOpen(second)).toBe(true);
-  expect(await made.reload({})).toContain("public port is closed");
+  expect(await result.reload({})).toContain("public port is closed");
   expect(await isOpen(second)).toBe(false);
-  await ask(/"ok"[^]*"ok"/);
-  made.child.kill("SIGTERM");
-  expect(await made.child.exited).toBe(0);
+  await request(/"ok"[^]*"ok"/);
+  result.child.kill("SIGTERM");
+  expect(await result.child.exited).toBe(0);
 });
 
 test("settings that need a restart are named in one line; an invalid file changes nothing and is reported with its line", async () => {
-  await using made = await configured({ LOG_LEVEL: "info" });
-  const other = await made.reload({ URL: "https://box.example", KEEP_RESULTS: 7, INIT: true });
+  await using result = await startConfigured({ LOG_LEVEL: "info" });
+  const other = await result.reload({ URL: "https://box.example", KEEP_RESULTS: 7, INIT: true });
   expect(other.match(/warn .*next start settings="[^"]*"/g)).toEqual([
     expect.stringMatching(/"--url --keep-results --init"$/),
   ]);
-  const env = { ...process.env, SIGNALBOX_CONFIG: made.file };
+  const env = { ...process.env, SIGNALBOX_CONFIG: result.file };
   expect((await runSignalbox(["orgs", "list"], { env })).stdout).toContain("acme");
   const before = getFreePort();
-  writeFileSync(made.file, `SIGNALBOX_PUBLIC_PORT=${before}\nSIGNALBOX_LOG_LEVEL=loud\n`);
-  expect(await made.signal()).toContain(`everything stays as it was cause="${made.file}, line 2:`);
+  writeFileSync(result.file, `SIGNALBOX_PUBLIC_PORT=${before}\nSIGNALBOX_LOG_LEVEL=loud\n`);
+  expect(await result.signal()).toContain(
+    `everything stays as it was cause="${result.file}, line 2:`,
+  );
   expect(await isOpen(before)).toBe(false);
-  expect((await fetch(`${made.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${result.url}/healthz`)).status).toBe(200);
 });
 
 test("no secret of a running appliance is in its debug log, in either format", async () => {
-  await using made = await configured({ LOG_LEVEL: "debug" });
+  await using result = await startConfigured({ LOG_LEVEL: "debug" });
   const secrets = [
     canary,
     signingCanary,
-    made.key,
-    readFileSync(join(made.dataDir, "set-up-token"), "utf8").trim(),
+    result.key,
+    readFileSync(join(result.dataDir, "set-up-token"), "utf8").trim(),
   ];
   const [, , , setUpToken = ""] = secrets;
-  const api = createServerClient(made.url, made.key);
+  const api = createServerClient(result.url, result.key);
   // A second organization blocks loopback for both.
   const closed = `http://127.0.0.1:${getFreePort()}`;
   const hook = {
@@ -155,9 +159,9 @@ test("no secret of a running appliance is in its debug log, in either format", a
   };
   const channel = (await api("POST", "/api/v1/alert-channels", hook)).json.data;
   const page = (path: string, cookie: string, body?: object) =>
-    fetch(`${made.url}${path}`, {
+    fetch(`${result.url}${path}`, {
       method: body ? "POST" : "GET",
-      headers: { Origin: made.url, Cookie: cookie, "Content-Type": "application/json" },
+      headers: { Origin: result.url, Cookie: cookie, "Content-Type": "application/json" },
       ...(body && { body: JSON.stringify(body) }),
     });
   const account = { email: "ada@acme.example", password: `${canary} password` };
@@ -175,31 +179,31 @@ test("no secret of a running appliance is in its debug log, in either format", a
 
   async function everything() {
     await fetch(`${pushUrl}?msg=${canary}`);
-    await fetch(`${made.url}/push/${canary}`);
+    await fetch(`${result.url}/push/${canary}`);
     await api("POST", `/api/v1/alert-channels/${channel.id}/test`);
-    await createServerClient(made.url, canary)("GET", "/api/v1/monitors");
+    await createServerClient(result.url, canary)("GET", "/api/v1/monitors");
     await api("POST", "/api/v1/monitors", { type: "http", [canary]: canary, url: canary });
     await page("/dashboard/session", cookie);
     await page("/dashboard/sign-in", "", account);
     await page("/dashboard/sign-in", "", { ...account, password: `wrong ${canary}` });
     await page("/dashboard/set-up", "", { ...person, token: canary });
-    await fetch(`${made.url}/status/${status.slug}`, {
+    await fetch(`${result.url}/status/${status.slug}`, {
       method: "POST",
-      headers: { "Content-Type": "application/x-www-form-urlencoded", Origin: made.url },
+      headers: { "Content-Type": "application/x-www-form-urlencoded", Origin: result.url },
       body: `password=${canary}`,
       redirect: "manual",
     });
-    await fetch(`${made.url}/status/${status.slug}/confirm/${canary}`);
-    await fetch(`${made.url}/${canary}/%0a${canary}?${canary}`, {
+    await fetch(`${result.url}/status/${status.slug}/confirm/${canary}`);
+    await fetch(`${result.url}/${canary}/%0a${canary}?${canary}`, {
       headers: { "X-Forwarded-For": canary },
     });
   }
   await everything();
-  await made.reload({ LOG_LEVEL: "debug", LOG_FORMAT: "json" });
-  const text = made.logged();
+  await result.reload({ LOG_LEVEL: "debug", LOG_FORMAT: "json" });
+  const text = result.logged();
   await everything();
-  await made.reload({});
-  const json = made.logged().slice(text.length);
+  await result.reload({});
+  const json = result.logged().slice(text.length);
   expect(text.match(/ debug request method=/g)?.length).toBeGreaterThan(15);
   expect(text).toContain("warn  sign-in failed");
   const entries = json

@@ -52,11 +52,11 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   const theirs = ["keys", "create", "--org", "beta", "--name", "Script"];
   const stranger = await expectSuccess(box.run(theirs));
   const server = await box.serve({ flags: open });
-  const rounds = async (url: string) => {
+  const readRounds = async (url: string) => {
     await runContractRound(createServerClient(url, box.key), createServerClient(url, stranger));
     await runAlertRound(createServerClient(url, box.key));
   };
-  await rounds(server.url);
+  await readRounds(server.url);
   const api = createServerClient(server.url, box.key);
   const to = { type: "webhook", name: "Late", url: late.at("/hook"), incidents: false };
   const alertChannelIds = [(await api("POST", "/api/v1/alert-channels", to)).json.data.id];
@@ -82,22 +82,22 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   await server.stop("SIGKILL");
   await Promise.all(writers);
   late.behave(replyWith());
-  const asked = late.asked.length;
+  const requestCount = late.asked.length;
 
   const key = join(box.dataDir, "secret.key");
-  const said = await expectSuccess(other.run(["restore", file, "--key", key]));
-  expect(said).toBe(`Restored to ${other.dataDir}: 2 organizations, 2 monitors.`);
+  const text = await expectSuccess(other.run(["restore", file, "--key", key]));
+  expect(text).toBe(`Restored to ${other.dataDir}: 2 organizations, 2 monitors.`);
   const rows = rowsIn(join(other.dataDir, "signalbox.db"));
   expect(rows).toEqual(rowsIn(file));
   // Each acknowledged write is an entry of a timeline.
   expect(rows["incident_updates"]?.length).toBeGreaterThanOrEqual(before);
   const again = await other.serve({ flags: open });
-  await rounds(again.url);
+  await readRounds(again.url);
   const { data } = (await createServerClient(again.url, box.key)("GET", "/api/v1/monitors")).json;
   expect(data.map(({ name }: { name: string }) => name).toSorted()).toEqual(["Job", "Late"]);
   expect(await again.stop()).toBe(0);
   // Waiting deliveries of the backup are not sent: they can have been sent after the backup.
-  expect(late.asked).toHaveLength(asked);
+  expect(late.asked).toHaveLength(requestCount);
 });
 
 test("a restored machine repeats no alert and has no signed-in sessions", async () => {
@@ -242,16 +242,15 @@ defineTestWith(
     /** Results by the files on disk: most kills leave the same files. */
     const judged = new Map<string, Awaited<ReturnType<typeof judge>>>();
     const judge = async () => {
-      const ask = async (command: string[]) =>
+      const request = async (command: string[]) =>
         JSON.parse((await runSignalbox([...command, "--json", "--data-dir", dataDir])).stdout);
-      const slugs: string[] = (await ask(["orgs", "list"])).map(
+      const slugs: string[] = (await request(["orgs", "list"])).map(
         (one: { slug: string }) => one.slug,
       );
       const verdicts = new Map(
-        (await ask(["doctor", "--offline"])).map(({ subject, verdict }: Record<string, string>) => [
-          subject,
-          verdict,
-        ]),
+        (await request(["doctor", "--offline"])).map(
+          ({ subject, verdict }: Record<string, string>) => [subject, verdict],
+        ),
       );
       const { monitors = [] } = rowsIn(join(dataDir, "signalbox.db"));
       return { slugs, verdicts, monitors: monitors.length };

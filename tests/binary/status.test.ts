@@ -122,10 +122,10 @@ describe("a public page over the wire", () => {
       [...response.headers].filter(([name]) => !["date", "x-request-id"].includes(name));
     for (const slug of ["nobody", "hidden"])
       for (const part of [...parts, "/logo", `/incidents/${site.incidentIds[0]}`]) {
-        const answer = await requestBytes(`${site.url}/status/${slug}${part}`);
-        expect([slug, part, answer.status]).toEqual([slug, part, 404]);
-        expect(answer.bytes.equals(unknown.bytes)).toBe(true);
-        expect(headersOf(answer)).toEqual(headersOf(unknown));
+        const response = await requestBytes(`${site.url}/status/${slug}${part}`);
+        expect([slug, part, response.status]).toEqual([slug, part, 404]);
+        expect(response.bytes.equals(unknown.bytes)).toBe(true);
+        expect(headersOf(response)).toEqual(headersOf(unknown));
       }
     await site.api("DELETE", `/api/v1/status-pages/${json.data.id}`);
   });
@@ -152,12 +152,12 @@ describe("a public page over the wire", () => {
     const monitors: { uptime: number }[] = JSON.parse(json ?? "").sections.flatMap(
       (section: { monitors: { uptime: number }[] }) => section.monitors,
     );
-    const told = [...(page ?? "").matchAll(/uptime (?:of 90 days|since [^"]+?): ([\d.]+)/g)].map(
-      ([, text]) => text,
-    );
+    const messages = [
+      ...(page ?? "").matchAll(/uptime (?:of 90 days|since [^"]+?): ([\d.]+)/g),
+    ].map(([, text]) => text);
     const exact = monitors.map(({ uptime }) => (Math.floor(uptime * 10_000) / 100).toFixed(2));
-    expect(told).toEqual(exact.map((text) => text.replace(/^100\.00$/, "100")));
-    expect(told).not.toContain("100");
+    expect(messages).toEqual(exact.map((text) => text.replace(/^100\.00$/, "100")));
+    expect(messages).not.toContain("100");
   });
 });
 
@@ -191,9 +191,9 @@ test("the same pages exist after a kill and a restart", async () => {
   const logo = /\/status\/acme\/logo\?v=[^"]+/.exec(text)?.[0] ?? "";
   const paths = [...listPublicPaths(site), logo];
   const read = async (url: string) => {
-    const answers = [];
-    for (const path of paths) answers.push(await requestBytes(url + path));
-    return answers;
+    const responses = [];
+    for (const path of paths) responses.push(await requestBytes(url + path));
+    return responses;
   };
   const before = await read(site.url);
   await site.stop("SIGKILL");
@@ -252,25 +252,29 @@ test("the public port serves only public pages, and all of them", async () => {
   ].filter((path) => !/^\/(status|badge)\//.test(path) || path === "/status/");
   const authorization = { Authorization: `Bearer ${site.key}` };
   for (const path of others) {
-    const answer = await requestBytes(
+    const response = await requestBytes(
       outside + path.replace(/\{[^}]+\}/g, site.pageId),
       authorization,
     );
-    expect([path, answer.status]).toEqual([path, 404]);
-    expect(answer.bytes.toString()).not.toContain("Checkout");
+    expect([path, response.status]).toEqual([path, 404]);
+    expect(response.bytes.toString()).not.toContain("Checkout");
   }
 });
 
 describe("a custom host", () => {
   const host = "status.team.example";
-  const named = (headers: object = {}) => ({ Host: host, ...headers });
+  const findByName = (headers: object = {}) => ({ Host: host, ...headers });
   const goBy = (hosts: string[]) =>
     site.api("PATCH", `/api/v1/status-pages/${site.pageId}`, { hosts });
   beforeEach(() => goBy([host]));
   afterEach(() => goBy([]));
 
   test("has the page at / and its formats below it, while the API and /healthz still respond", async () => {
-    const page = await pollUntil(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    const page = await pollUntil(
+      `${site.url}/`,
+      (text) => text.includes("Checkout API"),
+      findByName(),
+    );
     const [styles = ""] = /\/assets\/public\/status-\w+\.css/.exec(page) ?? [];
     for (const [path, type] of [
       ["/", "text/html"],
@@ -283,21 +287,21 @@ describe("a custom host", () => {
       [styles, "text/css"],
       ["/status/acme", "text/html"],
     ] as const) {
-      const { status, response } = await requestBytes(site.url + path, named());
+      const { status, response } = await requestBytes(site.url + path, findByName());
       expect([path, status, response.headers.get("content-type")]).toEqual([
         path,
         200,
         expect.stringContaining(type),
       ]);
     }
-    const { bytes } = await requestBytes(`${site.url}/`, named());
+    const { bytes } = await requestBytes(`${site.url}/`, findByName());
     expect(bytes.toString()).toContain('href="/history"');
     expect(bytes.toString()).not.toContain("/status/acme");
 
     const key = { Authorization: `Bearer ${site.key}` };
-    expect((await requestBytes(`${site.url}/healthz`, named())).status).toBe(200);
-    expect((await requestBytes(`${site.url}/api/v1/incidents`, named(key))).status).toBe(200);
-    expect((await requestBytes(`${site.url}/api/v1/incidents`, named())).status).toBe(401);
+    expect((await requestBytes(`${site.url}/healthz`, findByName())).status).toBe(200);
+    expect((await requestBytes(`${site.url}/api/v1/incidents`, findByName(key))).status).toBe(200);
+    expect((await requestBytes(`${site.url}/api/v1/incidents`, findByName())).status).toBe(401);
     for (const spelled of [host.toUpperCase(), `${host}:${site.port}`])
       expect((await requestBytes(`${site.url}/`, { Host: spelled })).bytes.toString()).toContain(
         "Checkout",
@@ -305,11 +309,11 @@ describe("a custom host", () => {
   });
 
   test("disappears from / when the page gives the host up, and never shows another page", async () => {
-    await pollUntil(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    await pollUntil(`${site.url}/`, (text) => text.includes("Checkout API"), findByName());
     const stranger = await requestBytes(`${site.url}/`, { Host: "other.team.example" });
     expect(stranger.bytes.toString()).not.toContain("Checkout");
     await goBy([]);
-    await pollUntil(`${site.url}/`, (text) => !text.includes("Checkout API"), named());
+    await pollUntil(`${site.url}/`, (text) => !text.includes("Checkout API"), findByName());
   });
 });
 

@@ -21,16 +21,16 @@ async function dialled() {
   const { port, url } = server;
   const { key } = box;
   const api = createServerClient(url, key);
-  const total = async (): Promise<number> =>
+  const readTotal = async (): Promise<number> =>
     (await api("GET", "/api/v1/incidents")).json.meta.total;
-  const before = await total();
+  const before = await readTotal();
   const line = await dialPort(port);
   return {
     key,
     port,
     api,
     before,
-    made: async () => (await total()) - before,
+    create: async () => (await readTotal()) - before,
     line,
     [Symbol.dispose]: line.hangUp,
   };
@@ -55,10 +55,10 @@ describe("exactly one host", () => {
       for (const path of ["/status/acme", "/status/none", "/badge/x", "/healthz", "/", "/none"]) {
         const line = await dialPort(which === "its own" ? server.port : publicPort);
         line.send(buildRequestHead(`GET ${path}`, box.key, ["Host: localhost", "Host: localhost"]));
-        const answer = await line.waitForText(/"requestId":"[^"]+"/);
-        expect(answer).toStartWith("HTTP/1.1 400 ");
-        const [, id = ""] = /x-request-id: (\S+)/i.exec(answer) ?? [];
-        expect(answer).toContain(`"requestId":"${id}"`);
+        const response = await line.waitForText(/"requestId":"[^"]+"/);
+        expect(response).toStartWith("HTTP/1.1 400 ");
+        const [, id = ""] = /x-request-id: (\S+)/i.exec(response) ?? [];
+        expect(response).toContain(`"requestId":"${id}"`);
       }
     });
 
@@ -89,8 +89,8 @@ describe("the length of a body", () => {
   test("an announced body of 10 GB gets 413 before its first byte", async () => {
     using box = await dialled();
     box.line.send(buildRequestHead(create, box.key, [...json, "Content-Length: 10000000000"]));
-    const answer = await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s);
-    expect(answer).toStartWith("HTTP/1.1 413 ");
+    const response = await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s);
+    expect(response).toStartWith("HTTP/1.1 413 ");
   });
 
   test("a chunked body gets 413 as soon as it exceeds 256 KiB", async () => {
@@ -98,7 +98,7 @@ describe("the length of a body", () => {
     box.line.send(buildRequestHead(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     box.line.send(chunk(`{"title":"${"x".repeat(256 * 1024)}`));
     expect(await box.line.waitForText(/PAYLOAD_TOO_LARGE/)).toStartWith("HTTP/1.1 413 ");
-    expect(await box.made()).toBe(0);
+    expect(await box.create()).toBe(0);
   });
 
   test("a chunked body within the limit is accepted", async () => {
@@ -118,7 +118,7 @@ describe("the length of a body", () => {
       using box = await dialled();
       box.line.send(`${buildRequestHead(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
       expect(await box.line.waitUntilClosed()).toStartWith("HTTP/1.1 400 ");
-      expect(await box.made()).toBe(0);
+      expect(await box.create()).toBe(0);
     });
 });
 
@@ -130,9 +130,9 @@ test("pipelined GETs get their responses in order", async () => {
       .map((size) => buildRequestHead(`GET /api/v1/incidents?per_page=${size}`, box.key))
       .join(""),
   );
-  const answers = await box.line.waitForText(/"per_page":50\b/);
-  const told = [...answers.matchAll(/"per_page":(\d+)/g)].map(([, size]) => Number(size));
-  expect(told).toEqual(sizes);
+  const responses = await box.line.waitForText(/"per_page":50\b/);
+  const messages = [...responses.matchAll(/"per_page":(\d+)/g)].map(([, size]) => Number(size));
+  expect(messages).toEqual(sizes);
 });
 
 test("pipelined writes of one client all happen and get their responses in order", async () => {
@@ -143,9 +143,9 @@ test("pipelined writes of one client all happen and get their responses in order
     return buildRequestHead(create, box.key, [...json, `Content-Length: ${body.length}`]) + body;
   });
   box.line.send(requests.join(""));
-  const answers = await box.line.waitForText(/"title":"Incident 99"/);
-  expect([...answers.matchAll(/"title":"([^"]+)"/g)].map(([, title]) => title)).toEqual(titles);
-  expect(await box.made()).toBe(100);
+  const responses = await box.line.waitForText(/"title":"Incident 99"/);
+  expect([...responses.matchAll(/"title":"([^"]+)"/g)].map(([, title]) => title)).toEqual(titles);
+  expect(await box.create()).toBe(100);
 });
 
 test("200 clients that drip their requests lock no other client out", async () => {
@@ -159,6 +159,6 @@ test("200 clients that drip their requests lock no other client out", async () =
     const { status } = await box.api("POST", "/api/v1/incidents", { title: `Incident ${at}` });
     expect(status).toBe(201);
   }
-  expect(await box.made()).toBe(30);
+  expect(await box.create()).toBe(30);
   for (const line of lines) line.hangUp();
 });

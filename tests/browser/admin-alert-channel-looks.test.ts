@@ -21,9 +21,9 @@ describeInChromium("pages of alert channels", (browser) => {
     world = await createAdminWorld();
     const path = "/api/v1/alert-channels";
     const url = `http://127.0.0.1:${receiver.port}/alerts`;
-    const made = (body: object) => world.ask("POST", path, body);
-    await made({ type: "email", name: "Office", to: ["office@acme.example"], enabled: false });
-    ({ id } = await made({
+    const create = (body: object) => world.ask("POST", path, body);
+    await create({ type: "email", name: "Office", to: ["office@acme.example"], enabled: false });
+    ({ id } = await create({
       type: "webhook",
       name: "Deploy bot",
       url,

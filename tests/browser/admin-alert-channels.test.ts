@@ -32,26 +32,26 @@ describeInChromium("alert channels on the admin page", (browser) => {
     const opened = await world.open(browser, where);
     return opened;
   };
-  const newest = async () => (await world.ask("GET", path))[0];
+  const readNewest = async () => (await world.ask("GET", path))[0];
   const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
-  const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
+  const create = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
 
   test("the dialog of a new channel waits for the list: the first channel starts as default, attached to all", async () => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
     const list = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
+    const request = Promise.withResolvers<void>();
     await page.route(
       ({ pathname }) => pathname === `/dashboard${path}`,
       async (route) => {
-        asked.resolve();
+        request.resolve();
         await list.promise;
         await route.continue();
       },
     );
     await page.goto(`${world.url}/alert-channels?new=webhook`);
-    await asked.promise;
+    await request.promise;
     await page.getByRole("heading", { name: "Alert channels", exact: true }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     list.resolve();
@@ -91,7 +91,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByText("The test arrived.").waitFor();
     await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
     const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
-    expect(await newest()).toMatchObject(expected);
+    expect(await readNewest()).toMatchObject(expected);
     expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
@@ -103,15 +103,15 @@ describeInChromium("alert channels on the admin page", (browser) => {
       await dialog.getByRole("combobox", { name: "Gateway" }).click();
       await page.getByRole("option", { name: gateway }).click();
     };
-    const field = (label: string) => dialog.getByLabel(label, { exact: true });
+    const locateField = (label: string) => dialog.getByLabel(label, { exact: true });
     await dialog.getByRole("combobox", { name: "Gateway" }).waitFor();
-    expect(await field("To").count()).toBe(0);
+    expect(await locateField("To").count()).toBe(0);
     await choose("Twilio");
-    await field("To").fill("0170 1234567");
+    await locateField("To").fill("0170 1234567");
     await dialog.getByRole("button", { name: "Send test" }).click();
     await dialog.getByText("Must be a phone number with + and its country code").waitFor();
     await choose("Custom HTTP gateway");
-    await field("Body").fill('{ "text": "{{text}}" }');
+    await locateField("Body").fill('{ "text": "{{text}}" }');
     expect(await findThemeViolations(page)).toEqual([]);
     await choose("SMS Gateway for Android");
     for (const [label, value] of [
@@ -120,20 +120,20 @@ describeInChromium("alert channels on the admin page", (browser) => {
       ["Password", "s3cret"],
       ["Address", new URL(url).origin],
     ] as const)
-      await field(label).fill(value);
+      await locateField(label).fill(value);
     for (const label of ["From", "Body"])
-      expect([label, await field(label).count()]).toEqual([label, 0]);
+      expect([label, await locateField(label).count()]).toEqual([label, 0]);
     await dialog.getByRole("button", { name: "Send test" }).click();
     await dialog.getByText("The test arrived. Accepted by the gateway: 1 part,").waitFor();
     await dialog.getByRole("button", { name: "Create alert channel" }).click();
     await page.getByText("No alerts sent yet.").waitFor();
-    expect(await newest()).toMatchObject({ preset: "sms-gate", from: null, body: null });
+    expect(await readNewest()).toMatchObject({ preset: "sms-gate", from: null, body: null });
     expect(opened.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
-    await world.ask("DELETE", `${path}/${(await newest()).id}`);
+    await world.ask("DELETE", `${path}/${(await readNewest()).id}`);
   });
 
   test("unsaved channels can be tested, and attaching a channel to all monitors or disabling it can be undone", async () => {
-    const { id } = await newest();
+    const { id } = await readNewest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
     const dialog = page.getByRole("dialog");
@@ -181,7 +181,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   test("a failure appears in every open list within a second, and in the log with its attempts", async () => {
-    const { id } = await newest();
+    const { id } = await readNewest();
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByText("Deploy bot").waitFor();
@@ -201,7 +201,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   test("a secret is left unchanged when its field stays empty, and can be cleared", async () => {
-    const { id } = await newest();
+    const { id } = await readNewest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
     const secret = page.getByPlaceholder("Set; leave empty to keep it");
@@ -210,16 +210,16 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByLabel("Name", { exact: true }).fill("Bot");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: /\bBot$/ }).waitFor();
-    expect(await newest()).toMatchObject({ name: "Bot", secretsSet: ["secret"] });
+    expect(await readNewest()).toMatchObject({ name: "Bot", secretsSet: ["secret"] });
     await page.keyboard.press("e");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect((await newest()).secretsSet).toEqual([]);
+    expect((await readNewest()).secretsSet).toEqual([]);
   });
 
   test("another person's change is not overwritten without a choice", async () => {
-    const { id } = await newest();
+    const { id } = await readNewest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
     await page.getByLabel("Name", { exact: true }).fill("Mine");
@@ -228,11 +228,11 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByText("Someone else changed this").waitFor();
     await page.getByRole("button", { name: "Save mine" }).click();
     await page.getByRole("heading", { name: "Mine" }).waitFor();
-    expect((await newest()).name).toBe("Mine");
+    expect((await readNewest()).name).toBe("Mine");
   });
 
   test("placeholders are inserted at the cursor", async () => {
-    const { id } = await made({
+    const { id } = await create({
       type: "ntfy",
       url: undefined,
       server: url,
@@ -250,7 +250,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   test("a deleted channel disappears at once, and undo restores it", async () => {
-    const { id } = await made({ name: "Old bot" });
+    const { id } = await create({ name: "Old bot" });
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByRole("button", { name: "Actions for Old bot" }).click();
@@ -281,7 +281,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   test("a viewer sees all states, and no action", async () => {
-    const { id } = await newest();
+    const { id } = await readNewest();
     await using opened = await visitAs(browser, world, "viewer", `/alert-channels/${id}?edit=true`);
     const { page } = opened;
     await page.getByRole("heading", { name: "Deliveries" }).waitFor();

@@ -98,7 +98,7 @@ describeInChromium("alerts", (browser) => {
   test("a viewer acknowledges the alert that notified them, and is offered nothing else", async () => {
     await using open = await visitAs(browser, world, "viewer", "/");
     const { page } = open;
-    const ask = (method: string, path: string, body?: object): Promise<Json> =>
+    const request = (method: string, path: string, body?: object): Promise<Json> =>
       page.evaluate(
         async ([method, path, body]) => {
           const headers = { "Content-Type": "application/json" };
@@ -108,13 +108,13 @@ describeInChromium("alerts", (browser) => {
         [method, path, body === undefined ? null : JSON.stringify(body)] as const,
       );
     const contact = { type: "webhook", name: "Phone", url: inbox.at("/phone") };
-    const method = await ask("POST", "/api/v1/contact-methods", contact);
+    const method = await request("POST", "/api/v1/contact-methods", contact);
     const path = `/api/v1/contact-methods/${method.id}`;
-    await ask("POST", `${path}/code`, {});
+    await request("POST", `${path}/code`, {});
     const code = /\b\d{6}\b/.exec(inbox.asked.at(-1)?.body ?? "")?.[0];
-    await ask("POST", `${path}/verify`, { code });
-    const { person } = await ask("GET", "/session");
-    const drill = await ask("POST", `/api/v1/people/${person.id}/drill`, {});
+    await request("POST", `${path}/verify`, { code });
+    const { person } = await request("GET", "/session");
+    const drill = await request("POST", `/api/v1/people/${person.id}/drill`, {});
     await page.goto(`${world.url}/alerts/${drill.id}`);
     const buttons = page.locator(".alert-buttons").getByRole("button");
     await buttons.first().waitFor();

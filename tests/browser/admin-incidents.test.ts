@@ -14,8 +14,8 @@ import { describeInChromium, storePicture, findViolations, visitPage } from "../
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { replyWith } from "../support/target.ts";
 
-const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
-const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
+const locateDialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+const locateMessage = (page: Page) => page.getByRole("textbox", { name: "Message" });
 
 describeInChromium("incidents", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;
@@ -73,9 +73,9 @@ describeInChromium("incidents", (browser) => {
     await restoring.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Recently deleted" }).click();
     await page.getByRole("button", { name: "Restore Old job" }).click();
-    const asked = dialog(page, "Restore Old job");
-    await asked.getByRole("textbox", { name: "Name" }).fill("Older job");
-    await asked.getByRole("button", { name: "Restore" }).click();
+    const request = locateDialog(page, "Restore Old job");
+    await request.getByRole("textbox", { name: "Name" }).fill("Older job");
+    await request.getByRole("button", { name: "Restore" }).click();
     await page.getByText("Nothing was deleted").waitFor();
     await page.goto(`${world.url}/incidents`);
     await page.getByText("Wrong customer").first().waitFor();
@@ -90,14 +90,14 @@ describeInChromium("incidents", (browser) => {
     await page.keyboard.type("create inc");
     await page.getByRole("option", { name: "Create incident" }).first().waitFor();
     await page.keyboard.press("Enter");
-    await dialog(page, "Create incident").waitFor();
+    await locateDialog(page, "Create incident").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await page.getByText("Must not be empty.").waitFor();
     await page.keyboard.type("Mails arrive late");
     await page.keyboard.press("Enter");
     // A second Enter does not publish what says nothing.
-    await dialog(page, "Create an incident without details?").waitFor();
+    await locateDialog(page, "Create an incident without details?").waitFor();
     expect(await page.locator(":focus").textContent()).toBe("Keep editing");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -106,14 +106,14 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("1 open").first().waitFor({ state: "detached" });
 
     await page.keyboard.press("u");
-    await message(page).waitFor();
+    await locateMessage(page).waitFor();
     await page.keyboard.type("A queue is stuck.");
     await page.getByText("Identified", { exact: true }).first().click();
     // A reload loses neither of them.
     await page.reload();
     await page.getByText("What you typed earlier is back.").waitFor();
-    expect(await message(page).inputValue()).toBe("A queue is stuck.");
-    await message(page).focus();
+    expect(await locateMessage(page).inputValue()).toBe("A queue is stuck.");
+    await locateMessage(page).focus();
     await page.keyboard.press("ControlOrMeta+Enter");
     await sendHeldNow(page);
     await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
@@ -175,11 +175,11 @@ describeInChromium("incidents", (browser) => {
       const [first, second] = rows;
       expect([keys, walked]).toEqual([keys, [first, second, first, first, second]] as never);
       await press("?");
-      await dialog(page, "Shortcuts").waitFor();
+      await locateDialog(page, "Shortcuts").waitFor();
       await press("k");
       await press("ArrowUp");
       await press("Escape");
-      await dialog(page, "Shortcuts").waitFor({ state: "detached" });
+      await locateDialog(page, "Shortcuts").waitFor({ state: "detached" });
       expect(await focused.textContent()).toBe(second ?? null);
       const href = await focused.getAttribute("href");
       await press("Enter");
@@ -286,7 +286,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${id}`);
     await using other = await world.open(browser, "/");
     const { page } = open;
-    await message(page).fill("Logins work again.");
+    await locateMessage(page).fill("Logins work again.");
     await page.getByRole("button", { name: "Post and resolve" }).click();
     await page.getByText(/^Sending in \d+ s$/).waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -295,7 +295,7 @@ describeInChromium("incidents", (browser) => {
     expect(await readPublic()).not.toContain("Logins work again.");
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText(/^Sending in/).waitFor({ state: "detached" });
-    expect(await message(page).inputValue()).toBe("Logins work again.");
+    expect(await locateMessage(page).inputValue()).toBe("Logins work again.");
     expect((await ask("GET", `/api/v1/incidents/${id}`)).updates).toHaveLength(1);
     await page.getByRole("button", { name: "Post and resolve" }).first().click();
     // Closing the tab changes nothing.
@@ -317,7 +317,7 @@ describeInChromium("incidents", (browser) => {
   test("a preview shows the public page with the unsaved update", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
-    await message(page).fill("We are rolling back.");
+    await locateMessage(page).fill("We are rolling back.");
     await page.getByText("Monitoring", { exact: true }).click();
     await page.getByRole("button", { name: "Preview page" }).click();
     const inPanel = page.locator(".customer-view").frameLocator("iframe");
@@ -327,7 +327,7 @@ describeInChromium("incidents", (browser) => {
     }
     await storePicture(page, "admin-incident-preview-1280-light.png");
     await page.keyboard.press("Escape");
-    expect(await message(page).inputValue()).toBe("We are rolling back.");
+    expect(await locateMessage(page).inputValue()).toBe("We are rolling back.");
     const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
     expect(updates).toHaveLength(1);
     await open.measureShifts();
@@ -345,25 +345,25 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
     await page.evaluate(() => Object.assign(window, { hit: () => (document.title = "hit") }));
-    await message(page).fill(hostile);
+    await locateMessage(page).fill(hostile);
     const preview = page.getByRole("group", { name: "Formatted" });
     await preview.getByText("hit()").first().waitFor();
-    await message(page).fill("Payments work again");
-    await message(page).press("ControlOrMeta+a");
-    await message(page).press("ControlOrMeta+b");
-    await message(page).press("End");
+    await locateMessage(page).fill("Payments work again");
+    await locateMessage(page).press("ControlOrMeta+a");
+    await locateMessage(page).press("ControlOrMeta+b");
+    await locateMessage(page).press("End");
     await page.keyboard.type(" since 12:48.");
     await page.keyboard.press("Enter");
     await page.keyboard.type("all is replayed");
     await page.getByRole("button", { name: "List" }).click();
-    expect(await message(page).inputValue()).toBe(
+    expect(await locateMessage(page).inputValue()).toBe(
       "**Payments work again** since 12:48.\n- all is replayed",
     );
     await preview.getByRole("strong").getByText("Payments work again").waitFor();
     await preview.getByRole("listitem").getByText("all is replayed").waitFor();
-    await message(page).press("ControlOrMeta+z");
-    expect(await message(page).inputValue()).toEndWith("12:48.\nall is replayed");
-    await message(page).press("ControlOrMeta+Enter");
+    await locateMessage(page).press("ControlOrMeta+z");
+    expect(await locateMessage(page).inputValue()).toEndWith("12:48.\nall is replayed");
+    await locateMessage(page).press("ControlOrMeta+Enter");
     await sendHeldNow(page);
     await page.getByRole("listitem").getByRole("strong").getByText("Payments work again").waitFor();
     expect(await page.title()).not.toContain("hit");
@@ -378,7 +378,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
-    await message(page).fill("Half an update.");
+    await locateMessage(page).fill("Half an update.");
     await page.getByRole("tab", { name: "Internal note" }).click();
     await note.fill("Ann holds the **key**.");
     expect(await findViolations(page)).toEqual([]);
@@ -387,8 +387,8 @@ describeInChromium("incidents", (browser) => {
     await written.getByText("· you").waitFor();
     await storePicture(page, "admin-incident-note-1280-light.png");
     await page.getByRole("tab", { name: "Public update" }).click();
-    expect(await message(page).inputValue()).toBe("Half an update.");
-    await message(page).fill("");
+    expect(await locateMessage(page).inputValue()).toBe("Half an update.");
+    await locateMessage(page).fill("");
     await page.getByText("Notes", { exact: true }).click();
     await page.getByRole("listitem").getByText("Investigating").waitFor({ state: "detached" });
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
@@ -407,15 +407,15 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
     const box = (name: string) => page.getByRole("tab", { name });
-    await message(page).fill("Half an update.");
+    await locateMessage(page).fill("Half an update.");
     await box("Internal note").click();
     await note.fill("Half a note.");
     await page.getByRole("link", { name: "Incidents" }).first().click();
     await page.getByRole("region", { name: "Resolved" }).waitFor();
     expect(await page.getByText("What you typed is kept").count()).toBe(1);
     await page.goBack();
-    expect(await message(page).inputValue()).toBe("Half an update.");
-    await message(page).fill("");
+    expect(await locateMessage(page).inputValue()).toBe("Half an update.");
+    await locateMessage(page).fill("");
     await box("Internal note").click();
     expect(await note.inputValue()).toBe("Half a note.");
     await note.fill("");
@@ -430,13 +430,13 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Edit update" }).click();
-    const field = dialog(page, "Edit update").getByRole("textbox", { name: "Message" });
+    const field = locateDialog(page, "Edit update").getByRole("textbox", { name: "Message" });
     await field.fill("The cause is unknown.");
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("listitem").getByText("The cause is unknown.").waitFor();
     await page.getByRole("button", { name: /^Edited/ }).click();
-    const earlier = dialog(page, "Earlier versions");
+    const earlier = locateDialog(page, "Earlier versions");
     await earlier.getByText("Teh cause is unknown.").waitFor();
     const points = earlier.locator(".md li");
     const lines = points.evaluateAll((all) =>
@@ -472,7 +472,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("checkbox", { name: "Read the key again (Ada)" }).click();
     await page.getByText("☑ Read the key again (Ada)").waitFor();
     await page.getByRole("button", { name: "Publish" }).click();
-    await dialog(page, "Publish the postmortem?").waitFor();
+    await locateDialog(page, "Publish the postmortem?").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Publish" }).last().click();
     await sendHeldNow(page);
@@ -506,10 +506,10 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await page.getByRole("region", { name: "Activity" }).waitFor();
     await page.getByText("Only for us").waitFor();
-    await message(page).fill("We restart 10.20.0.14.");
+    await locateMessage(page).fill("We restart 10.20.0.14.");
     await page.getByText("Customers don’t know “10.20.0.14”.").waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await message(page).fill("");
+    await locateMessage(page).fill("");
     await page.getByText("Customers don’t know").waitFor({ state: "detached" });
     await page.emulateMedia({ media: "print" });
     await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
@@ -559,8 +559,8 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: /Looking into it/ }).click();
-    expect(await message(page).inputValue()).toStartWith("We are looking into it.");
-    await message(page).fill("");
+    expect(await locateMessage(page).inputValue()).toStartWith("We are looking into it.");
+    await locateMessage(page).fill("");
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: "Edit templates" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -570,13 +570,13 @@ describeInChromium("incidents", (browser) => {
       /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
     );
     await supplier.click();
-    expect(await message(page).inputValue()).toMatch(
+    expect(await locateMessage(page).inputValue()).toMatch(
       /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
     );
     await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
     await page.getByText("Found it elsewhere.").waitFor();
     await page.getByRole("button", { name: /^Post to/ }).click();
-    await dialog(page, "Someone else changed this").waitFor();
+    await locateDialog(page, "Someone else changed this").waitFor();
     await page.getByRole("button", { name: "Save mine" }).click();
     await sendHeldNow(page);
     await page
@@ -590,7 +590,7 @@ describeInChromium("incidents", (browser) => {
   test("an update and a note whose responses are lost are posted once, even if they are sent again after a reload", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Lost answers" });
     const at = `/dashboard/api/v1/incidents/${id}`;
-    const stored = async () => {
+    const readStored = async () => {
       const { updates, notes } = await world.ask("GET", `/api/v1/incidents/${id}`);
       return [...updates.slice(1), ...notes].map(({ message }: { message: string }) => message);
     };
@@ -614,7 +614,7 @@ describeInChromium("incidents", (browser) => {
       return { lost: lost.promise, end: () => page.unroute(isIt) };
     };
 
-    await message(page).fill("We found the cause.");
+    await locateMessage(page).fill("We found the cause.");
     const first = await losing(at, 1);
     await page.getByRole("button", { name: /^Post to/ }).click();
     await first.lost;
@@ -623,11 +623,11 @@ describeInChromium("incidents", (browser) => {
     );
     await sendHeldNow(page);
     await page.getByRole("listitem").getByText("We found the cause.").waitFor();
-    expect(await dialog(page, "Someone else changed this").count()).toBe(0);
-    expect(await stored()).toEqual(["We found the cause."]);
+    expect(await locateDialog(page, "Someone else changed this").count()).toBe(0);
+    expect(await readStored()).toEqual(["We found the cause."]);
 
     // A second post of the same text is intended.
-    await message(page).fill("We found the cause.");
+    await locateMessage(page).fill("We found the cause.");
     const second = await losing(at);
     await page.getByRole("button", { name: /^Post to/ }).click();
     await second.lost;
@@ -643,7 +643,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByRole("button", { name: /^Post to/ }).click();
     await sendHeldNow(page);
-    expect(await stored()).toEqual([
+    expect(await readStored()).toEqual([
       "We found the cause.",
       "A script was here.",
       "We found the cause.",
@@ -660,7 +660,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Add note" }).click();
     await page.getByRole("alert").waitFor({ state: "detached" });
     await page.getByRole("listitem").filter({ hasText: "Ann knows." }).waitFor();
-    expect((await stored()).filter((one) => one === "Ann knows.")).toHaveLength(1);
+    expect((await readStored()).filter((one) => one === "Ann knows.")).toHaveLength(1);
   });
 
   test("a deletion can be undone; filters are in the address and survive a reload", async () => {

@@ -62,10 +62,10 @@ describeInChromium("journeys through the admin page", (browser) => {
 
     const [incident] = await get("/incidents?open=true");
     expect(incident).toMatchObject({ origin: "monitor", severity: "critical" });
-    const shown = (path: string) => fetch(`${url}${path}`).then((answer) => answer.text());
+    const readShown = (path: string) => fetch(`${url}${path}`).then((response) => response.text());
     const pagePath = `/status/${slug}`;
     await pollUntil(
-      () => shown(pagePath),
+      () => readShown(pagePath),
       (html) => html.includes(incident.title),
     );
     await using visitor = await visitPage(browser, `${url}${pagePath}`);
@@ -79,7 +79,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       ({ status }) => status === "resolved",
     );
     await pollUntil(
-      () => shown(`/status/${slug}/incidents/${incident.id}`),
+      () => readShown(`/status/${slug}/incidents/${incident.id}`),
       (html) => html.includes("Resolved"),
     );
     await visitor.page.goto(`${url}/status/${slug}/incidents/${incident.id}`);
@@ -102,24 +102,24 @@ describeInChromium("journeys through the admin page", (browser) => {
       { name: "Shop", paused: false },
       { name: "Office", paused: true },
     ]);
-    const counts = () => ["/router", "/printer"].map(world.countChecks);
+    const buildCounts = () => ["/router", "/printer"].map(world.countChecks);
     // Another monitor with the same interval: by its next check all running ones are over.
-    const checked = async (path: string) => {
+    const check = async (path: string) => {
       const before = world.countChecks(path);
       while (world.countChecks(path) === before)
         await world.site.waitUntilAsked(world.site.asked.length + 1);
     };
-    await checked("/blog");
-    const before = counts();
-    await checked("/blog");
-    expect(counts()).toEqual(before);
+    await check("/blog");
+    const before = buildCounts();
+    await check("/blog");
+    expect(buildCounts()).toEqual(before);
     await page.getByRole("button", { name: "Resume Office" }).click();
     await findRow(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
     expect(world.countChecks("/router")).toBeGreaterThan(before[0] ?? 0);
   });
 
   test("moves and bulk changes are undone as a whole, including channels from a group", async () => {
-    const channel = async (name: string) =>
+    const createChannel = async (name: string) =>
       (
         await world.ask("POST", "/api/v1/alert-channels", {
           type: "webhook",
@@ -127,18 +127,18 @@ describeInChromium("journeys through the admin page", (browser) => {
           url: world.site.at("/hook"),
         })
       ).id as string;
-    const [chat, onCall] = [await channel("Chat"), await channel("On call")];
+    const [chat, onCall] = [await createChannel("Chat"), await createChannel("On call")];
     await world.ask("PATCH", `/api/v1/monitor-groups/${world.shop}`, { alertChannelIds: [chat] });
     await world.ask("PATCH", `/api/v1/monitor-groups/${world.office}`, {
       alertChannelIds: [onCall],
     });
-    const monitor = (name: string) => world.get(`/monitors/${world.idOf(name)}`);
+    const buildMonitor = (name: string) => world.get(`/monitors/${world.idOf(name)}`);
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, { alertChannelIds: [] });
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, {
       alertChannelIds: [onCall],
     });
-    const state = async () => {
-      const monitors = await Promise.all(["Router", "Printer", "Blog"].map(monitor));
+    const readState = async () => {
+      const monitors = await Promise.all(["Router", "Printer", "Blog"].map(buildMonitor));
       return JSON.stringify([
         monitors.map(({ groupId, paused, muted, tags, alertChannelIds }) => {
           return { groupId, paused, muted, tags, alertChannelIds };
@@ -149,16 +149,16 @@ describeInChromium("journeys through the admin page", (browser) => {
         ]),
       ]);
     };
-    const before = await state();
+    const before = await readState();
     await using open = await world.open(browser, "/");
     const { page } = open;
     const menu = page.getByRole("menu");
-    const undo = async (told: string) => {
-      await page.locator(".toast:not([data-seen])", { hasText: told }).waitFor();
+    const undo = async (message: string) => {
+      await page.locator(".toast:not([data-seen])", { hasText: message }).waitFor();
       await menu.waitFor({ state: "detached" });
-      expect(await state()).not.toBe(before);
+      expect(await readState()).not.toBe(before);
       await page.keyboard.press("Control+z");
-      await pollUntil(state, (now) => now === before);
+      await pollUntil(readState, (now) => now === before);
       await page.locator(".toast").waitFor({ state: "detached" });
     };
 
@@ -173,7 +173,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await link.focus();
     await page.keyboard.press("Alt+ArrowUp");
     await pollUntil(
-      () => monitor("Router"),
+      () => buildMonitor("Router"),
       ({ alertChannelIds }) => String(alertChannelIds) === chat,
     );
     await undo("Moved Router");
@@ -211,15 +211,15 @@ describeInChromium("journeys through the admin page", (browser) => {
   test("groups that are reordered by keyboard have that order in REST", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
-    const names = async (): Promise<string[]> =>
+    const readNames = async (): Promise<string[]> =>
       (await world.get("/monitor-groups")).map(({ name }: { name: string }) => name);
-    expect(await names()).toEqual(["Shop", "Office"]);
+    expect(await readNames()).toEqual(["Shop", "Office"]);
     await page.getByRole("button", { name: /^Office/ }).focus();
     await page.keyboard.press("Alt+ArrowUp");
-    await pollUntil(names, ([first]) => first === "Office");
+    await pollUntil(readNames, ([first]) => first === "Office");
     expect(await page.locator(":focus").textContent()).toStartWith("Office");
     await page.keyboard.press("Alt+ArrowDown");
-    await pollUntil(names, ([first]) => first === "Shop");
+    await pollUntil(readNames, ([first]) => first === "Shop");
   });
 
   test("the first page's data is requested once, while its script still loads", async () => {
@@ -227,14 +227,14 @@ describeInChromium("journeys through the admin page", (browser) => {
     const { page } = open;
     const heading = page.getByRole("heading", { name: "Monitors", exact: true });
     await heading.waitFor();
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on("request", (request) => {
       const { pathname } = new URL(request.url());
-      if (/^\/dashboard\/(session|overview)$/.test(pathname)) asked.push(pathname);
+      if (/^\/dashboard\/(session|overview)$/.test(pathname)) requests.push(pathname);
     });
     await page.reload();
     await heading.waitFor();
-    expect(asked).toEqual(["/dashboard/session", "/dashboard/overview"]);
+    expect(requests).toEqual(["/dashboard/session", "/dashboard/overview"]);
   });
 
   test("by keyboard alone, a person signs in, creates a monitor and opens its page", async () => {
@@ -376,9 +376,9 @@ describeInChromium("journeys through the admin page", (browser) => {
       const body = { type: "push", name: `Job ${index}`, ...(index === 7 && { interval: 30 }) };
       ids.push((await world.ask("POST", "/api/v1/monitors", body)).id);
     }
-    const intervals = async (): Promise<number[]> =>
+    const readIntervals = async (): Promise<number[]> =>
       Promise.all(ids.map(async (id) => (await world.get(`/monitors/${id}`)).interval));
-    const before = await intervals();
+    const before = await readIntervals();
     await using open = await world.open(browser, "/monitors?q=Job");
     const { page } = open;
     const dialog = page.getByRole("dialog");
@@ -396,9 +396,9 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Change 19 monitors" }).click();
     await page.locator(".toast", { hasText: "Changed 19 monitors" }).waitFor();
-    expect(new Set(await intervals())).toEqual(new Set([30]));
+    expect(new Set(await readIntervals())).toEqual(new Set([30]));
     await page.keyboard.press("Control+z");
-    await pollUntil(intervals, (now) => String(now) === String(before));
+    await pollUntil(readIntervals, (now) => String(now) === String(before));
 
     for (const name of ["Job 1", "Job 2"]) await findRow(page, name).getByRole("checkbox").check();
     await bar.getByRole("button", { name: "More" }).click();
@@ -440,11 +440,11 @@ describeInChromium("journeys through the admin page", (browser) => {
       clicks++;
       await target.click();
     };
-    const button = (name: string | RegExp, within: Page | Locator = page) =>
+    const locateButton = (name: string | RegExp, within: Page | Locator = page) =>
       within.getByRole("button", { name });
 
     await click(findRow(page, "Till A").getByRole("link").first());
-    await click(button("More actions", main));
+    await click(locateButton("More actions", main));
     await click(page.getByRole("menuitem", { name: "History" }));
     await main.getByText(/300 s, was 60 s/).waitFor();
     expect(clicks).toBeLessThanOrEqual(3);
@@ -452,7 +452,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     clicks = 0;
     await click(rail.getByRole("link", { name: "Settings" }));
     await click(main.getByRole("link", { name: "Recently deleted" }));
-    await click(button("Restore Old till"));
+    await click(locateButton("Restore Old till"));
     await pollUntil(
       () => world.get("/monitors?per_page=100"),
       (all) => all.some(({ id }: { id: string }) => id === old),
@@ -468,13 +468,13 @@ describeInChromium("journeys through the admin page", (browser) => {
     };
     clicks = 0;
     await click(rail.getByRole("link", { name: "Maintenance" }));
-    await click(button("Schedule maintenance"));
+    await click(locateButton("Schedule maintenance"));
     await dialog.getByRole("textbox", { name: "Title" }).waitFor();
     await page.keyboard.type("Patch night");
     await click(dialog.getByRole("combobox", { name: "Repeats" }));
     await click(page.getByRole("option", { name: "Weekly" }));
     await choose("Monitors", ["Till A"]);
-    await click(button(/^Schedule/, dialog));
+    await click(locateButton(/^Schedule/, dialog));
     await dialog.waitFor({ state: "detached" });
     expect(clicks).toBeLessThanOrEqual(6);
     await sendHeldNow(page);
@@ -484,14 +484,14 @@ describeInChromium("journeys through the admin page", (browser) => {
 
     clicks = 0;
     await click(rail.getByRole("link", { name: "Incidents" }));
-    await click(button("Create incident"));
+    await click(locateButton("Create incident"));
     await dialog.getByRole("textbox", { name: "Title" }).waitFor();
     await page.keyboard.type("Tills are slow");
     await choose("Affected monitors", ["Till A", "Till B", "Till C"]);
     await click(dialog.getByRole("textbox", { name: "Message" }));
     await page.keyboard.type("Paying takes a minute.");
-    await click(button(/^Post/, dialog));
-    await button("Send now").waitFor();
+    await click(locateButton(/^Post/, dialog));
+    await locateButton("Send now").waitFor();
     expect(clicks).toBeLessThanOrEqual(6);
     const [{ slug }] = await world.get("/status-pages");
     const readPublic = async () => (await fetch(`${world.url}/status/${slug}`)).text();

@@ -19,7 +19,7 @@ describeInChromium("an edit", (browser) => {
   });
 
   /** Resolves when the page has received all events and finished its reads. */
-  async function settled(page: Page) {
+  async function settle(page: Page) {
     // A change of another record makes the page read the session; events arrive in order.
     const known = page.waitForResponse(/\/dashboard\/session$/);
     await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
@@ -39,7 +39,7 @@ describeInChromium("an edit", (browser) => {
     await page.reload();
     await stream;
     await prepare?.();
-    await settled(page);
+    await settle(page);
     const reads: string[] = [];
     page.on("request", (request) => {
       const { pathname, search } = new URL(request.url());
@@ -47,7 +47,7 @@ describeInChromium("an edit", (browser) => {
       reads.push(`${pathname.slice("/dashboard".length)}${search}`);
     });
     await edit();
-    await settled(page);
+    await settle(page);
     return reads.filter((path) => path !== "/session").toSorted();
   }
 

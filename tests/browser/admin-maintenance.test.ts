@@ -5,7 +5,7 @@ import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts"
 import { createAdminWorld, sendHeldNow, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, findViolations, storePicture } from "../support/browser.ts";
 
-const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+const locateDialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
 /** A weekly window that starts in two days, so never during the tests. */
 function weeklyAtNight() {
@@ -58,7 +58,7 @@ describeInChromium("maintenance", (browser) => {
     await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
     const { page } = open;
     await page.getByRole("button", { name: "Schedule maintenance on Thursday 15 January" }).click();
-    const editor = dialog(page, "Schedule maintenance");
+    const editor = locateDialog(page, "Schedule maintenance");
     await editor.getByLabel("Title").fill("Disk check");
     expect(await editor.getByRole("combobox", { name: "Starts" }).inputValue()).toBe(
       "Thu 15 Jan 2060 02:00",
@@ -108,7 +108,7 @@ describeInChromium("maintenance", (browser) => {
     });
 
     await page.keyboard.press("e");
-    const again = dialog(page, "Edit maintenance");
+    const again = locateDialog(page, "Edit maintenance");
     expect(await again.getByRole("combobox", { name: "Repeats" }).inputValue()).toBe("Monthly");
     await again.getByRole("combobox", { name: "Repeats" }).click();
     await page.getByRole("option", { name: "Custom rule" }).click();
@@ -190,7 +190,7 @@ describeInChromium("maintenance", (browser) => {
     await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
 
     await page.getByRole("button", { name: "Edit" }).click();
-    await dialog(page, "Edit maintenance")
+    await locateDialog(page, "Edit maintenance")
       .getByText("Changes here last until it is applied again")
       .waitFor();
     expect(await findViolations(page)).toEqual([]);

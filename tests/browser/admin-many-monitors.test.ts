@@ -118,11 +118,11 @@ describeInChromium("ten thousand monitors", (browser) => {
   });
 
   test("moving monitors out of a partly loaded group can be undone, too", async () => {
-    const groups = async (): Promise<string[][]> =>
+    const readGroups = async (): Promise<string[][]> =>
       (await world.ask("GET", "/api/v1/monitor-groups")).map(
         (group: { monitorIds: string[] }) => group.monitorIds,
       );
-    const before = await groups();
+    const before = await readGroups();
     expect(before.map((ids) => ids.length)).toEqual([3_999, 2_000]);
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
@@ -133,7 +133,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.getByText("Moved Service 4000").waitFor();
     expect((await moved).postDataJSON().monitorIds).toHaveLength(4_000);
     await page.keyboard.press("Control+z");
-    await pollUntil(groups, (now) => JSON.stringify(now) === JSON.stringify(before));
+    await pollUntil(readGroups, (now) => JSON.stringify(now) === JSON.stringify(before));
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 

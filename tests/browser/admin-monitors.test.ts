@@ -50,14 +50,14 @@ function listParts(script: string): string[] {
 describeInChromium("the Monitors page", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let chat: Awaited<ReturnType<typeof startTarget>>;
-  const channel = (name: string) =>
+  const createChannel = (name: string) =>
     world.ask("POST", "/api/v1/alert-channels", { type: "webhook", name, url: chat.at("/hook") });
   beforeAll(async () => {
     await waitOutMidnight();
     world = await createAdminWorld();
     chat = await startTarget(replyWith(503));
     // One monitor is down, and its alert fails.
-    const { id } = await channel("Chat");
+    const { id } = await createChannel("Chat");
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [id] });
     await pollUntil(
       () => world.ask("GET", `/api/v1/monitors/${world.idOf("Blog")}`),
@@ -95,13 +95,13 @@ describeInChromium("the Monitors page", (browser) => {
     // On the narrowest phone the reason is fully visible.
     await page.setViewportSize({ width: 280, height: 780 });
     const why = row.locator(".attention-name > span");
-    expect(await why.evaluate((said) => said.scrollHeight - said.clientHeight)).toBe(0);
+    expect(await why.evaluate((text) => text.scrollHeight - text.clientHeight)).toBe(0);
     await page.setViewportSize({ width: 360, height: 780 });
     const onPhone = findRow(page, "Blog");
     const reason = onPhone.locator(".row-name > span");
     expect(await reason.textContent()).toStartWith("HTTP 502 (Bad Gateway), expected");
     expect(
-      await reason.evaluate((said) => said.querySelector("em")?.offsetHeight ?? Infinity),
+      await reason.evaluate((text) => text.querySelector("em")?.offsetHeight ?? Infinity),
     ).toBeLessThanOrEqual(await reason.evaluate(({ clientHeight }) => clientHeight));
     expect(await onPhone.locator(".row-uptime:visible").textContent()).toEndWith("%");
     await page.setViewportSize({ width: 1280, height: 720 });
@@ -112,7 +112,7 @@ describeInChromium("the Monitors page", (browser) => {
     await section.getByRole("button", { name: /^Needs attention 1/ }).waitFor();
     expect(await row.count()).toBe(0);
     expect(await page.getByText("Chat is failing.").count()).toBe(0);
-    const { id } = await channel("Second chat");
+    const { id } = await createChannel("Second chat");
     await world.ask("POST", `/api/v1/alert-channels/${id}/test`);
     await page.getByText("2 alert channels are failing.").waitFor();
     await navigation.getByRole("link", { name: "Alert channels 2 failing" }).waitFor();
@@ -143,15 +143,15 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, "/", { viewport: { width: 1280, height: 900 } });
     const { page } = open;
     const section = page.getByRole("region", { name: /^Needs attention/ });
-    const row = (name: string) => section.getByRole("listitem").filter({ hasText: name });
-    const incident = row("NAS").getByRole("link", { name: "Incident" });
-    const check = row("NAS").getByRole("button", { name: "Check now: NAS" });
+    const locateRow = (name: string) => section.getByRole("listitem").filter({ hasText: name });
+    const incident = locateRow("NAS").getByRole("link", { name: "Incident" });
+    const check = locateRow("NAS").getByRole("button", { name: "Check now: NAS" });
     await incident.waitFor();
-    await row("Search").waitFor();
-    expect(await row("Search").getByRole("link", { name: "Incident" }).count()).toBe(0);
+    await locateRow("Search").waitFor();
+    expect(await locateRow("Search").getByRole("link", { name: "Incident" }).count()).toBe(0);
     // Controls that appear on hover move and cover nothing.
-    const boxes = () =>
-      row("NAS")
+    const locateBoxes = () =>
+      locateRow("NAS")
         .locator(".attention-actions > *:visible, .attention-who, .attention-since")
         .evaluateAll((all) =>
           all.map((one) => {
@@ -160,26 +160,27 @@ describeInChromium("the Monitors page", (browser) => {
           }),
         );
     await page.mouse.move(0, 0);
-    const before = await boxes();
-    await row("NAS").hover();
+    const before = await locateBoxes();
+    await locateRow("NAS").hover();
     await page.waitForFunction(
       (button) => getComputedStyle(button!).opacity === "1",
       await check.elementHandle(),
     );
-    expect(await boxes()).toEqual(before);
+    expect(await locateBoxes()).toEqual(before);
     for (const [index, { right }] of before.entries())
       expect(right).toBeLessThanOrEqual(before[index + 1]?.left ?? Infinity);
     expect(
-      (await row("NAS").getByRole("button", { name: "Actions for NAS" }).boundingBox())?.x,
+      (await locateRow("NAS").getByRole("button", { name: "Actions for NAS" }).boundingBox())?.x,
     ).toBe(
-      (await row("Search").getByRole("button", { name: "Actions for Search" }).boundingBox())?.x,
+      (await locateRow("Search").getByRole("button", { name: "Actions for Search" }).boundingBox())
+        ?.x,
     );
     await incident.click();
     await page.waitForURL(`**/incidents/${id}`);
     for (const width of [900, 390]) {
       await page.setViewportSize({ width, height: 844 });
       await page.goto(world.url);
-      await row("NAS").getByRole("button", { name: "Actions for NAS" }).click();
+      await locateRow("NAS").getByRole("button", { name: "Actions for NAS" }).click();
       await page.getByRole("menuitem", { name: "Incident" }).waitFor();
       expect(await findViolations(page)).toEqual([]);
       await page.getByRole("menuitem", { name: "Incident" }).click();
@@ -236,7 +237,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("a monitor's page names its failing alert channel and the reason, and no other channel", async () => {
-    const { id } = await channel("Somebody else's");
+    const { id } = await createChannel("Somebody else's");
     world.site.setReply(replyWith(502), "/blog");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
@@ -336,36 +337,36 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const bars = page.getByRole("group", { name: /^Web shop, last 24 hours/ });
-    const said = page.locator(".pop");
-    const dayOf = () => said.locator("h3").textContent();
+    const text = page.locator(".pop");
+    const dayOf = () => text.locator("h3").textContent();
     await bars.locator(".bar-up").last().waitFor();
     const slow = Promise.withResolvers<void>();
     await page.route("**/timeline?*", (route) => slow.promise.then(() => route.continue()));
     await page.getByRole("link", { name: /^Web shop/ }).focus();
     await page.keyboard.press("Tab");
-    await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    await text.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
     // The bar's own content is shown at once.
-    expect(await said.locator("dl").textContent()).toBe(" Up…");
+    expect(await text.locator("dl").textContent()).toBe(" Up…");
     slow.resolve();
-    await said.getByText(/checks? passed$/).waitFor();
+    await text.getByText(/checks? passed$/).waitFor();
     const last = await dayOf();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Home");
     expect(await dayOf()).not.toBe(last);
-    await said.getByText("Nothing was measured.").waitFor();
+    await text.getByText("Nothing was measured.").waitFor();
     await page.keyboard.press("End");
-    await said.getByText(/checks? passed$/).waitFor();
+    await text.getByText(/checks? passed$/).waitFor();
     await page.keyboard.press("Escape");
-    expect(await said.count()).toBe(0);
+    expect(await text.count()).toBe(0);
     const { width = 0 } = (await bars.boundingBox()) ?? {};
     const position = { x: width - 4, y: 10 };
     await bars.hover({ position });
-    await said.getByText(/checks? passed$/).waitFor();
+    await text.getByText(/checks? passed$/).waitFor();
     await bars.click({ position });
     await page.getByRole("button", { name: /^Back to/ }).waitFor();
     const { searchParams } = new URL(page.url());
     expect(Number(searchParams.get("to"))).toBeGreaterThan(Number(searchParams.get("from")));
-    expect(await said.count()).toBe(0);
+    expect(await text.count()).toBe(0);
     await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
@@ -374,7 +375,7 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`);
     const { page } = open;
     const chart = page.getByRole("group", { name: /^Latency chart/ });
-    const said = page.locator(".chart-tip");
+    const text = page.locator(".chart-tip");
     await chart.locator("canvas").waitFor();
     await chart.evaluate((element) => {
       const canvas = element.querySelector("canvas");
@@ -382,19 +383,19 @@ describeInChromium("the Monitors page", (browser) => {
     });
     await chart.focus();
     await page.keyboard.press("End");
-    await said.getByText(/^Today \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/).waitFor();
-    expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
+    await text.getByText(/^Today \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/).waitFor();
+    expect(await text.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
     expect(await findViolations(page)).toEqual([]);
     // Two checks later the same chart is there, with its cursor.
     for (let more = 0; more < 2; more++) {
-      const read = page.waitForResponse((answer) => answer.url().includes("/timeline?"));
+      const read = page.waitForResponse((response) => response.url().includes("/timeline?"));
       await world.ask("POST", `/api/v1/monitors/${world.idOf("Web shop")}/check`);
       await read;
     }
-    await said.waitFor();
+    await text.waitFor();
     expect(await chart.locator("canvas[data-first]").count()).toBe(1);
     await page.keyboard.press("Escape");
-    expect(await said.count()).toBe(0);
+    expect(await text.count()).toBe(0);
     const p99 = page.getByRole("button", { name: "p99" });
     expect(await p99.getAttribute("aria-pressed")).toBe("false");
     await p99.click();
@@ -631,11 +632,11 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("link", { name: /^Checkout/ }).focus();
     await page.keyboard.press("ArrowDown");
     expect(await focused()).toStartWith("Web shop");
-    const order = async () =>
+    const readOrder = async () =>
       (await world.ask("GET", "/api/v1/monitor-groups")).map(
         (group: { monitorIds: unknown }) => group.monitorIds,
       );
-    const wait = (ids: string[][]) => pollUntil(order, (found) => Bun.deepEquals(found, ids));
+    const wait = (ids: string[][]) => pollUntil(readOrder, (found) => Bun.deepEquals(found, ids));
     const [checkout, shop, search, router, nas] = [
       "Checkout",
       "Web shop",
@@ -1085,8 +1086,8 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, "/monitor");
     const { page } = open;
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
-    const answer = await fetch(`${world.url}/monitor`);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    const response = await fetch(`${world.url}/monitor`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
       404,
       "application/json;charset=utf-8",
     ]);
@@ -1171,10 +1172,10 @@ describeInChromium("the Monitors page", (browser) => {
       const { x = -1, width = 999 } = (await cell.boundingBox()) ?? {};
       expect([x >= 0, x + width <= 390]).toEqual([true, true]);
     }
-    const names = () => table.getByRole("rowheader").allTextContents();
-    const given = await names();
+    const locateNames = () => table.getByRole("rowheader").allTextContents();
+    const given = await locateNames();
     await table.getByRole("button", { name: "Name" }).click();
-    const sorted = await names();
+    const sorted = await locateNames();
     expect(sorted.map((name) => name.replace(/since.*/, ""))).toEqual(
       given
         .map((name) => name.replace(/since.*/, ""))

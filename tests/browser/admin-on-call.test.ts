@@ -113,9 +113,9 @@ describeInChromium("on call", (browser) => {
     await page.getByText(/^You are on call until/).waitFor();
     const row = page.getByRole("listitem").filter({ hasText: "Platform" });
     await row.getByText(owner.name).waitFor();
-    const [made, ...others] = await overrides();
+    const [result, ...others] = await overrides();
     expect(others).toEqual([]);
-    expect(Date.parse(made.endsAt) - Date.parse(made.startsAt)).toBeCloseTo(7_200_000, -4);
+    expect(Date.parse(result.endsAt) - Date.parse(result.startsAt)).toBeCloseTo(7_200_000, -4);
     await page.getByRole("button", { name: /^Undo/ }).click();
     await row.getByText(owner.name).waitFor({ state: "detached" });
     expect(await overrides()).toEqual([]);
@@ -164,8 +164,8 @@ describeInChromium("on call", (browser) => {
     expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
-    const made = await overrides();
-    expect(made.map(({ personId, startsAt, endsAt }) => [personId, startsAt, endsAt])).toEqual([
+    const result = await overrides();
+    expect(result.map(({ personId, startsAt, endsAt }) => [personId, startsAt, endsAt])).toEqual([
       [expect.any(String), `${localDay(1)}T09:00:00.000Z`, `${localDay(1)}T13:00:00.000Z`],
       [cat, `${localDay(2)}T01:00:00.000Z`, `${localDay(2)}T03:00:00.000Z`],
     ]);
@@ -252,11 +252,11 @@ describeInChromium("on call", (browser) => {
     expect(await findThemeViolations(page)).toEqual([]);
     await editor.getByRole("button", { name: "Create escalation policy" }).click();
     await editor.waitFor({ state: "detached" });
-    const stored = async (): Promise<Json> =>
+    const readStored = async (): Promise<Json> =>
       ((await world.ask("GET", "/api/v1/escalation-policies")) as Json[]).find(
         ({ name }) => name === "Shop",
       );
-    expect(await stored()).toMatchObject({
+    expect(await readStored()).toMatchObject({
       default: true,
       repeat: 2,
       steps: [
@@ -278,7 +278,7 @@ describeInChromium("on call", (browser) => {
     await again.getByRole("button", { name: "Remove step 2" }).click();
     await again.getByRole("button", { name: "Save" }).click();
     await again.waitFor({ state: "detached" });
-    expect((await stored()).steps).toHaveLength(1);
+    expect((await readStored()).steps).toHaveLength(1);
     await page.getByRole("button", { name: "Actions for Shop" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page
@@ -286,7 +286,7 @@ describeInChromium("on call", (browser) => {
       .getByRole("button", { name: "Delete" })
       .click();
     await page.getByRole("button", { name: /^Shop/ }).waitFor({ state: "detached" });
-    expect(await stored()).toBeUndefined();
+    expect(await readStored()).toBeUndefined();
     expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
   });
 

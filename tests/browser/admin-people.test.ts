@@ -186,9 +186,9 @@ describeInChromium("people and organizations", (browser) => {
 
     // Its time zone is that of the page that created it.
     await page.getByLabel("Name of the new organization").fill("Third");
-    const answer = page.waitForResponse((one) => one.request().method() === "POST");
+    const response = page.waitForResponse((one) => one.request().method() === "POST");
     await page.getByRole("button", { name: "Create organization" }).click();
-    expect((await (await answer).json()).data.timeZone).toBe("Europe/Berlin");
+    expect((await (await response).json()).data.timeZone).toBe("Europe/Berlin");
     await page.getByText("Created Third; you are its owner").waitFor();
     expect([selectPageFaults(open.faults), selectPageFaults(other.faults)]).toEqual([[], []]);
   });

@@ -8,14 +8,14 @@ import { ntp } from "../support/fakes/ntp.ts";
 import { startFake } from "../support/fakes/start-fake.ts";
 import { replyWith } from "../support/target.ts";
 
-const asked = "The address changed: enter this again for the new one";
+const request = "The address changed: enter this again for the new one";
 const again = "Enter it again for the new address";
-const kept = "Set; leave empty to keep it";
+const stored = "Set; leave empty to keep it";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
 
 /** Checks the page in both themes, and saves screenshots, one of a phone. */
-async function look(page: Page, name: string) {
+async function inspect(page: Page, name: string) {
   expect(await findThemeViolations(page)).toEqual([]);
   await storePicture(page, `admin-${name}-dark.png`);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -64,20 +64,20 @@ describeInChromium("stored secrets", (browser) => {
       key: page.getByLabel("Value of X-Api-Key"),
       team: page.getByLabel("Value of X-Team"),
     };
-    const placeholders = () =>
+    const buildPlaceholders = () =>
       Promise.all(Object.values(fields).map((field) => field.getAttribute("placeholder")));
-    expect(await placeholders()).toEqual([kept, kept, kept, kept]);
+    expect(await buildPlaceholders()).toEqual([stored, stored, stored, stored]);
     const url = world.site.at("/moved").replace("127.0.0.1", "localhost");
     await page.getByLabel("URL", { exact: true }).fill(url);
-    expect(await placeholders()).toEqual([again, again, again, again]);
+    expect(await buildPlaceholders()).toEqual([again, again, again, again]);
     await save(page);
-    await page.getByText(asked).first().waitFor();
-    expect(await page.getByText(`${asked}, or clear it.`).count()).toBe(2);
-    expect(await page.getByText(`${asked}, or remove it.`).count()).toBe(2);
+    await page.getByText(request).first().waitFor();
+    expect(await page.getByText(`${request}, or clear it.`).count()).toBe(2);
+    expect(await page.getByText(`${request}, or remove it.`).count()).toBe(2);
     await page.waitForFunction(
       () => document.activeElement?.getAttribute("aria-invalid") === "true",
     );
-    await look(page, "secrets-asked-again");
+    await inspect(page, "secrets-asked-again");
     await fields.bearer.fill("new-token");
     await fields.password.fill("new-password");
     await fields.key.fill("new-key");
@@ -187,12 +187,12 @@ describeInChromium("stored secrets", (browser) => {
       return node.contains(document.elementFromPoint(x + 5, y + 5));
     };
     await page.waitForFunction(isInSight, await issue.elementHandle());
-    const found = (where: Locator) =>
+    const findOutcome = (where: Locator) =>
       where
         .locator(".details > div")
         .filter({ hasText: "Stratum" })
         .getByText("2", { exact: true });
-    await found(dialog).waitFor();
+    await findOutcome(dialog).waitFor();
     expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByLabel("Largest stratum").fill("");
     await dialog.getByRole("button", { name: "Create monitor" }).click();
@@ -200,7 +200,7 @@ describeInChromium("stored secrets", (browser) => {
     const [{ id }] = await world.ask("GET", "/api/v1/monitors?q=Clock");
     await page.goto(new URL(`/monitors/${id}`, page.url()).href);
     await page.getByText("Clock offset").waitFor();
-    await found(page.locator("main")).waitFor();
+    await findOutcome(page.locator("main")).waitFor();
     expect(await findLookFlaws(page, "monitor-details")).toEqual([]);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
@@ -220,7 +220,7 @@ describeInChromium("stored secrets", (browser) => {
     await create.click();
     await page.getByText("Needs its value").first().waitFor();
     expect(await page.getByText("Needs its value").count()).toBe(2);
-    await look(page, "secrets-copy");
+    await inspect(page, "secrets-copy");
     await key.fill("copied");
     await page.getByRole("button", { name: "Remove X-Team" }).click();
     await create.click();
@@ -245,17 +245,17 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("URL", { exact: true }).fill("http://elsewhere.lan/hook");
     await save(page);
-    await page.getByText(`${asked}, or clear it.`).waitFor();
-    await page.getByText(`${asked}, or remove it.`).waitFor();
-    await look(page, "secrets-channel");
+    await page.getByText(`${request}, or clear it.`).waitFor();
+    await page.getByText(`${request}, or remove it.`).waitFor();
+    await inspect(page, "secrets-channel");
 
     await page.goto(`${world.url}/settings/mail-server`);
     await page.getByLabel("Host").fill("elsewhere.lan");
     const password = page.getByLabel("Password", { exact: true });
     expect(await password.getAttribute("placeholder")).toBe(again);
     await page.getByRole("button", { name: "Send test e-mail" }).click();
-    await page.getByText(`${asked}, or clear it.`).waitFor();
-    await look(page, "secrets-mail-server");
+    await page.getByText(`${request}, or clear it.`).waitFor();
+    await inspect(page, "secrets-mail-server");
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
@@ -266,7 +266,7 @@ describeInChromium("stored secrets", (browser) => {
     await using theirs = await visitAs(browser, world, "viewer", `/monitors/${id}`);
     await theirs.page.getByText("Anyone who knows it can report").waitFor();
     expect(await theirs.page.content()).not.toContain("/push/");
-    await look(theirs.page, "push-viewer");
+    await inspect(theirs.page, "push-viewer");
     expect(selectPageFaults(theirs.faults)).toEqual([]);
   });
 });

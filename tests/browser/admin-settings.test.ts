@@ -195,9 +195,9 @@ describeInChromium("the settings", (browser) => {
     await shown.waitFor();
     expect(await findViolations(page)).toEqual([]);
     const key = (await shown.textContent()) ?? "";
-    const asked = () =>
+    const request = () =>
       fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
-    expect((await asked()).status).toBe(200);
+    expect((await request()).status).toBe(200);
     const listing = await fetch(`${world.url}/mcp`, {
       method: "POST",
       headers: {
@@ -215,7 +215,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("Revoked Chat bot").waitFor();
     // A key is cached for half a second after its lookup.
     await page.waitForTimeout(600);
-    expect((await asked()).status).toBe(401);
+    expect((await request()).status).toBe(401);
     expect(await page.content()).not.toContain(key);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });

@@ -21,7 +21,7 @@ describeInChromium("the editor of a status page", (browser) => {
     const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
     return opened;
   };
-  const stored = () => world.ask("GET", `${path}/${id}`);
+  const readStored = () => world.ask("GET", `${path}/${id}`);
   const previewOf = (page: Page) => page.frameLocator("iframe");
   /** Opens a folded section of the form. */
   const unfold = (page: Page, name: string) =>
@@ -32,9 +32,9 @@ describeInChromium("the editor of a status page", (browser) => {
   };
   const discard = async (page: Page) => {
     await page.getByRole("button", { name: "Discard" }).click();
-    const asked = page.getByRole("dialog", { name: "Discard what you typed?" });
-    await asked.getByRole("button", { name: "Discard" }).click();
-    await asked.waitFor({ state: "detached" });
+    const request = page.getByRole("dialog", { name: "Discard what you typed?" });
+    await request.getByRole("button", { name: "Discard" }).click();
+    await request.waitFor({ state: "detached" });
   };
 
   test("changes appear in the preview at once, and on the page only when they are saved", async () => {
@@ -93,7 +93,7 @@ describeInChromium("the editor of a status page", (browser) => {
       "Move Network",
     );
     await save(page);
-    const { sections } = await stored();
+    const { sections } = await readStored();
     expect(sections.map(({ name }: { name: string | null }) => name)).toEqual(["Network", null]);
     const [router, nas] = [world.idOf("Router"), world.idOf("NAS")];
     expect(sections[0].monitors.map((one: { id: string }) => one.id)).toEqual([nas, router]);
@@ -108,7 +108,7 @@ describeInChromium("the editor of a status page", (browser) => {
       .dragTo(sections.first());
     await page.getByText("Preview, not saved yet").waitFor();
     await save(page);
-    const names = (await stored()).sections.map((one: { name: string | null }) => one.name);
+    const names = (await readStored()).sections.map((one: { name: string | null }) => one.name);
     expect(names).toEqual([null, "Network"]);
   });
 
@@ -166,7 +166,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await previewOf(page).locator(".name img").waitFor();
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByText("Logo removed").waitFor();
-    expect((await stored()).logoUrl).toBeNull();
+    expect((await readStored()).logoUrl).toBeNull();
     expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 

@@ -58,9 +58,9 @@ describeInChromium("the wall", (browser) => {
     await page.getByText("Checkout fails").waitFor();
     await page.getByRole("group", { name: "Monitors of Production, one bar each" }).focus();
     await page.keyboard.press("Home");
-    const said = page.locator(".pop");
-    await said.getByRole("link", { name: "Checkout fails" }).waitFor();
-    expect(await said.locator("dt").allTextContents()).toEqual([
+    const text = page.locator(".pop");
+    await text.getByRole("link", { name: "Checkout fails" }).waitFor();
+    expect(await text.locator("dt").allTextContents()).toEqual([
       "State",
       "Since",
       "For",
@@ -94,10 +94,10 @@ describeInChromium("the wall", (browser) => {
   });
 
   test("fits forty groups completely", async () => {
-    const made = Array.from({ length: 38 }, (_, index) =>
+    const result = Array.from({ length: 38 }, (_, index) =>
       world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${index + 1}` }),
     );
-    await Promise.all(made);
+    await Promise.all(result);
     await using open = await world.open(browser, "/wall");
     const { page } = open;
     await page.getByText("Group 38").waitFor();

@@ -189,7 +189,7 @@ describeInChromium("the status page", (browser) => {
 
   describe("live refresh", () => {
     /** A page whose clock the test controls. */
-    const watched = (name: string) =>
+    const watchTarget = (name: string) =>
       visitPage(browser, pageOf(name).address, {}, (page) => page.clock.install());
 
     const report = async (name: string, title: string): Promise<string> => {
@@ -209,7 +209,7 @@ describeInChromium("the status page", (browser) => {
     };
 
     test("shows a new incident and its end without a reload, and logs nothing to the console", async () => {
-      await using open = await watched("followed");
+      await using open = await watchTarget("followed");
       const { page } = open;
       await page.getByRole("heading", { name: "All systems are up" }).waitFor();
       await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
@@ -230,7 +230,7 @@ describeInChromium("the status page", (browser) => {
     });
 
     test("leaves the page unchanged while the server is stopped, and continues afterwards", async () => {
-      await using open = await watched("interrupted");
+      await using open = await watchTarget("interrupted");
       const { page } = open;
       await page.route(pageOf("interrupted").address, (route) => route.abort());
       const failed = page.waitForEvent("requestfailed");
@@ -247,7 +247,7 @@ describeInChromium("the status page", (browser) => {
     });
 
     test("preserves the focus and open parts when something else on the page changes", async () => {
-      await using open = await watched("focused");
+      await using open = await watchTarget("focused");
       const { page } = open;
       const earlier = page.locator("details", { hasText: "1 earlier update" });
       await earlier.locator("summary").click();
@@ -303,13 +303,13 @@ describeInChromium("the status page", (browser) => {
 
     test("no hostile text runs a script, even without a content security policy", async () => {
       const page = await browser.newPage();
-      const asked: string[] = [];
-      page.on("request", (request) => void asked.push(request.url()));
+      const requests: string[] = [];
+      page.on("request", (request) => void requests.push(request.url()));
       await page.addInitScript(() =>
         Object.assign(window, { hit: () => (document.title = "hit") }),
       );
       await page.goto("data:text/html,<title>calm</title>");
-      const before = asked.length;
+      const before = requests.length;
       const shown = hostileMarkdown.map((text) => renderHtml(parseMarkdown(text))).join("");
       await page.setContent(`<title>calm</title><main>${shown}</main>`);
       await page.evaluate(() => {
@@ -326,7 +326,7 @@ describeInChromium("the status page", (browser) => {
         .locator("a")
         .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
       expect([...new Set(targets)].sort()).toEqual(["http:", "https:"]);
-      expect([await page.title(), asked.length - before]).toEqual(["calm", 0]);
+      expect([await page.title(), requests.length - before]).toEqual(["calm", 0]);
       await page.close();
     });
 
@@ -501,17 +501,17 @@ describeInChromium("the status page", (browser) => {
   test("bars describe each day, by hover and by keys, with its incident; nothing moves", async () => {
     await using open = await visitPage(browser, pageOf("typical").address);
     const { page } = open;
-    const said = page.locator(".pop");
-    const dayOf = () => said.locator("h3").textContent();
+    const text = page.locator(".pop");
+    const dayOf = () => text.locator("h3").textContent();
     const bars = page.locator(".bars[data-incidents]").first();
     await bars.locator("i").last().hover();
-    await said.waitFor();
+    await text.waitFor();
     const today = await dayOf();
-    const link = said.getByRole("link");
+    const link = text.getByRole("link");
     expect(await link.getAttribute("href")).toContain("/incidents/");
     expect(await findViolations(page)).toEqual([]);
     await page.mouse.move(0, 0);
-    await said.waitFor({ state: "hidden" });
+    await text.waitFor({ state: "hidden" });
     await page.locator("footer a").first().focus();
     while (!(await bars.evaluate((element) => element === document.activeElement)))
       await page.keyboard.press("Shift+Tab");
@@ -519,7 +519,7 @@ describeInChromium("the status page", (browser) => {
     await page.keyboard.press("ArrowLeft");
     expect(await dayOf()).not.toBe(today);
     await page.keyboard.press("Escape");
-    expect(await said.isVisible()).toBe(false);
+    expect(await text.isVisible()).toBe(false);
     await page.keyboard.press("End");
     expect(await open.measureShifts()).toBeLessThanOrEqual(0.02);
     await page.keyboard.press("Enter");

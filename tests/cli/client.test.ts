@@ -17,8 +17,13 @@ afterEach(async () => {
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
-function serve(answer: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): string {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer, ...(tls && { tls }) });
+function serve(response: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): string {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: response,
+    ...(tls && { tls }),
+  });
   servers.push(server);
   return `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 }
@@ -26,10 +31,10 @@ function serve(answer: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): s
 const clientAt = (server: string, caFile: string | null = null, timeoutSeconds = 60) =>
   createClient({ server, key, caFile, timeoutSeconds });
 
-const refusal = (status: number, error: object) => () => Response.json({ error }, { status });
+const readRejection = (status: number, error: object) => () => Response.json({ error }, { status });
 
 /** The error of a list request. */
-async function failure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
+async function readFailure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
   const { v1 } = await clientAt(server, caFile, timeoutSeconds);
   const error = await unwrapPage(v1.monitors.get({ query: {} })).then(
     () => null,
@@ -40,10 +45,10 @@ async function failure(server: string, caFile: string | null = null, timeoutSeco
 }
 
 test("it sends its key to the given URL, including its path", async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const server = serve((request) => {
     const { pathname, search } = new URL(request.url);
-    asked.push([
+    requests.push([
       request.method,
       pathname + search,
       request.headers.get("Authorization"),
@@ -54,7 +59,7 @@ test("it sends its key to the given URL, including its path", async () => {
   const { v1 } = await clientAt(`${server}/base`);
   await unwrapPage(v1.monitors.get({ query: { q: "a b&c" } }));
   await unwrapData(v1.incidents.post({ title: "Down" }));
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     ["GET", "/base/api/v1/monitors?q=a%20b%26c", `Bearer ${key}`, null],
     ["POST", "/base/api/v1/incidents", `Bearer ${key}`, "application/json"],
   ]);
@@ -86,24 +91,24 @@ const unanswered: [name: string, answer: Answer, message: RegExp][] = [
   ],
   [
     "a rejected key",
-    refusal(401, { code: "UNAUTHORIZED", message: "No." }),
+    readRejection(401, { code: "UNAUTHORIZED", message: "No." }),
     /does not accept this key: it is wrong, expired or revoked\.$/,
   ],
   [
     "too many requests",
-    refusal(429, { code: "RATE_LIMITED", message: "Try again in 3 s." }),
+    readRejection(429, { code: "RATE_LIMITED", message: "Try again in 3 s." }),
     /answers: Try again in 3 s\.$/,
   ],
   [
     "a server that stops",
-    refusal(503, { code: "UNAVAILABLE", message: "Shutting down." }),
+    readRejection(503, { code: "UNAVAILABLE", message: "Shutting down." }),
     /answers: Shutting down\.$/,
   ],
 ];
 for (const [name, answer, message] of unanswered)
   test(`no response: ${name}`, async () => {
     const server = serve(answer);
-    const error = await failure(server);
+    const error = await readFailure(server);
     expect(error).toBeInstanceOf(NoResponse);
     expect(error.message).toStartWith(server);
     expect(error.message).toMatch(message);
@@ -112,21 +117,27 @@ for (const [name, answer, message] of unanswered)
 
 test("no response: closed port, or a timeout in header or body", async () => {
   const gone = `http://127.0.0.1:${getFreePort()}`;
-  expect((await failure(gone)).message).toBe(
+  expect((await readFailure(gone)).message).toBe(
     `${gone} can't be reached: The connection was refused.`,
   );
   const silent = serve(() => new Promise<Response>(() => {}));
   const endless = serve(() => new Response(new ReadableStream({ start: (to) => to.enqueue("{") })));
   for (const server of [silent, endless])
-    expect((await failure(server, null, 1)).message).toBe(
+    expect((await readFailure(server, null, 1)).message).toBe(
       `${server} can't be reached: no response within 1 s.`,
     );
 });
 
 test("an error of the server keeps its code and message", async () => {
   const details = [{ path: "title", message: "must not be blank" }];
-  const error = await failure(
-    serve(refusal(422, { code: "VALIDATION_ERROR", message: "title must not be blank.", details })),
+  const error = await readFailure(
+    serve(
+      readRejection(422, {
+        code: "VALIDATION_ERROR",
+        message: "title must not be blank.",
+        details,
+      }),
+    ),
   );
   expect(error).toBeInstanceOf(AppError);
   expect(error).toMatchObject({
@@ -142,15 +153,18 @@ defineTestWith(
   async () => {
     const folder = newDirectory();
     writeCertificates(folder);
-    const file = (name: string) => Bun.file(join(folder, name));
+    const readFile = (name: string) => Bun.file(join(folder, name));
     const list = () => Response.json({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
-    const good = serve(list, { cert: file("good.pem"), key: file("good.key") });
-    const wrongName = serve(list, { cert: file("wrongName.pem"), key: file("wrongName.key") });
+    const good = serve(list, { cert: readFile("good.pem"), key: readFile("good.key") });
+    const wrongName = serve(list, {
+      cert: readFile("wrongName.pem"),
+      key: readFile("wrongName.key"),
+    });
     const authority = join(folder, "authority.pem");
-    expect((await failure(good)).message).toMatch(
+    expect((await readFailure(good)).message).toMatch(
       /can't be reached: The certificate.*not trusted\.$/,
     );
-    expect((await failure(wrongName, authority)).message).toContain("is for another name");
+    expect((await readFailure(wrongName, authority)).message).toContain("is for another name");
     const { v1 } = await clientAt(good, authority);
     expect(await unwrapData(v1.monitors.get({ query: {} }))).toEqual([]);
   },
@@ -160,16 +174,17 @@ const records = ["Web", "Web shop", "web blog", "Database", "Twin", "Twin"].map(
   id: String(index),
   name,
 }));
-const named = (words: string) => findByName("monitor", words, records, ({ name }) => name).id;
+const findByNameParts = (words: string) =>
+  findByName("monitor", words, records, ({ name }) => name).id;
 
 test("a record is found by its name or a unique prefix", () => {
-  expect(["Web", "web s", "WEB B", "data"].map(named)).toEqual(["0", "1", "2", "3"]);
+  expect(["Web", "web s", "WEB B", "data"].map(findByNameParts)).toEqual(["0", "1", "2", "3"]);
 });
 
 test("an ambiguous name lists all matches, and an unknown one is an error", () => {
   const refusalOf = (words: string) => {
     try {
-      return named(words);
+      return findByNameParts(words);
     } catch (error) {
       return error as AppError;
     }

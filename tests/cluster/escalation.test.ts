@@ -47,7 +47,7 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     };
     await using phone = await startTarget(replyWith());
     // A message whose end could not be stored is repeated with its ID.
-    const sent = () => new Set(phone.asked.map(({ headers }) => headers["webhook-id"])).size;
+    const readSent = () => new Set(phone.asked.map(({ headers }) => headers["webhook-id"])).size;
 
     const [{ appliance, app }] = both;
     const { api } = await addOrganization(appliance, app, "Ours");
@@ -72,7 +72,7 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     time.now = startedAt + 58_000;
     const leader = await findLeader(databases);
     await Promise.all([passUntil(70, both), leader.kill()]);
-    expect(sent()).toBe(2);
+    expect(readSent()).toBe(2);
     const before = phone.asked.length;
 
     const sender = both.find(({ node }) => node.findNamed("alerting") !== null);
@@ -85,6 +85,6 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     expect(phone.asked).toHaveLength(before + 1);
     await passUntil(190, both);
     expect(phone.asked).toHaveLength(before + 2);
-    expect(sent()).toBe(4);
+    expect(readSent()).toBe(4);
   });
 });

@@ -12,7 +12,7 @@ import { createMigratedStore } from "../support/engines.ts";
 import { createNodeFactory, type TestNode } from "../support/nodes.ts";
 import { waitUntil } from "../support/poll.ts";
 
-const value = (name: string, is: number): Statement => ({
+const buildValue = (name: string, is: number): Statement => ({
   text: "insert or replace into housekeeping (name, value) values (?, ?)",
   parameters: [name, is],
 });
@@ -41,7 +41,7 @@ describe("nodes on one database", () => {
     }
   }
 
-  async function pair() {
+  async function readPair() {
     const [one, other] = [newNode("a"), newNode("b")];
     await beat([one, other], 8);
     return [one, other] as const;
@@ -77,7 +77,7 @@ describe("nodes on one database", () => {
   });
 
   test("a dead node's leases are taken over within 15 s, and it stopped before", async () => {
-    const [one, other] = await pair();
+    const [one, other] = await readPair();
     const diedAt = time.now;
     while (other.held().length < leaseNames.length) {
       time.now += 1_000;
@@ -89,23 +89,23 @@ describe("nodes on one database", () => {
   });
 
   test("a write under a lost lease is rejected and changes nothing", async () => {
-    const [one, other] = await pair();
+    const [one, other] = await readPair();
     const stale = leasesOf(one);
     time.now += 20_000;
     await beat([other], 8);
     expect(other.held().length).toBe(leaseNames.length);
     for (const lease of stale) {
       const refused = store
-        .atomic([value("x", 1), ...guardLeases([lease])])
+        .atomic([buildValue("x", 1), ...guardLeases([lease])])
         .catch((e: unknown) => e);
       expect(await refused).toBeInstanceOf(LeaseLost);
-      const through = guardStoreWithLease(store, lease).atomic([value("x", 2)]);
+      const through = guardStoreWithLease(store, lease).atomic([buildValue("x", 2)]);
       expect(await through.catch((error: unknown) => error)).toBeInstanceOf(LeaseLost);
     }
     expect(await valuesIn(store)).toEqual([]);
     expect(await one.findStillOwned(stale)).toEqual(new Set());
     const now = leasesOf(other);
-    await store.atomic([...guardLeases(now), value("x", 3)]);
+    await store.atomic([...guardLeases(now), buildValue("x", 3)]);
     expect(await valuesIn(store)).toEqual([{ value: 3 }]);
     expect(await other.findStillOwned(now)).toEqual(new Set(now));
     // After its return it works again, in new epochs.
@@ -165,7 +165,7 @@ describe("nodes on one database", () => {
   });
 
   test("a stopping node releases its leases at once", async () => {
-    const [one, other] = await pair();
+    const [one, other] = await readPair();
     await one.stop();
     expect(one.held()).toEqual([]);
     await beat([other], 2);
@@ -174,7 +174,7 @@ describe("nodes on one database", () => {
   });
 
   test("a restarted node takes over its leases without waiting; the old process does nothing", async () => {
-    const [before] = await pair();
+    const [before] = await readPair();
     const stale = leasesOf(before);
     const again = newNode("a");
     await beat([again], 2);

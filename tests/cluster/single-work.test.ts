@@ -23,8 +23,8 @@ describe("one of several nodes does", () => {
       .filter((type) => type.startsWith(prefix));
 
   test("the maintenance alerts, and another one continues after its death", async () => {
-    const made = await createSharing();
-    const { both, ours, pass, time } = made;
+    const sharing = await createSharing();
+    const { both, ours, pass, time } = sharing;
     const [startsAt, endsAt] = [10, 40].map((seconds) =>
       formatTimestamp(time.now + seconds * 1_000),
     );
@@ -35,11 +35,11 @@ describe("one of several nodes does", () => {
     const planned = await ours.api("POST", "/api/v1/maintenance-windows", { body });
     expect(planned.status).toBe(201);
     await pass(15, both);
-    expect(await typesIn(made, "maintenance.s")).toEqual(["maintenance.started"]);
-    const [, other] = holding(made, "maintenance");
+    expect(await typesIn(sharing, "maintenance.s")).toEqual(["maintenance.started"]);
+    const [, other] = holding(sharing, "maintenance");
     await pass(45, [other!]);
     await pass(10, both);
-    expect(await typesIn(made, "maintenance.")).toEqual([
+    expect(await typesIn(sharing, "maintenance.")).toEqual([
       "maintenance.created",
       "maintenance.started",
       "maintenance.ended",
@@ -47,8 +47,8 @@ describe("one of several nodes does", () => {
   });
 
   test("each step of an escalation, and another one continues after its death", async () => {
-    const made = await createSharing();
-    const { both, ours, pass } = made;
+    const sharing = await createSharing();
+    const { both, ours, pass } = sharing;
     await using phone = await startTarget(replyWith());
     const create = async (path: string, body: object) =>
       (await ours.api("POST", `/api/v1/${path}`, { body })).json.data;
@@ -67,15 +67,15 @@ describe("one of several nodes does", () => {
     await create("incidents", { title: "Slow", severity: "critical" });
     await pass(20, both);
     expect(phone.asked).toHaveLength(1);
-    const [, other] = holding(made, "alerting");
+    const [, other] = holding(sharing, "alerting");
     await pass(70, [other!]);
     await pass(20, both);
     expect(phone.asked).toHaveLength(2);
   });
 
   test("the housekeeping", async () => {
-    const made = await createSharing();
-    const { both, store, time } = made;
+    const sharing = await createSharing();
+    const { both, store, time } = sharing;
     const swept: string[] = [];
     const minutes: string[] = [];
     const runs = both.map(
@@ -85,20 +85,20 @@ describe("one of several nodes does", () => {
           clock: () => time.now,
           leases: node,
           log: appliance.log,
-          kept: { results: 14, hours: 400, audit: 400 },
+          retention: { results: 14, hours: 400, audit: 400 },
           readUpTo: async () => swept.push(id),
           eachMinute: async () => void minutes.push(id),
         }),
     );
     for (const run of runs) await run.runOnce();
-    expect(swept).toEqual([holding(made, "retention")[0]!.id]);
+    expect(swept).toEqual([holding(sharing, "retention")[0]!.id]);
     // Each node for itself, such as last uses of keys.
     expect(minutes).toEqual(["a", "b"]);
   });
 
   /** The problems of each node; the first node's disk can be nearly full. */
-  async function watching(made: Sharing, isFull: boolean) {
-    const { both, ours, store, time } = made;
+  async function watching(sharing: Sharing, isFull: boolean) {
+    const { both, ours, store, time } = sharing;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
     await createPerson(seen, ours.id, "owner", { administrator: true });
     // Its wall clock stops, and the monotonic clock nearly does, so no jump is detected.
@@ -115,38 +115,38 @@ describe("one of several nodes does", () => {
   }
 
   test("the alerts about a machine's problems, which another node closes only if the machine is gone", async () => {
-    const made = await createSharing();
-    const { both, store, pass } = made;
-    const watches = await watching(made, true);
-    const look = async () => {
+    const sharing = await createSharing();
+    const { both, store, pass } = sharing;
+    const watches = await watching(sharing, true);
+    const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
     };
-    await look();
-    await look();
+    await inspect();
+    await inspect();
     expect(await listOpenProblems(store)).toMatchObject([
       { name: "disk", node: "a", message: expect.stringMatching(/^a\.lan:3210: The disk/) },
     ]);
-    expect(await typesIn(made, "appliance.")).toEqual(["appliance.troubled"]);
+    expect(await typesIn(sharing, "appliance.")).toEqual(["appliance.troubled"]);
     await both[0].node.stop();
     await pass(4, [both[1]]);
     await watches[1]!.runOnce();
     expect(await listOpenProblems(store)).toEqual([]);
-    expect(await typesIn(made, "appliance.")).toEqual([
+    expect(await typesIn(sharing, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",
     ]);
   });
 
   test("the alert that a machine is gone, and the one that it is back", async () => {
-    const made = await createSharing();
-    const { both, store, pass } = made;
-    const watches = await watching(made, false);
-    const look = async () => {
+    const sharing = await createSharing();
+    const { both, store, pass } = sharing;
+    const watches = await watching(sharing, false);
+    const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
     };
     await pass(20, [both[1]]);
-    await look();
-    await look();
+    await inspect();
+    await inspect();
     expect(await listOpenProblems(store)).toMatchObject([
       {
         name: "node",
@@ -155,9 +155,9 @@ describe("one of several nodes does", () => {
       },
     ]);
     await pass(20, both);
-    await look();
+    await inspect();
     expect(await listOpenProblems(store)).toEqual([]);
-    expect(await typesIn(made, "appliance.")).toEqual([
+    expect(await typesIn(sharing, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",
     ]);

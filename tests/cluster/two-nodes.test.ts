@@ -208,19 +208,19 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   test("one Idempotency-Key at both servers at once has one effect, and one response or a 409", async () => {
     const [a, b] = await nodes.world();
     for (let round = 0; round < 5; round++) {
-      const asked = {
+      const request = {
         body: { title: `Round ${round}` },
         headers: { "Idempotency-Key": `${round}` },
       };
-      const answers = await Promise.all(
-        [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/incidents", asked)),
+      const responses = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/incidents", request)),
       );
-      const [first, ...others] = answers.filter(({ status }) => status === 201);
+      const [first, ...others] = responses.filter(({ status }) => status === 201);
       for (const { text } of others) expect(text).toBe(first?.text ?? "");
-      for (const { status, json } of answers.filter(({ status }) => status !== 201))
+      for (const { status, json } of responses.filter(({ status }) => status !== 201))
         expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
       for (const { ours } of [a, b]) {
-        const again = await ours.api("POST", "/api/v1/incidents", asked);
+        const again = await ours.api("POST", "/api/v1/incidents", request);
         expect([again.text, again.headers.get("idempotency-replayed")]).toEqual([
           first?.text ?? "",
           "true",
@@ -236,20 +236,20 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     const path = `/api/v1/incidents/${await createSampleRecord(a.ours.api, "incidents")}`;
     for (let round = 1; round <= 5; round++) {
       const etag = (await a.ours.api("GET", path)).headers.get("etag") ?? "";
-      const asked = {
+      const request = {
         body: { message: `Round ${round}` },
         headers: { "Idempotency-Key": `${round}`, "If-Match": etag },
       };
-      const answers = await Promise.all(
-        [a, b, a, b].map(({ ours }) => ours.api("PATCH", path, asked)),
+      const responses = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("PATCH", path, request)),
       );
-      const [first] = answers.filter(({ status }) => status === 200);
-      for (const { status, text } of answers)
+      const [first] = responses.filter(({ status }) => status === 200);
+      for (const { status, text } of responses)
         expect([status, text]).toEqual(
           status === 200 ? [200, first?.text ?? ""] : [409, expect.stringContaining("CONFLICT")],
         );
       for (const { ours } of [a, b])
-        expect((await ours.api("PATCH", path, asked)).text).toBe(first?.text ?? "");
+        expect((await ours.api("PATCH", path, request)).text).toBe(first?.text ?? "");
       expect((await a.ours.api("GET", path)).json.data.updates).toHaveLength(round + 1);
     }
   });
@@ -261,17 +261,17 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     const { id } = (await a.ours.api("POST", "/api/v1/alert-channels", { body })).json.data;
     const path = `/api/v1/alert-channels/${id}/test`;
     for (let round = 1; round <= 3; round++) {
-      const asked = { headers: { "Idempotency-Key": `${round}` } };
-      const answers = await Promise.all(
-        [a, b, a, b].map(({ ours }) => ours.api("POST", path, asked)),
+      const request = { headers: { "Idempotency-Key": `${round}` } };
+      const responses = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("POST", path, request)),
       );
-      const [first] = answers.filter(({ status }) => status === 200);
-      for (const { status, text } of answers)
+      const [first] = responses.filter(({ status }) => status === 200);
+      for (const { status, text } of responses)
         expect([status, text]).toEqual(
           status === 200 ? [200, first?.text ?? ""] : [409, expect.stringContaining("CONFLICT")],
         );
       for (const { ours } of [a, b])
-        expect((await ours.api("POST", path, asked)).text).toBe(first?.text ?? "");
+        expect((await ours.api("POST", path, request)).text).toBe(first?.text ?? "");
       expect(hook.listArrived()).toHaveLength(round);
     }
   });
@@ -279,24 +279,24 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   describe("concurrent requests at both servers", () => {
     test("create no more than the limit", async () => {
       const [a, b] = await nodes.world();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 12 }, (_, i) =>
           (i % 2 ? a : b).ours.api("POST", "/api/v1/monitors", {
             body: { type: "ping", name: `Router ${i}`, host: "192.168.1.1" },
           }),
         ),
       );
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+      expect(responses.filter(({ status }) => status === 201)).toHaveLength(5);
       expect((await b.ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(5);
     });
 
     test("give a unique name once", async () => {
       const [a, b] = await nodes.world();
       const body = { slug: "the-only-one", title: "Page" };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/status-pages", { body })),
       );
-      expect(sortStatuses(answers)).toEqual([201, 409, 409, 409]);
+      expect(sortStatuses(responses)).toEqual([201, 409, 409, 409]);
     });
 
     test("accept an invitation once", async () => {
@@ -306,10 +306,10 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const { link } = (await owner.page("POST", "/dashboard/invitations", { body })).json.data;
       const token = link.split("#")[1];
       const accept = { token, name: "Bea", password: "another long password" };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [a, b].map((node) => createBrowser(node).post("/invitations/accept", accept)),
       );
-      expect(sortStatuses(answers)).toEqual([200, 404]);
+      expect(sortStatuses(responses)).toEqual([200, 404]);
       const members = await listMembers(b.ours.scope);
       expect(members.map(({ name }) => name).toSorted()).toEqual(["Bea", "owner"]);
     });
@@ -332,15 +332,15 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const [a, b] = await nodes.world();
       const path = `/api/v1/incidents/${await createSampleRecord(a.ours.api, "incidents")}`;
       const messages = Array.from({ length: 12 }, (_, i) => `Update ${i}`);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         messages.map((message, i) =>
           (i % 2 ? a : b).ours.api("PATCH", path, { body: { message } }),
         ),
       );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
       const { updates } = (await b.ours.api("GET", path)).json.data;
-      const told = updates.map(({ message }: { message: string }) => message);
-      expect(told.slice(1).toSorted()).toEqual(messages.toSorted());
+      const notified = updates.map(({ message }: { message: string }) => message);
+      expect(notified.slice(1).toSorted()).toEqual(messages.toSorted());
       const headers = { "If-Match": (await a.ours.api("GET", path)).headers.get("etag") ?? "" };
       const body = { message: "The only one" };
       const guarded = await Promise.all(
@@ -373,10 +373,11 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
               body: { monitorIds: monitors.filter(() => random() < 0.4) },
             });
       });
-      const answers = await Promise.all(moves);
-      expect([seed, ...new Set(answers.map(({ status }) => status))]).toEqual([seed, 200]);
-      const listed = async (noun: string) => (await b.ours.api("GET", `/api/v1/${noun}`)).json.data;
-      const [allGroups, all] = [await listed("monitor-groups"), await listed("monitors")];
+      const responses = await Promise.all(moves);
+      expect([seed, ...new Set(responses.map(({ status }) => status))]).toEqual([seed, 200]);
+      const readList = async (noun: string) =>
+        (await b.ours.api("GET", `/api/v1/${noun}`)).json.data;
+      const [allGroups, all] = [await readList("monitor-groups"), await readList("monitors")];
       expect([seed, wrongGroups(allGroups, all)]).toEqual([seed, []]);
       const grouped = all.filter(({ groupId }: { groupId: string | null }) => groupId !== null);
       for (const { alertChannelIds } of grouped) expect(alertChannelIds).toEqual([channel]);

@@ -62,7 +62,7 @@ const path = "/api/v1/config";
 const put = ({ ours }: TestAppliance, body: unknown, query = "") =>
   ours.api("PUT", `${path}${query}`, { body });
 
-async function applied(appliance: TestAppliance, body: unknown, query = ""): Promise<Json> {
+async function apply(appliance: TestAppliance, body: unknown, query = ""): Promise<Json> {
   const { status, json, text } = await put(appliance, body, query);
   if (status !== 200) throw new Error(text);
   return json.data;
@@ -79,42 +79,42 @@ describe("a configuration", () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     const before = dumpTables(appliance);
-    const dry = await applied(appliance, whole, "?dryRun");
+    const dry = await apply(appliance, whole, "?dryRun");
     expect(dry.applied).toBe(false);
     expect(dry.changes).toHaveLength(9);
     expect(dumpTables(appliance)).toBe(before);
-    const first = await applied(appliance, whole);
+    const first = await apply(appliance, whole);
     expect(signs(first)).toEqual(signs(dry));
-    const all = async (noun: string) => (await ours.api("GET", `/api/v1/${noun}`)).json.data;
-    const monitors = await all("monitors");
-    const named = (name: string) => monitors.find((one: Json) => one.name === name);
-    const channels = await all("alert-channels");
+    const listAll = async (noun: string) => (await ours.api("GET", `/api/v1/${noun}`)).json.data;
+    const monitors = await listAll("monitors");
+    const findByName = (name: string) => monitors.find((one: Json) => one.name === name);
+    const channels = await listAll("alert-channels");
     const idOf = (name: string) => channels.find((one: Json) => one.name === name).id;
-    const [group] = await all("monitor-groups");
+    const [group] = await listAll("monitor-groups");
     expect(group).toMatchObject({
       name: "Payments",
       slaTarget: 0.999,
       alertChannelIds: [idOf("On-call")],
     });
-    expect(named("Shop")).toMatchObject({
+    expect(findByName("Shop")).toMatchObject({
       interval: 30,
       verifyTls: false,
       groupId: group.id,
       alertChannelIds: [idOf("bot")],
       secretsSet: ["bearerToken"],
     });
-    expect(named("db")).toMatchObject({ interval: 30, alertChannelIds: [idOf("On-call")] });
-    expect(named("job").pushUrl).toContain("/push/");
-    const pages = await all("status-pages");
+    expect(findByName("db")).toMatchObject({ interval: 30, alertChannelIds: [idOf("On-call")] });
+    expect(findByName("job").pushUrl).toContain("/push/");
+    const pages = await listAll("status-pages");
     expect(pages).toMatchObject([
       { default: true, title: "Acme", sections: [{ groupId: group.id }] },
       { slug: "partners", secretsSet: ["password"] },
     ]);
-    expect(await all("maintenance-windows")).toMatchObject([
-      { title: "Firmware", monitorIds: [named("Shop").id], groupIds: [group.id] },
+    expect(await listAll("maintenance-windows")).toMatchObject([
+      { title: "Firmware", monitorIds: [findByName("Shop").id], groupIds: [group.id] },
     ]);
     const state = dumpTables(appliance);
-    expect(await applied(appliance, whole)).toMatchObject({
+    expect(await apply(appliance, whole)).toMatchObject({
       applied: false,
       changes: [],
       unchanged: 9,
@@ -124,7 +124,7 @@ describe("a configuration", () => {
 
   test("changes only differences, listed by field and without values of secrets", async () => {
     const appliance = await testAppliance();
-    await applied(appliance, whole);
+    await apply(appliance, whole);
     const audited = async () =>
       (await appliance.store.query<{ action: string; fields: string | null }>(
         "select action, fields from audit_entries where organization_id = ? order by seq",
@@ -169,12 +169,12 @@ describe("a configuration", () => {
   test("leaves unnamed secrets, pauses and channels of a monitor unchanged; a secret does not follow another address", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
-    await applied(appliance, whole);
+    await apply(appliance, whole);
     const { bearerToken: _token, alertChannels: _channels, ...shop } = whole.monitors.shop;
     const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=Shop")).json.data;
     await ours.api("PATCH", `/api/v1/monitors/${id}`, { body: { paused: true, muted: true } });
-    const kept = withMonitors({ ...whole.monitors, shop });
-    expect((await applied(appliance, kept)).changes).toEqual([]);
+    const stored = withMonitors({ ...whole.monitors, shop });
+    expect((await apply(appliance, stored)).changes).toEqual([]);
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data).toMatchObject({
       paused: true,
       muted: true,
@@ -187,21 +187,21 @@ describe("a configuration", () => {
     expect([status, json.error.details[0].path]).toEqual([422, "monitors.shop.bearerToken"]);
     expect(dumpTables(appliance)).toBe(before);
     const sentAgain = { ...moved, bearerToken: "for the new address" };
-    await applied(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
+    await apply(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
   });
 
   test("prunes only records of the same source, and more than a fifth of them only on request", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
-    const names = async () =>
+    const readNames = async () =>
       (await ours.api("GET", "/api/v1/monitors")).json.data.map((one: Json) => one.name).toSorted();
     const tcp = (name: string) => ({ type: "tcp", host: "db.example", port: 1, name });
     const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, tcp(key)]));
-    await applied(appliance, { source: "one", monitors: five });
-    await applied(appliance, { source: "two", monitors: { a: tcp("other") } });
+    await apply(appliance, { source: "one", monitors: five });
+    await apply(appliance, { source: "two", monitors: { a: tcp("other") } });
     await ours.api("POST", "/api/v1/monitors", { body: tcp("by hand") });
     const { a, b, c, ...rest } = five;
-    expect((await applied(appliance, { source: "one", monitors: rest })).changes).toEqual([]);
+    expect((await apply(appliance, { source: "one", monitors: rest })).changes).toEqual([]);
     const before = dumpTables(appliance);
     const tooMuch = await put(appliance, { source: "one", monitors: rest }, "?prune=true");
     expect([tooMuch.status, tooMuch.json.error.message]).toEqual([
@@ -210,11 +210,11 @@ describe("a configuration", () => {
     ]);
     expect(dumpTables(appliance)).toBe(before);
     const four = { a, b, ...rest };
-    expect(
-      signs(await applied(appliance, { source: "one", monitors: four }, "?prune=true")),
-    ).toEqual(["delete monitors.c "]);
-    await applied(appliance, { source: "one", monitors: rest }, "?prune=true&yes=true");
-    expect(await names()).toEqual(["by hand", "d", "e", "other"]);
+    expect(signs(await apply(appliance, { source: "one", monitors: four }, "?prune=true"))).toEqual(
+      ["delete monitors.c "],
+    );
+    await apply(appliance, { source: "one", monitors: rest }, "?prune=true&yes=true");
+    expect(await readNames()).toEqual(["by hand", "d", "e", "other"]);
     expect(c).toBeDefined();
   });
 
@@ -228,18 +228,18 @@ describe("a configuration", () => {
     const refused = await put(appliance, document);
     expect([refused.status, refused.json.error.details[0].path]).toEqual([409, "monitors.db"]);
     expect(dumpTables(appliance)).toBe(before);
-    expect(await applied(appliance, document, "?adopt=true")).toMatchObject({
+    expect(await apply(appliance, document, "?adopt=true")).toMatchObject({
       changes: [{ id, action: "adopt", fields: [{ field: "port" }] }],
     });
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data.port).toBe(5433);
-    expect(signs(await applied(appliance, {}, "?prune=true"))).toEqual(["release monitors.db "]);
+    expect(signs(await apply(appliance, {}, "?prune=true"))).toEqual(["release monitors.db "]);
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
   });
 
   test("detects manual changes, recreates deleted records, and ends drift", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
-    await applied(appliance, whole);
+    await apply(appliance, whole);
     const drift = async (section: SectionName) =>
       Object.fromEntries(
         (await listManagedRecords(ours.scope, { section })).map(({ key, name, drift }) => [
@@ -263,12 +263,12 @@ describe("a configuration", () => {
       ["statusPages", "own", "By hand"],
       ["monitors", "db", null],
     ]);
-    expect(signs(await applied(appliance, whole))).toEqual([
+    expect(signs(await apply(appliance, whole))).toEqual([
       "update monitors.shop group,bearerToken",
       "create monitors.db ",
       "update statusPages.own title",
     ]);
-    expect((await applied(appliance, whole)).changes).toEqual([]);
+    expect((await apply(appliance, whole)).changes).toEqual([]);
     expect(await drift("monitors")).toEqual({ shop: [], db: [], job: [] });
   });
 
@@ -276,7 +276,7 @@ describe("a configuration", () => {
     const appliance = await testAppliance();
     const { ours, theirs } = appliance;
     const { statusPages: _pages, ...document } = whole;
-    await applied(appliance, document);
+    await apply(appliance, document);
     const ofOurs = async () => (await ours.api("GET", path)).text;
     const before = await ofOurs();
     expect((await theirs.api("PUT", path, { body: document })).status).toBe(200);
@@ -316,9 +316,9 @@ describe("a configuration", () => {
     const { appliance, app, theirs } = await testAppliance();
     // Limits are per organization, so this needs a separate one.
     const { scope } = await addOrganization(appliance, app, "Busy");
-    const asked = Array.from({ length: 22 }, () => exportConfiguration(scope));
+    const requests = Array.from({ length: 22 }, () => exportConfiguration(scope));
     const [answers, other] = await Promise.all([
-      Promise.allSettled(asked),
+      Promise.allSettled(requests),
       exportConfiguration(theirs.scope),
     ]);
     const refused = answers.filter((one) => one.status === "rejected");
@@ -334,7 +334,7 @@ describe("a configuration", () => {
         { type: "tcp", host: "db.example", port: 1, description: "x".repeat(1_000) },
       ]),
     );
-    expect(await applied(appliance, { monitors }, "?dryRun=true")).toMatchObject({ unchanged: 0 });
+    expect(await apply(appliance, { monitors }, "?dryRun=true")).toMatchObject({ unchanged: 0 });
     expect((await put(appliance, { "x-more": "x".repeat(8 * 1024 * 1024) })).status).toBe(413);
     const list = Array.from({ length: 50_000 }, () => 0);
     const many = await put(appliance, { "x-more": Array.from({ length: 11 }, () => list) });

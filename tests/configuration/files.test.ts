@@ -21,7 +21,7 @@ const read = async (files: Record<string, string>, variables: Record<string, str
   (await readConfigurations(folderOf(files), variables)).map(({ document }) => document);
 
 /** Error messages about unreadable files, without their folder. */
-async function failure(files: Record<string, string>): Promise<string> {
+async function readFailure(files: Record<string, string>): Promise<string> {
   const folder = folderOf(files);
   const error = await readConfigurations(folder, { EMPTY: "" }).then(
     () => null,
@@ -86,14 +86,14 @@ const wrong: [what: string, text: string, said: RegExp][] = [
 ];
 
 describe("an invalid file is reported with position and reason:", () => {
-  test.each(wrong)("%s", async (_what, text, said) => {
-    expect(await failure({ "a.yaml": text })).toMatch(said);
+  test.each(wrong)("%s", async (_what, text, output) => {
+    expect(await readFailure({ "a.yaml": text })).toMatch(output);
   });
 
   test("a key that is also in another file", async () => {
     const a = "monitors:\n  shop: { type: tcp }\n";
     const b = "# more\nmonitors:\n  other: { type: tcp }\n  shop: { type: tcp }\n";
-    expect(await failure({ "a.yaml": a, "b.yml": b })).toBe(
+    expect(await readFailure({ "a.yaml": a, "b.yml": b })).toBe(
       "b.yml:4:3: monitors.shop is in another file, too",
     );
   });

@@ -6,8 +6,8 @@ const path = "/api/v1/config";
 
 /** Monitors as an earlier version could store them: 65 kB each. */
 async function large(count: number) {
-  const made = await testAppliance();
-  const { api, id } = made.ours;
+  const appliance = await testAppliance();
+  const { api, id } = appliance.ours;
   await api("POST", "/api/v1/alert-channels", {
     body: { type: "ntfy", name: "On-call", server: "https://ntfy.example", topic: "t", token: "x" },
   });
@@ -20,19 +20,19 @@ async function large(count: number) {
         bearerToken: "secret",
       },
     });
-  made.database
+  appliance.database
     .query(
       "UPDATE monitors SET settings = json_set(settings, '$.body', ?) WHERE organization_id = ?",
     )
     .run("x".repeat(65_000), id);
-  return made;
+  return appliance;
 }
 
 const read = (api: Client, headers = {}) => api("GET", path, { headers });
 
 test("a configuration with very large monitors is streamed completely, with a stable ETag", async () => {
-  const made = await large(80);
-  const { api } = made.ours;
+  const world = await large(80);
+  const { api } = world.ours;
   const [one, other] = await Promise.all([read(api), read(api)]);
   expect([one.status, other.status]).toEqual([200, 200]);
   expect(one.text.length).toBeGreaterThan(4_000_000);
@@ -47,7 +47,7 @@ test("a configuration with very large monitors is streamed completely, with a st
     variable: "SHOP_7_BEARER_TOKEN",
   });
   // The command line on the data of this machine writes files, not a response.
-  expect(JSON.parse(JSON.stringify(await exportInMemory(made.ours.scope)))).toEqual(one.json.data);
+  expect(JSON.parse(JSON.stringify(await exportInMemory(world.ours.scope)))).toEqual(one.json.data);
   const etag = one.headers.get("etag") ?? "";
   expect(other.headers.get("etag")).toBe(etag);
   expect((await read(api, { "If-None-Match": etag })).status).toBe(304);

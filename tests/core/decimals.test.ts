@@ -37,11 +37,12 @@ describe("decimal numbers", () => {
 
   test("are compared like whole numbers", () => {
     const scaled = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.nat(30));
-    const written = ([value, zeros]: [bigint, number]) => `${value}${"0".repeat(zeros)}e-${zeros}`;
+    const writeSample = ([value, zeros]: [bigint, number]) =>
+      `${value}${"0".repeat(zeros)}e-${zeros}`;
     fc.assert(
       fc.property(scaled, scaled, (one, other) => {
         const expected = one[0] < other[0] ? -1 : one[0] > other[0] ? 1 : 0;
-        expect(Math.sign(compareDecimals(written(one), written(other)))).toBe(expected);
+        expect(Math.sign(compareDecimals(writeSample(one), writeSample(other)))).toBe(expected);
       }),
     );
   });

@@ -5,7 +5,7 @@ import {
   captureGroup,
   findExpressionIssue,
   isFound,
-  type Searched,
+  type SearchOutcome,
 } from "../../src/core/text/expressions.ts";
 import { badExpressions, createWorstText } from "../support/bad-expressions.ts";
 
@@ -71,14 +71,14 @@ describe("a long search", () => {
   const explodes = "(a|b)*a(a|b){30}c";
 
   /** Result of a search, and the number of event-loop turns that it took. */
-  async function searched(signal?: AbortSignal): Promise<[found: Searched, turns: number]> {
+  async function search(signal?: AbortSignal): Promise<[found: SearchOutcome, turns: number]> {
     let turns = 0;
     let over = false;
     const count = () => {
       turns++;
       if (!over) setImmediate(count);
     };
-    const inTurn = (rest: () => Promise<Searched>) => {
+    const inTurn = (rest: () => Promise<SearchOutcome>) => {
       count();
       return rest();
     };
@@ -88,10 +88,10 @@ describe("a long search", () => {
   }
 
   test("yields to the event loop, and stops after a limit of work or with its check", async () => {
-    const [found, turns] = await searched();
+    const [found, turns] = await search();
     expect(found).toBe("too much work");
     expect(turns).toBeGreaterThan(3);
-    const [, ended] = await searched(AbortSignal.abort());
+    const [, ended] = await search(AbortSignal.abort());
     expect(ended).toBeLessThan(3);
   });
 
@@ -132,7 +132,7 @@ describe("when each clock reading says that the turn is over", () => {
 
 describe("the matched part of a text", () => {
   const inTurn = <T>(work: () => Promise<T>) => work();
-  const part = (expression: string, text: string) => captureGroup(expression, text, inTurn);
+  const buildPart = (expression: string, text: string) => captureGroup(expression, text, inTurn);
 
   test("is the same as the library finds, for any expression and text", async () => {
     const atom = fc.constantFrom(
@@ -177,7 +177,7 @@ describe("the matched part of a text", () => {
         const isFound = matcher.find();
         const group = matcher.groupCount() > 0 ? 1 : 0;
         const expected = isFound ? matcher.group(group) : null;
-        expect([expression, text, await part(expression, text)]).toEqual([
+        expect([expression, text, await buildPart(expression, text)]).toEqual([
           expression,
           text,
           expected === null ? null : { text: expected },
@@ -189,14 +189,16 @@ describe("the matched part of a text", () => {
 
   test("of a long text is found across several turns, up to a limit of work", async () => {
     let turns = 0;
-    const counted = async <T>(work: () => Promise<T>) => {
+    const readCounts = async <T>(work: () => Promise<T>) => {
       turns++;
       return work();
     };
     const text = `${"<p>".repeat(300_000)}token=abc;`;
-    expect(await captureGroup("[<a-z]oken=(\\w+)", text, counted)).toEqual({ text: "abc" });
-    expect(await captureGroup("(x+x+)+y", "x".repeat(1_000_000), counted)).toBe("too much work");
+    expect(await captureGroup("[<a-z]oken=(\\w+)", text, readCounts)).toEqual({ text: "abc" });
+    expect(await captureGroup("(x+x+)+y", "x".repeat(1_000_000), readCounts)).toBe("too much work");
     expect(turns).toBeGreaterThan(0);
-    expect(await captureGroup("token=(\\w+)", text, counted, AbortSignal.abort())).not.toBeNull();
+    expect(
+      await captureGroup("token=(\\w+)", text, readCounts, AbortSignal.abort()),
+    ).not.toBeNull();
   });
 });

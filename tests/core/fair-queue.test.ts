@@ -50,13 +50,13 @@ test("a limited number of tasks run at once, and one per lane", async () => {
 
 test("a task for a full lane is rejected; other lanes are not full", async () => {
   const { add, endAll } = worked({ atOnce: 1, mostWaiting: 2 });
-  const kept = [add("a"), add("a"), add("a")];
+  const stored = [add("a"), add("a"), add("a")];
   const refused = await add("a").catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(AppError);
   expect(refused).toMatchObject({ code: "RATE_LIMITED", headers: { "Retry-After": "1" } });
-  kept.push(add("b"));
+  stored.push(add("b"));
   await endAll();
-  expect(await Promise.all(kept)).toEqual(["a", "a", "a", "b"]);
+  expect(await Promise.all(stored)).toEqual(["a", "a", "a", "b"]);
 });
 
 test("a failing task frees its slot like any other", async () => {

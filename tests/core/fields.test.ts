@@ -20,7 +20,7 @@ import {
 const controls = ["\u0000", "\u0007", "\r", "\u001b", "\u007f", "\u0085"];
 const surrogates = ["\ud800", "a\udc00", "\udc00\ud800"];
 const blanks = [" ", "\u00a0\u2003", "\u200b", "\u2060\ufeff", "\u3000"];
-const header = (count: number) =>
+const buildHeader = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, "a"]));
 
 const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unknown[] }> = {
@@ -193,9 +193,9 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
   },
   "request headers": {
     field: Headers,
-    takes: [{}, { Accept: "" }, { "X_Team.1": "a\tb é" }, header(50), { A: "x".repeat(4096) }],
+    takes: [{}, { Accept: "" }, { "X_Team.1": "a\tb é" }, buildHeader(50), { A: "x".repeat(4096) }],
     refuses: [
-      header(51),
+      buildHeader(51),
       { "": "a" },
       { "A B": "a" },
       { "A:": "a" },

@@ -5,14 +5,14 @@ import { AppError } from "../../src/core/errors.ts";
 import { type HashingClient, HashingQueue } from "../../src/core/security/hashing-queue.ts";
 
 /** A queue whose tasks end in the order of their start, when the test says so. */
-function scene() {
+function setUpScene() {
   const time = { ms: 0 };
   const queue = new HashingQueue(() => time.ms);
   const running: { name: string; end: () => void }[] = [];
   const begun: string[] = [];
   const refused: string[] = [];
   let most = 0;
-  const ask = (name: string, client: HashingClient) =>
+  const request = (name: string, client: HashingClient) =>
     queue
       .run(client, () => {
         begun.push(name);
@@ -44,13 +44,25 @@ function scene() {
   });
   const page = (client: string): HashingClient => ({ lane: "page", client });
   const mostAtOnce = () => most;
-  return { ask, begun, refused, settle, endOne, endAll, signIn, page, mostAtOnce, running, time };
+  return {
+    request,
+    begun,
+    refused,
+    settle,
+    endOne,
+    endAll,
+    signIn,
+    page,
+    mostAtOnce,
+    running,
+    time,
+  };
 }
 
 test("while strangers from 200 networks open pages, a sign-in starts at once", async () => {
-  const { ask, begun, refused, settle, endAll, signIn, page, mostAtOnce } = scene();
-  for (let i = 0; i < 200; i++) void ask(`page ${i}`, page(`10.0.0.${i}`));
-  void ask("owner", signIn("192.168.1.5"));
+  const { request, begun, refused, settle, endAll, signIn, page, mostAtOnce } = setUpScene();
+  for (let i = 0; i < 200; i++) void request(`page ${i}`, page(`10.0.0.${i}`));
+  void request("owner", signIn("192.168.1.5"));
   await settle();
   expect(begun).toEqual(["page 0", "owner"]);
   await endAll();
@@ -58,9 +70,9 @@ test("while strangers from 200 networks open pages, a sign-in starts at once", a
 });
 
 test("sign-ins do not block passwords of pages", async () => {
-  const { ask, begun, settle, endOne, endAll, signIn, page, running } = scene();
-  for (let i = 0; i < 10; i++) void ask(`sign-in ${i}`, signIn(`10.0.0.${i}`));
-  void ask("page", page("10.0.1.1"));
+  const { request, begun, settle, endOne, endAll, signIn, page, running } = setUpScene();
+  for (let i = 0; i < 10; i++) void request(`sign-in ${i}`, signIn(`10.0.0.${i}`));
+  void request("page", page("10.0.1.1"));
   await settle();
   expect(begun).toEqual(["sign-in 0", "sign-in 1"]);
   await endOne();
@@ -69,9 +81,9 @@ test("sign-ins do not block passwords of pages", async () => {
 });
 
 test("clients take turns with one task at a time: one client's many tasks do not delay another's", async () => {
-  const { ask, begun, settle, endAll, signIn } = scene();
-  const asked = ["a", "a", "a", "a", "a", "b", "b", "c"];
-  for (const client of asked) void ask(client, signIn(client));
+  const { request, begun, settle, endAll, signIn } = setUpScene();
+  const requests = ["a", "a", "a", "a", "a", "b", "b", "c"];
+  for (const client of requests) void request(client, signIn(client));
   await settle();
   expect(begun).toEqual(["a", "b"]);
   await endAll();
@@ -85,13 +97,14 @@ for (const lane of ["sign-in", "page"] as const)
         fc.array(fc.nat({ max: 199 }), { maxLength: 600 }),
         fc.nat({ max: 400 }),
         async (guesses, ended) => {
-          const { ask, begun, refused, settle, endOne, running } = scene();
-          for (let index = 0; index < 200; index++) void ask("first", { lane, client: `${index}` });
-          for (const index of guesses) void ask("guess", { lane, client: `${index}` });
+          const { request, begun, refused, settle, endOne, running } = setUpScene();
+          for (let index = 0; index < 200; index++)
+            void request("first", { lane, client: `${index}` });
+          for (const index of guesses) void request("guess", { lane, client: `${index}` });
           await settle();
           for (let count = 0; count < ended && running.length > 0; count++) await endOne();
-          void ask("owner", { lane, client: "owner" });
-          for (const index of guesses) void ask("guess", { lane, client: `${index}` });
+          void request("owner", { lane, client: "owner" });
+          for (const index of guesses) void request("guess", { lane, client: `${index}` });
           await endOne();
           expect(begun).toContain("owner");
           expect(refused).not.toContain("owner");
@@ -102,34 +115,34 @@ for (const lane of ["sign-in", "page"] as const)
   });
 
 test("the client with the fewest recent attempts is first, whether right, wrong or timed out", async () => {
-  const { ask, begun, settle, endOne, endAll, signIn, time } = scene();
-  const running = ["x", "y"].map((name) => ask(name, signIn(name)));
-  for (let count = 0; count < 3; count++) void ask("often", signIn("often"));
+  const { request, begun, settle, endOne, endAll, signIn, time } = setUpScene();
+  const running = ["x", "y"].map((name) => request(name, signIn(name)));
+  for (let count = 0; count < 3; count++) void request("often", signIn("often"));
   await settle();
-  void ask("twice", signIn("twice"));
+  void request("twice", signIn("twice"));
   time.ms = 8_001;
   await endOne();
   await endOne();
   await Promise.all(running);
   // Attempts that timed out count as well.
-  for (const name of ["z", "v"]) void ask(name, signIn(name));
-  void ask("twice", signIn("twice"));
-  void ask("often", signIn("often"));
+  for (const name of ["z", "v"]) void request(name, signIn(name));
+  void request("twice", signIn("twice"));
+  void request("often", signIn("often"));
   await settle();
   await endAll();
   expect(begun).toEqual(["x", "y", "z", "v", "twice", "often"]);
 });
 
 test("attempts are forgotten at one per ten minutes", async () => {
-  const { ask, begun, settle, endAll, signIn, time } = scene();
+  const { request, begun, settle, endAll, signIn, time } = setUpScene();
   const askAlone = async (client: string) => {
-    void ask(client, signIn(client));
+    void request(client, signIn(client));
     await settle();
     await endAll();
   };
   const orderOf = async (clients: readonly string[]) => {
-    for (const busy of ["x", "y"]) void ask(busy, signIn(`${busy} at ${time.ms}`));
-    for (const client of clients) void ask(client, signIn(client));
+    for (const busy of ["x", "y"]) void request(busy, signIn(`${busy} at ${time.ms}`));
+    for (const client of clients) void request(client, signIn(client));
     await settle();
     await endAll();
     return begun.slice(-clients.length);
@@ -143,11 +156,11 @@ test("attempts are forgotten at one per ten minutes", async () => {
 });
 
 test("of many first attempts the newest is first, and after eight seconds the others are rejected", async () => {
-  const { ask, begun, refused, settle, endOne, signIn, time } = scene();
-  for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
+  const { request, begun, refused, settle, endOne, signIn, time } = setUpScene();
+  for (let i = 0; i < 200; i++) void request(`stranger ${i}`, signIn(`10.0.0.${i}`));
   await settle();
   time.ms = 8_000;
-  void ask("owner", signIn("192.168.1.5"));
+  void request("owner", signIn("192.168.1.5"));
   await endOne();
   expect([begun, refused.length]).toEqual([["stranger 0", "stranger 1", "owner"], 0]);
   time.ms = 8_001;
@@ -156,13 +169,13 @@ test("of many first attempts the newest is first, and after eight seconds the ot
 });
 
 test("when a thousand attempts wait, the client with the most gives up one, and can't add any", async () => {
-  const { ask, refused, settle, endAll, begun, signIn } = scene();
-  for (let i = 0; i < 1_001; i++) void ask(`many ${i}`, signIn("10.0.0.1"));
+  const { request, refused, settle, endAll, begun, signIn } = setUpScene();
+  for (let i = 0; i < 1_001; i++) void request(`many ${i}`, signIn("10.0.0.1"));
   await settle();
   expect(refused).toEqual([]);
-  void ask("another", signIn("10.0.0.2"));
-  void ask("third", signIn("10.0.0.3"));
-  void ask("one more", signIn("10.0.0.1"));
+  void request("another", signIn("10.0.0.2"));
+  void request("third", signIn("10.0.0.3"));
+  void request("one more", signIn("10.0.0.1"));
   await settle();
   expect(refused).toEqual(["many 1000", "one more"]);
   await endAll();
@@ -170,11 +183,11 @@ test("when a thousand attempts wait, the client with the most gives up one, and 
 });
 
 test("a network with known people precedes 200 unknown networks, within its limit", async () => {
-  const { ask, begun, refused, settle, endOne, signIn } = scene();
-  for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
+  const { request, begun, refused, settle, endOne, signIn } = setUpScene();
+  for (let i = 0; i < 200; i++) void request(`stranger ${i}`, signIn(`10.0.0.${i}`));
   await settle();
-  for (let i = 0; i < 12; i++) void ask(`known ${i}`, signIn("192.168.1.5", true));
-  void ask("new", signIn("10.0.1.1"));
+  for (let i = 0; i < 12; i++) void request(`known ${i}`, signIn("192.168.1.5", true));
+  void request("new", signIn("10.0.1.1"));
   for (let i = 0; i < 10; i++) await endOne(i === 0 ? undefined : `known ${i - 1}`);
   expect(begun.slice(2)).toEqual(Array.from({ length: 10 }, (_, index) => `known ${index}`));
   await endOne();

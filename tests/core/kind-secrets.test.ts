@@ -137,11 +137,11 @@ describe("a secret never follows a changed address", () => {
   });
 
   test("the error names each secret and the way to proceed", () => {
-    const refusal = () =>
+    const readRejection = () =>
       new OpenedRecord(kinds, "site", whole).applyPatch({ url: "http://b.lan" }, (after) => after);
     let details: unknown;
     try {
-      refusal();
+      readRejection();
     } catch (error) {
       details = (error as AppError).details;
     }

@@ -10,14 +10,14 @@ test("every multi-line text accepts CRLF like LF, and rejects a single CR", () =
   const wrong: string[] = [];
   let count = 0;
   for (const [name, text] of texts) {
-    const takes = (sample: string) => text.safeParse(sample).success;
+    const accepts = (sample: string) => text.safeParse(sample).success;
     // A request body or a script can contain any character.
-    if (!takes("a\nb") || takes("a\u0007b")) continue;
+    if (!accepts("a\nb") || accepts("a\u0007b")) continue;
     count++;
     for (const good of ["a\r\nb", "a\r\n", "\r\n\ta\r\n\r\nb"])
-      if (!takes(good)) wrong.push(`${name} rejects ${JSON.stringify(good)}`);
+      if (!accepts(good)) wrong.push(`${name} rejects ${JSON.stringify(good)}`);
     for (const bad of ["a\rb", "a\r", "a\n\rb", "a\r\r\nb", "\r"])
-      if (takes(bad)) wrong.push(`${name} takes ${JSON.stringify(bad)}`);
+      if (accepts(bad)) wrong.push(`${name} takes ${JSON.stringify(bad)}`);
   }
   expect(wrong).toEqual([]);
   expect(count).toBeGreaterThan(15);

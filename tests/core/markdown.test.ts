@@ -8,20 +8,20 @@ import {
 } from "../../src/core/text/markdown.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
-const html = (text: string) => renderHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");
-const text = (written: string) => renderText(parseMarkdown(written));
-const link = (url: string, words: string) =>
+const buildHtml = (text: string) => renderHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");
+const buildText = (written: string) => renderText(parseMarkdown(written));
+const buildLink = (url: string, words: string) =>
   `<a href="${url}" rel="noopener noreferrer">${words}</a>`;
 
 test("bold, italic, code and links are rendered", () => {
-  expect(html("**Payments work** *again*, ***really***: `a < b`")).toBe(
+  expect(buildHtml("**Payments work** *again*, ***really***: `a < b`")).toBe(
     "<p><strong>Payments work</strong> <em>again</em>, <strong><em>really</em></strong>: <code>a &lt; b</code></p>",
   );
-  expect(html("[What to **do**](https://a.example/?a=1&b=2 'title')")).toBe(
-    `<p>${link("https://a.example/?a=1&amp;b=2", "What to <strong>do</strong>")}</p>`,
+  expect(buildHtml("[What to **do**](https://a.example/?a=1&b=2 'title')")).toBe(
+    `<p>${buildLink("https://a.example/?a=1&amp;b=2", "What to <strong>do</strong>")}</p>`,
   );
-  expect(html("[write](mailto:a@example.com), <b@example.com>")).toBe(
-    `<p>${link("mailto:a@example.com", "write")}, ${link("mailto:b@example.com", "b@example.com")}</p>`,
+  expect(buildHtml("[write](mailto:a@example.com), <b@example.com>")).toBe(
+    `<p>${buildLink("mailto:a@example.com", "write")}, ${buildLink("mailto:b@example.com", "b@example.com")}</p>`,
   );
 });
 
@@ -40,57 +40,59 @@ test("a task starts with a box; elsewhere brackets are text", () => {
 });
 
 test("lists nest and preserve their first number", () => {
-  expect(html("- a\n- b\n  1. c\n\n4. d\n5. e\n\n   f")).toBe(
+  expect(buildHtml("- a\n- b\n  1. c\n\n4. d\n5. e\n\n   f")).toBe(
     '<ul><li>a</li><li>b<ol><li>c</li></ol></li></ul><ol start="4"><li>d</li><li>e<p>f</p></li></ol>',
   );
 });
 
 test("lines and paragraphs are preserved", () => {
-  expect(html("one\ntwo\n\n\nthree")).toBe("<p>one<br>two</p><p>three</p>");
-  expect(html("```sh\nls -l\n\n  <b>\n```")).toBe("<pre><code>ls -l\n\n  &lt;b&gt;</code></pre>");
+  expect(buildHtml("one\ntwo\n\n\nthree")).toBe("<p>one<br>two</p><p>three</p>");
+  expect(buildHtml("```sh\nls -l\n\n  <b>\n```")).toBe(
+    "<pre><code>ls -l\n\n  &lt;b&gt;</code></pre>",
+  );
 });
 
 test("headings are bold paragraphs, quotes paragraphs, images links, HTML and tables text", () => {
-  expect(html("# Root *cause*\nWorkers")).toBe(
+  expect(buildHtml("# Root *cause*\nWorkers")).toBe(
     "<p><strong>Root </strong><strong><em>cause</em></strong></p><p>Workers</p>",
   );
-  expect(html("> a\n> b")).toBe("<p>a<br>b</p>");
-  expect(html("![Graph](https://a.example/g.png)")).toBe(
-    `<p>${link("https://a.example/g.png", "Graph")}</p>`,
+  expect(buildHtml("> a\n> b")).toBe("<p>a<br>b</p>");
+  expect(buildHtml("![Graph](https://a.example/g.png)")).toBe(
+    `<p>${buildLink("https://a.example/g.png", "Graph")}</p>`,
   );
-  expect(html("[![Graph](https://a.example/g.png)](https://a.example/)")).toBe(
-    `<p>${link("https://a.example/", "Graph")}</p>`,
+  expect(buildHtml("[![Graph](https://a.example/g.png)](https://a.example/)")).toBe(
+    `<p>${buildLink("https://a.example/", "Graph")}</p>`,
   );
-  expect(html('Set <your-host>.\n\n<div onclick="x">\nno\n</div>')).toBe(
+  expect(buildHtml('Set <your-host>.\n\n<div onclick="x">\nno\n</div>')).toBe(
     "<p>Set &lt;your-host&gt;.</p><p>&lt;div onclick=&quot;x&quot;&gt;<br>no<br>&lt;/div&gt;</p>",
   );
 });
 
 test("a plain address becomes a link, without surrounding punctuation", () => {
   const url = "https://a.example/x_(y)?q=*";
-  expect(html("See https://a.example/x_(y), (http://b.example/) or ftp://c.example.")).toBe(
-    `<p>See ${link("https://a.example/x_(y)", "https://a.example/x_(y)")}, (${link("http://b.example/", "http://b.example/")}) or ftp://c.example.</p>`,
+  expect(buildHtml("See https://a.example/x_(y), (http://b.example/) or ftp://c.example.")).toBe(
+    `<p>See ${buildLink("https://a.example/x_(y)", "https://a.example/x_(y)")}, (${buildLink("http://b.example/", "http://b.example/")}) or ftp://c.example.</p>`,
   );
-  expect(html(`\`${url}\``)).toBe(`<p><code>${url}</code></p>`);
+  expect(buildHtml(`\`${url}\``)).toBe(`<p><code>${url}</code></p>`);
 });
 
 test("a link with a disallowed scheme is text with its address", () => {
-  expect(html("[here](javascript:alert(1))")).toBe("<p>here (javascript:alert(1))</p>");
-  expect(html("[docs](/docs) [a](//a.example) [b](data:text/html,x)")).toBe(
+  expect(buildHtml("[here](javascript:alert(1))")).toBe("<p>here (javascript:alert(1))</p>");
+  expect(buildHtml("[docs](/docs) [a](//a.example) [b](data:text/html,x)")).toBe(
     "<p>docs (/docs) a (//a.example) b (data:text/html,x)</p>",
   );
-  expect(html("[bank](https://bank.example@evil.example/)")).toBe(
+  expect(buildHtml("[bank](https://bank.example@evil.example/)")).toBe(
     "<p>bank (https://bank.example@evil.example/)</p>",
   );
 });
 
 test("the text form has the same content without marks", () => {
   expect(
-    text(
+    buildText(
       "**We** restart `all`.\nSoon.\n\n- a\n- [b](https://b.example/)\n  1. c\n\n<https://d.example/>",
     ),
   ).toBe("We restart all.\nSoon.\n\n- a\n- b (https://b.example/)\n  1. c\n\nhttps://d.example/");
-  expect(text("[write](mailto:a@example.com) <a@example.com>")).toBe(
+  expect(buildText("[write](mailto:a@example.com) <a@example.com>")).toBe(
     "write (a@example.com) a@example.com",
   );
 });
@@ -103,7 +105,7 @@ test("other alphabets preserve their letters, and each block its direction", () 
 
 test("text that is not Markdown is unchanged", () => {
   expect(renderHtml(parsePlainText("*api*_x is\n[down](https://a.example/)"))).toBe(
-    `<p dir="auto">*api*_x is<br>[down](${link("https://a.example/", "https://a.example/")})</p>`,
+    `<p dir="auto">*api*_x is<br>[down](${buildLink("https://a.example/", "https://a.example/")})</p>`,
   );
 });
 
@@ -117,7 +119,7 @@ const allowed: Record<string, string[]> = {
 };
 
 /** The disallowed or unclosed parts of some HTML. */
-async function forbiddenIn(made: string): Promise<string[]> {
+async function forbiddenIn(text: string): Promise<string[]> {
   const found: string[] = [];
   let open = 0;
   await new HTMLRewriter()
@@ -136,7 +138,7 @@ async function forbiddenIn(made: string): Promise<string[]> {
       comments: () => void found.push("comment"),
     })
     .onDocument({ doctype: () => void found.push("doctype") })
-    .transform(new Response(made))
+    .transform(new Response(text))
     .text();
   if (open !== 0) found.push("open");
   return found;

@@ -11,12 +11,14 @@ test("a value is counted in the first bucket that includes it, and in all later 
   const bounds = [0.5, 1, 2];
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 4, noNaN: true })), (values) => {
-      const made = createHistogram("x_seconds", "X.", ["kind"], bounds);
-      const observe = made.of("a");
-      made.of("b");
+      const histogram = createHistogram("x_seconds", "X.", ["kind"], bounds);
+      const observe = histogram.of("a");
+      histogram.of("b");
       for (const value of [...values, ...bounds]) observe(value);
       const all = [...values, ...bounds];
-      const samples = [...made.family().samples].filter(({ labels }) => labels?.["kind"] === "a");
+      const samples = [...histogram.family().samples].filter(
+        ({ labels }) => labels?.["kind"] === "a",
+      );
       const expected = [...bounds, Infinity].map(
         (bound) => all.filter((value) => value <= bound).length,
       );
@@ -25,7 +27,9 @@ test("a value is counted in the first bucket that includes it, and in all later 
         all.reduce((sum, value) => sum + value, 0),
         all.length,
       ]);
-      const others = [...made.family().samples].filter(({ labels }) => labels?.["kind"] === "b");
+      const others = [...histogram.family().samples].filter(
+        ({ labels }) => labels?.["kind"] === "b",
+      );
       expect(others.every(({ value }) => value === 0)).toBe(true);
     }),
   );

@@ -79,20 +79,20 @@ describe("a check or an alert must not connect to", () => {
     "ISATAP, globally unique": (...v4) => `2001:4860::200:5efe:${v4.join(".")}`,
   };
   const hex = (high: number, low: number) => (high * 256 + low).toString(16);
-  const parts = (address: string) =>
+  const buildParts = (address: string) =>
     address.split(".").map(Number) as [number, number, number, number];
 
   for (const [what, carry] of Object.entries(carriers))
     test(`one of these IPv4 addresses carried in IPv6: ${what}; other carried addresses are allowed`, () => {
       for (const address of ["169.254.169.254", "224.0.0.1", "168.63.129.16", "255.255.255.255"]) {
-        const carried = carry(...parts(address));
+        const carried = carry(...buildParts(address));
         expect([carried, issueOf(carried)]).toEqual([carried, issueOf(address)]);
       }
       const own = createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
       expect(own.findIssue(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
       expect(isLoopback(carry(127, 0, 0, 1))).toBe(true);
       for (const address of ["8.8.8.8", "10.1.2.3", "127.0.0.1"])
-        expect([address, issueOf(carry(...parts(address)))]).toEqual([address, null]);
+        expect([address, issueOf(carry(...buildParts(address)))]).toEqual([address, null]);
       expect([isPrivate(carry(10, 1, 2, 3)), isPrivate(carry(8, 8, 8, 8))]).toEqual([true, false]);
       const closed = createTargetGuard(() => [], { denied: [{ range: ["10.1.0.0", 16] }] });
       expect(closed.findIssue(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
@@ -131,7 +131,7 @@ test("this machine, the LAN and the internet are allowed", () => {
 
 describe("the appliance's own listeners", () => {
   const own = "is this appliance itself";
-  const guarded = (host: string, address: string, port: number | null = 3210) =>
+  const runGuarded = (host: string, address: string, port: number | null = 3210) =>
     createTargetGuard(() => [{ host, port: 3210 }]).findIssue(address, port);
   const ours = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -141,8 +141,8 @@ describe("the appliance's own listeners", () => {
   test("on every address are rejected on each address of this machine", () => {
     for (const host of ["0.0.0.0", "::"])
       for (const address of [...ours, "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1"])
-        expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
-    expect(guarded("::", "::1")).toBe(own);
+        expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
+    expect(runGuarded("::", "::1")).toBe(own);
   });
 
   test("on another machine are rejected on each address that it reports", () => {
@@ -173,9 +173,9 @@ describe("the appliance's own listeners", () => {
       ["localhost", "::1"],
     ];
     for (const [host, address] of pairs)
-      expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
-    expect(guarded("192.168.1.5", "127.0.0.1")).toBeNull();
-    expect(guarded("127.0.0.1", "192.168.1.5")).toBeNull();
+      expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
+    expect(runGuarded("192.168.1.5", "127.0.0.1")).toBeNull();
+    expect(runGuarded("127.0.0.1", "192.168.1.5")).toBeNull();
   });
 
   test("are rejected there also if the host has another notation of the address", () => {
@@ -184,15 +184,15 @@ describe("the appliance's own listeners", () => {
       ["0:0:0:0:0:0:0:1", "::1"],
       ["::ffff:127.0.0.1", "127.0.0.1"],
     ] as const)
-      expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
+      expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
   });
 
   test("are only these ports: other programs and pings of the same machine are allowed", () => {
     for (const host of ["0.0.0.0", "127.0.0.1", "localhost"]) {
-      expect(guarded(host, "127.0.0.1", 3211)).toBeNull();
-      expect(guarded(host, "127.0.0.1", null)).toBeNull();
+      expect(runGuarded(host, "127.0.0.1", 3211)).toBeNull();
+      expect(runGuarded(host, "127.0.0.1", null)).toBeNull();
     }
-    expect(guarded("0.0.0.0", "192.0.2.77")).toBeNull();
+    expect(runGuarded("0.0.0.0", "192.0.2.77")).toBeNull();
   });
 
   test("are known once they listen", () => {
@@ -323,13 +323,13 @@ test("organizations that share the machine have no access to loopback while they
   const sharing = { isShared: () => isShared, refresh: async () => {} };
   const guard = createTargetGuard(() => [], { sharing });
   const opened = createTargetGuard(() => [], { sharing, allowed: [["127.0.0.0", 8]] });
-  const issues = () =>
+  const buildIssues = () =>
     ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) =>
       guard.findIssue(address, 80),
     );
-  expect(new Set(issues())).toEqual(new Set([null]));
+  expect(new Set(buildIssues())).toEqual(new Set([null]));
   isShared = true;
-  expect(new Set(issues())).toEqual(
+  expect(new Set(buildIssues())).toEqual(
     new Set(["is this machine itself, which several organizations share"]),
   );
   for (const address of ["10.0.0.1", "192.168.1.1", "8.8.8.8", "fd00::1"])
@@ -339,7 +339,7 @@ test("organizations that share the machine have no access to loopback while they
     "is this machine itself, which several organizations share",
   ]);
   isShared = false;
-  expect(new Set(issues())).toEqual(new Set([null]));
+  expect(new Set(buildIssues())).toEqual(new Set([null]));
 });
 
 test("an address without a public route is private", () => {

@@ -9,15 +9,15 @@ afterEach(async () => {
 });
 
 /** A dashboard and one of its people. */
-async function looked() {
-  const made = await createDashboard();
-  const { page, cookie } = await signInMember(made, "viewer");
+async function inspect() {
+  const dashboard = await createDashboard();
+  const { page, cookie } = await signInMember(dashboard, "viewer");
   const read = async (path: string) => (await page("GET", `/dashboard${path}`)).json.data;
-  return { ...made, page, cookie, read };
+  return { ...dashboard, page, cookie, read };
 }
 
 test("each channel lists its monitors and groups with their number", async () => {
-  const { monitor, group, channel, read } = await looked();
+  const { monitor, group, channel, read } = await inspect();
   const [used, unused] = [await channel({ name: "Used" }), await channel({ name: "Unused" })];
   const alertChannelIds = [used.id];
   const one = await monitor({ alertChannelIds });
@@ -36,7 +36,7 @@ test("each channel lists its monitors and groups with their number", async () =>
 });
 
 test("each status page counts its subscribers and its unconfirmed ones", async () => {
-  const { api, read } = await looked();
+  const { api, read } = await inspect();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read("/subscriber-counts")).toEqual([]);
   const path = `/api/v1/status-pages/${id}/subscribers`;
@@ -47,21 +47,21 @@ test("each status page counts its subscribers and its unconfirmed ones", async (
 });
 
 test("an open page receives an event for each attempt at a channel, even if it fails again", async () => {
-  const { channel, api, live, cookie, ...made } = await looked();
+  const { channel, api, live, cookie, ...world } = await inspect();
   const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
   await live.start();
   running.push(live);
-  const stream = await openStream(made, cookie);
+  const stream = await openStream(world, cookie);
   await stream.readUntil(({ event }) => event === "hello");
   for (let turn = 0; turn < 2; turn++) {
     expect((await api("POST", `/api/v1/alert-channels/${id}/test`)).status).toBe(200);
-    const told = await stream.readUntil(({ event }) => event === "deliveries");
-    expect(told.at(-1)?.data).toEqual({ channelIds: [id] });
+    const messages = await stream.readUntil(({ event }) => event === "deliveries");
+    expect(messages.at(-1)?.data).toEqual({ channelIds: [id] });
   }
 });
 
 test("a link to a status page finds its organization", async () => {
-  const { api, ours, read } = await looked();
+  const { api, ours, read } = await inspect();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read(`/where?kind=status-page&id=${id}`)).toEqual({ organizationId: ours.id });
 });

@@ -29,10 +29,13 @@ test("the page restores everything that an overview omits", () => {
   });
   const group = { name: "Shop", description: "", color: "blue", tags: [], alertChannelIds: [] };
   const groups = groupIds.map((id) => ({ ...group, id, paused: false, muted: true, version: 1 }));
-  const place = (id: string | null) => (id === "unknown" ? 4 : [...groupIds, null].indexOf(id));
+  const buildPlace = (id: string | null) =>
+    id === "unknown" ? 4 : [...groupIds, null].indexOf(id);
   fc.assert(
     fc.property(fc.array(row), (rows) => {
-      const monitors = rows.toSorted((one, other) => place(one.groupId) - place(other.groupId));
+      const monitors = rows.toSorted(
+        (one, other) => buildPlace(one.groupId) - buildPlace(other.groupId),
+      );
       const overview = { groups, monitors, position: "p" };
       const sent = JSON.parse(JSON.stringify(compactOverview(overview)));
       expect(expandOverview(sent)).toEqual(overview);

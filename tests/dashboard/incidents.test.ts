@@ -7,13 +7,13 @@ import { createSampleRecord as makeRecord } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
 
 async function setUp() {
-  const made = await createDashboard();
-  const person = await signInMember(made, "member");
+  const dashboard = await createDashboard();
+  const person = await signInMember(dashboard, "member");
   const { page } = person;
-  const open = (fields: object = {}) => makeRecord(made.api, "incidents", fields);
-  const [{ id: pageId }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+  const open = (fields: object = {}) => makeRecord(dashboard.api, "incidents", fields);
+  const [{ id: pageId }] = (await dashboard.api("GET", "/api/v1/status-pages")).json.data;
   return {
-    ...made,
+    ...dashboard,
     ...person,
     open,
     pageId,
@@ -108,12 +108,12 @@ describe("the public preview", () => {
 
   test("of an unknown incident is not found, of a blank title invalid", async () => {
     const { page } = await setUp();
-    const ask = async (body: object) =>
+    const request = async (body: object) =>
       (await page("POST", "/dashboard/incident-preview", { body })).status;
-    expect(await ask({ incidentId: unknownId })).toBe(404);
-    expect(await ask({ statusPageId: unknownId })).toBe(404);
-    expect(await ask({ title: " " })).toBe(422);
-    expect(await ask({ color: "red" })).toBe(422);
+    expect(await request({ incidentId: unknownId })).toBe(404);
+    expect(await request({ statusPageId: unknownId })).toBe(404);
+    expect(await request({ title: " " })).toBe(422);
+    expect(await request({ color: "red" })).toBe(422);
   });
 });
 
@@ -137,7 +137,7 @@ describe("recipients of an incident", () => {
     const second = await makeRecord(api, "status-pages", { title: "Shops", sections });
     const body = { type: "webhook", url: "https://hooks.team.example/status" };
     await api("POST", `/api/v1/status-pages/${second}/subscribers`, { body });
-    const pages = async (query: string) =>
+    const readPages = async (query: string) =>
       (await audience(query)).pages.map(
         ({ id, subscribers }: { id: string; subscribers: number }) => [id, subscribers],
       );
@@ -145,9 +145,9 @@ describe("recipients of an incident", () => {
       [pageId, 0],
       [second, 1],
     ];
-    expect(await pages("")).toEqual(both);
-    expect(await pages(`monitorIds=${shop.id}`)).toEqual(both);
-    expect(await pages(`monitorIds=${other.id}`)).toEqual([[pageId, 0]]);
+    expect(await readPages("")).toEqual(both);
+    expect(await readPages(`monitorIds=${shop.id}`)).toEqual(both);
+    expect(await readPages(`monitorIds=${other.id}`)).toEqual([[pageId, 0]]);
   });
 });
 
@@ -159,7 +159,7 @@ describe("the traces of an incident", () => {
     await patch({ title: "Corrected" });
     await patch({ status: "identified", message: "Found it." });
     const { updates } = (await patch({ severity: "major", status: "resolved" })).json.data;
-    const { authors, told } = await traces(id);
+    const { authors, message } = await traces(id);
     expect(authors.map(({ updateId }: { updateId: string }) => updateId)).toEqual(
       updates.map((update: { id: string }) => update.id),
     );
@@ -169,23 +169,23 @@ describe("the traces of an incident", () => {
       ["person", personId],
     ]);
     expect(authors[1].name).toBe(name);
-    expect(told).toEqual([]);
+    expect(message).toEqual([]);
   });
 
   test("contain the states of its monitors, the changes, and the notified channels", async () => {
-    const made = await createPager();
-    const hook = await made.inbox({ name: "On-call" });
-    const shop = await made.createWatchedJob([], { name: "Shop", retries: 0 });
-    const { page, name } = await signInMember(made, "member");
+    const pager = await createPager();
+    const hook = await pager.inbox({ name: "On-call" });
+    const shop = await pager.createWatchedJob([], { name: "Shop", retries: 0 });
+    const { page, name } = await signInMember(pager, "member");
     await shop.changeState("down");
-    const id = await makeRecord(made.api, "incidents", { monitorIds: [shop.id] });
-    await made.deliverTwiceAfter(60);
+    const id = await makeRecord(pager.api, "incidents", { monitorIds: [shop.id] });
+    await pager.deliverTwiceAfter(60);
     await shop.changeState("up");
-    made.time.now += 1_000;
+    pager.time.now += 1_000;
     const change = (body: object) => page("PATCH", `/dashboard/api/v1/incidents/${id}`, { body });
     await change({ severity: "critical", title: "Shop is gone" });
     await change({ status: "resolved" });
-    made.time.now += 1_000;
+    pager.time.now += 1_000;
     await shop.changeState("down");
     const { json } = await page("GET", `/dashboard/incidents/${id}/traces`);
     const { states, changes, receipts } = json.data;
@@ -196,7 +196,7 @@ describe("the traces of an incident", () => {
     ]);
     expect(changes).toMatchObject([{ name, action: "incident.updated" }]);
     expect(changes[0].fields.toSorted()).toEqual(["severity", "title"]);
-    const { updates } = (await made.api("GET", `/api/v1/incidents/${id}`)).json.data;
+    const { updates } = (await pager.api("GET", `/api/v1/incidents/${id}`)).json.data;
     expect(receipts).toEqual([
       {
         updateId: updates[0].id,
@@ -207,9 +207,9 @@ describe("the traces of an incident", () => {
 });
 
 test("the receipt of a maintenance window names who was notified, and why others were not", async () => {
-  await using made = await createPublisher();
-  const { mailbox, refusals, planWindow, send, theirs } = made;
-  const { page } = await signInMember(made, "viewer");
+  await using publisher = await createPublisher();
+  const { mailbox, refusals, planWindow, send, theirs } = publisher;
+  const { page } = await signInMember(publisher, "viewer");
   await mailbox(ann);
   await mailbox(bob);
   refusals.set(bob, 550);
@@ -228,7 +228,7 @@ test("the receipt of a maintenance window names who was notified, and why others
   });
   expect((await read(silent.id)).json.data).toEqual({ receivers: [] });
   expect((await read(unknownId)).status).toBe(404);
-  const other = await signInMember({ ...made, ours: theirs } as typeof made, "viewer");
+  const other = await signInMember({ ...publisher, ours: theirs } as typeof publisher, "viewer");
   expect((await other.page("GET", `/dashboard/maintenance-windows/${id}/receipt`)).status).toBe(
     404,
   );

@@ -10,21 +10,25 @@ import { signInMember } from "../support/people.ts";
 
 const count = maxRowsAtOnce + 150;
 /** An organization with slightly more monitors than one response contains. */
-let world: Awaited<ReturnType<typeof filled>>;
+let world: Awaited<ReturnType<typeof fillAppliance>>;
 beforeAll(async () => {
-  world = await filled();
+  world = await fillAppliance();
 });
 
 /** Copies of one monitor, of all states, in three groups and in none. */
-async function filled() {
-  const made = await createDashboard();
-  const { page } = await signInMember(made, "viewer");
+async function fillAppliance() {
+  const dashboard = await createDashboard();
+  const { page } = await signInMember(dashboard, "viewer");
   const groups: string[] = [];
   for (const name of ["Zürich", "Berlin", "Empty", "Wien"])
-    groups.push((await made.group({ name, tags: [name === "Wien" ? "eu" : "dach"] })).id);
-  const { id } = await made.monitor({ type: "http", name: "First", url: "https://a.example/x" });
+    groups.push((await dashboard.group({ name, tags: [name === "Wien" ? "eu" : "dach"] })).id);
+  const { id } = await dashboard.monitor({
+    type: "http",
+    name: "First",
+    url: "https://a.example/x",
+  });
   copyMonitor(
-    made.database,
+    dashboard.database,
     id,
     count - 1,
     {
@@ -45,7 +49,7 @@ async function filled() {
       last_message: "CASE i % 83 WHEN 0 THEN 'Not judged: no network' END",
     },
   );
-  return { ...made, page, groups };
+  return { ...dashboard, page, groups };
 }
 
 const read = async (page: Client, query: Record<string, string> = {}): Promise<Overview> =>

@@ -12,19 +12,19 @@ afterEach(async () => {
 });
 
 /** A dashboard with the page of one of its people open. */
-async function opened() {
-  const made = await createDashboard();
-  await made.live.start();
-  running.push(made.live);
-  const who = await signInMember(made, "viewer");
-  const stream = await openStream(made, who.cookie);
-  return { ...made, who, stream, hello: await stream.next() };
+async function openIncident() {
+  const dashboard = await createDashboard();
+  await dashboard.live.start();
+  running.push(dashboard.live);
+  const who = await signInMember(dashboard, "viewer");
+  const stream = await openStream(dashboard, who.cookie);
+  return { ...dashboard, who, stream, hello: await stream.next() };
 }
 
-type Made = Awaited<ReturnType<typeof opened>>;
+type Made = Awaited<ReturnType<typeof openIncident>>;
 
 /** A check of every monitor finds this, and its result is written. */
-async function checked({ store, ours, appliance }: Made, latencyMs: number, at: string) {
+async function check({ store, ours, appliance }: Made, latencyMs: number, at: string) {
   await store.atomic([
     {
       text: "update monitor_states set status = 'up', latency_ms = ?, last_checked_at = ?",
@@ -38,7 +38,7 @@ async function checked({ store, ours, appliance }: Made, latencyMs: number, at: 
 
 describe("an open page", () => {
   test("starts with its position, as an uncached same-origin stream", async () => {
-    const { stream, hello } = await opened();
+    const { stream, hello } = await openIncident();
     expect(hello).toEqual({ event: "hello", id: expect.stringMatching(/^[\w-]{22}$/), data: {} });
     const { headers } = stream.response;
     expect(headers.get("content-type")).toBe("text/event-stream");
@@ -48,70 +48,70 @@ describe("an open page", () => {
   });
 
   test("receives every event of its organization, and no other", async () => {
-    const { api, theirs, stream } = await opened();
+    const { api, theirs, stream } = await openIncident();
     const body = { title: "Slow" };
     await theirs.api("POST", "/api/v1/incidents", { body });
     const { id } = (await api("POST", "/api/v1/incidents", { body })).json.data;
-    const told = await stream.next();
-    expect(told).toMatchObject({
+    const message = await stream.next();
+    expect(message).toMatchObject({
       event: "change",
       data: { type: "incident.opened", subjectId: id },
     });
-    expect(Object.keys(told?.data)).toEqual(["type", "subjectId", "at"]);
+    expect(Object.keys(message?.data)).toEqual(["type", "subjectId", "at"]);
   });
 
   test("receives check results as rows of the Monitors page", async () => {
-    const made = await opened();
-    const { monitor, stream, who } = made;
+    const world = await openIncident();
+    const { monitor, stream, who } = world;
     const { id } = await monitor();
     await stream.readUntil(({ event }) => event === "monitors");
-    await checked(made, 42, "2026-11-20T10:00:42.000Z");
-    const [told] = await stream.readUntil(({ event }) => event === "monitors");
-    expect(told?.data.monitors).toMatchObject([{ id, latencyMs: 42 }]);
-    expect(expandMonitor(told?.data.monitors[0]).status).toBe("up");
+    await check(world, 42, "2026-11-20T10:00:42.000Z");
+    const [message] = await stream.readUntil(({ event }) => event === "monitors");
+    expect(message?.data.monitors).toMatchObject([{ id, latencyMs: 42 }]);
+    expect(expandMonitor(message?.data.monitors[0]).status).toBe("up");
     const { json } = await who.page("GET", "/dashboard/overview");
-    expect(told?.data.monitors).toEqual(json.data.ungrouped);
+    expect(message?.data.monitors).toEqual(json.data.ungrouped);
   });
 
   test("receives changed rows separately from checked ones", async () => {
-    const made = await opened();
-    const { id } = await made.monitor();
-    const [row] = (await made.stream.readUntil(({ event }) => event === "monitors")).slice(-1);
+    const world = await openIncident();
+    const { id } = await world.monitor();
+    const [row] = (await world.stream.readUntil(({ event }) => event === "monitors")).slice(-1);
     expect(row?.data).toMatchObject({ checked: false, monitors: [{ id }] });
-    await checked(made, 7, "2026-11-20T10:00:07.000Z");
-    const [found] = await made.stream.readUntil(({ event }) => event === "monitors");
+    await check(world, 7, "2026-11-20T10:00:07.000Z");
+    const [found] = await world.stream.readUntil(({ event }) => event === "monitors");
     expect(Object.keys(found?.data)).toEqual(["monitors"]);
   });
 
   test("reads no complete list during checks, and one after a change", async () => {
-    const made = await opened();
-    for (let index = 0; index < 10; index++) await made.monitor();
-    await checked(made, 9, "2026-11-20T10:00:09.000Z");
-    await made.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === 9);
-    const query = made.store.query.bind(made.store);
+    const world = await openIncident();
+    for (let index = 0; index < 10; index++) await world.monitor();
+    await check(world, 9, "2026-11-20T10:00:09.000Z");
+    await world.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === 9);
+    const query = world.store.query.bind(world.store);
     let looks = 0;
-    made.store.query = (text, parameters) => {
+    world.store.query = (text, parameters) => {
       if (text.includes("as version") || text.includes("signature")) looks++;
       return query(text, parameters);
     };
     for (let second = 10; second < 14; second++) {
-      await checked(made, second, `2026-11-20T10:00:${second}.000Z`);
-      await made.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === second);
+      await check(world, second, `2026-11-20T10:00:${second}.000Z`);
+      await world.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === second);
     }
     expect(looks).toBe(0);
-    await made.group({ monitorIds: [] });
-    await made.monitor();
-    await made.stream.readUntil(({ data }) => data.checked === false);
+    await world.group({ monitorIds: [] });
+    await world.monitor();
+    await world.stream.readUntil(({ data }) => data.checked === false);
     expect(looks).toBeGreaterThan(0);
   });
 
   test("receives a paused group as rows of its monitors", async () => {
-    const { group, monitor, pauseGroup, stream } = await opened();
+    const { group, monitor, pauseGroup, stream } = await openIncident();
     const { id } = await group({ monitorIds: [(await monitor()).id] });
     await stream.readUntil(({ data }) => data.monitors?.[0]?.groupId === id);
     await pauseGroup(id, true);
-    const told = await stream.readUntil(({ event }) => event === "monitors");
-    expect(told.map(({ data }) => data.type ?? data.monitors[0].status)).toEqual([
+    const messages = await stream.readUntil(({ event }) => event === "monitors");
+    expect(messages.map(({ data }) => data.type ?? data.monitors[0].status)).toEqual([
       "monitor.paused",
       "group.paused",
       "paused",
@@ -119,38 +119,38 @@ describe("an open page", () => {
   });
 
   test("must reload after too many events at once", async () => {
-    const made = await opened();
-    const { monitor, stream } = made;
+    const world = await openIncident();
+    const { monitor, stream } = world;
     const monitorIds: string[] = [];
     for (let index = 0; index < 201; index++) monitorIds.push((await monitor()).id);
     await stream.readUntil(({ data }) => data.subjectId === monitorIds.at(-1));
-    const { page } = await signInMember(made, "member");
+    const { page } = await signInMember(world, "member");
     await page("POST", "/dashboard/api/v1/monitors/bulk", { body: { monitorIds, delete: true } });
-    const told = await stream.readUntil(({ event }) => event === "reset");
-    expect(told.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
+    const messages = await stream.readUntil(({ event }) => event === "reset");
+    expect(messages.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
   });
 
   test("shares one query with 49 others", async () => {
-    const made = await opened();
+    const world = await openIncident();
     const colleagues = [
-      await signInMember(made, "viewer"),
-      await signInMember(made, "member"),
-      made.who,
+      await signInMember(world, "viewer"),
+      await signInMember(world, "member"),
+      world.who,
     ];
     const others = await Promise.all(
       Array.from({ length: 49 }, (_, index) =>
-        openStream(made, colleagues[index % 3]?.cookie ?? ""),
+        openStream(world, colleagues[index % 3]?.cookie ?? ""),
       ),
     );
     for (const other of others) await other.next();
-    const { id } = await made.monitor();
-    const query = made.store.query.bind(made.store);
+    const { id } = await world.monitor();
+    const query = world.store.query.bind(world.store);
     let looks = 0;
-    made.store.query = (text, parameters) => {
+    world.store.query = (text, parameters) => {
       if (text.includes("as version")) looks++;
       return query(text, parameters);
     };
-    for (const { readUntil: until } of [made.stream, ...others]) {
+    for (const { readUntil: until } of [world.stream, ...others]) {
       const [last] = (await until(({ event }) => event === "monitors")).slice(-1);
       expect(last?.data.monitors[0].id).toBe(id);
     }
@@ -162,12 +162,12 @@ describe("a page that was disconnected", () => {
   async function away(
     after: (position: string) => { query?: string; headers?: Record<string, string> },
   ) {
-    const made = await opened();
-    await made.stream.leave();
-    const { id } = await made.monitor();
-    await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-    const stream = await openStream(made, made.who.cookie, after(made.hello?.id ?? ""));
-    return { ...made, stream, id };
+    const world = await openIncident();
+    await world.stream.leave();
+    const { id } = await world.monitor();
+    await world.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    const stream = await openStream(world, world.who.cookie, after(world.hello?.id ?? ""));
+    return { ...world, stream, id };
   }
 
   for (const [how, after] of Object.entries({
@@ -176,8 +176,10 @@ describe("a page that was disconnected", () => {
   }))
     test(`receives missed events, ${how}`, async () => {
       const { stream, id } = await away(after);
-      const told = await stream.readUntil(({ event }) => event === "monitors");
-      expect(told.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id])).toEqual([
+      const messages = await stream.readUntil(({ event }) => event === "monitors");
+      expect(
+        messages.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id]),
+      ).toEqual([
         ["hello", undefined],
         ["change", "monitor.created"],
         ["monitors", id],
@@ -185,7 +187,7 @@ describe("a page that was disconnected", () => {
     });
 
   test("must reload once if events were removed in the meantime", async () => {
-    const late = await opened();
+    const late = await openIncident();
     await late.stream.leave();
     late.database.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'events'");
     late.database.run("INSERT INTO housekeeping (name, value) VALUES ('events', 1000)");
@@ -208,13 +210,14 @@ describe("a page that was disconnected", () => {
     }));
     expect((await stream.next())?.event).toBe("hello");
     expect((await stream.next())?.event).toBe("reset");
-    const made = await opened();
-    await made.stream.leave();
-    made.database.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
+    const world = await openIncident();
+    await world.stream.leave();
+    world.database
+      .run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
       INSERT INTO events (organization_id, at, type, subject_id)
-      SELECT '${made.ours.id}', '', 'incident.updated', '' FROM n`);
-    const query = `?after=${made.hello?.id}`;
-    const again = await openStream(made, made.who.cookie, { query });
+      SELECT '${world.ours.id}', '', 'incident.updated', '' FROM n`);
+    const query = `?after=${world.hello?.id}`;
+    const again = await openStream(world, world.who.cookie, { query });
     expect((await again.next())?.event).toBe("hello");
     expect((await again.next())?.event).toBe("reset");
   });
@@ -222,17 +225,17 @@ describe("a page that was disconnected", () => {
 
 describe("activity of other organizations", () => {
   test("does not affect positions and tags of an idle organization", async () => {
-    const { stream, hello, theirs, who, ...made } = await opened();
-    const look = async () => {
-      const again = await openStream(made, who.cookie);
+    const { stream, hello, theirs, who, ...world } = await openIncident();
+    const inspect = async () => {
+      const again = await openStream(world, who.cookie);
       const { id } = (await again.next()) ?? {};
       await again.leave();
       const { json, headers } = await who.page("GET", "/dashboard/overview");
       return [id, json.data.position, headers.get("etag")];
     };
-    const before = await look();
+    const before = await inspect();
     await theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-    expect(await look()).toEqual(before);
+    expect(await inspect()).toEqual(before);
     expect(before[0]).toBe(before[1]);
     await stream.leave();
     expect(hello?.id).toBe(before[0]);
@@ -279,72 +282,72 @@ describe("live streams", () => {
   });
 
   test("beyond the limit are rejected, and a closed one frees its slot", async () => {
-    const made = await opened();
+    const world = await openIncident();
     const more = await Promise.all(
-      Array.from({ length: 19 }, () => openStream(made, made.who.cookie)),
+      Array.from({ length: 19 }, () => openStream(world, world.who.cookie)),
     );
-    const refused = await made.who.page("GET", "/dashboard/live");
+    const refused = await world.who.page("GET", "/dashboard/live");
     expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
     expect(refused.headers.get("retry-after")).toBe("10");
     await more[0]?.leave();
-    const stream = await openStream(made, made.who.cookie);
+    const stream = await openStream(world, world.who.cookie);
     expect((await stream.next())?.event).toBe("hello");
   });
 });
 
 describe("a stream ends", () => {
   test("at once when the appliance stops", async () => {
-    const { live, stream } = await opened();
+    const { live, stream } = await openIncident();
     await live.stop();
     expect(await stream.next()).toBeNull();
     expect(live.isOpen()).toBe(false);
   });
 
   test("within seconds of the session's end, or of the person's leaving the organization", async () => {
-    const made = await opened();
-    const other = await signInMember(made, "viewer");
-    const leaver = await openStream(made, other.cookie);
-    const stayer = await openStream(made, (await signInVisitor(made, other.id)).cookie);
+    const world = await openIncident();
+    const other = await signInMember(world, "viewer");
+    const leaver = await openStream(world, other.cookie);
+    const stayer = await openStream(world, (await signInVisitor(world, other.id)).cookie);
     expect([(await leaver.next())?.event, (await stayer.next())?.event]).toEqual([
       "hello",
       "hello",
     ]);
-    made.database.run("DELETE FROM sessions WHERE id = ?", [made.who.sessionId]);
-    expect(await made.stream.next()).toBeNull();
-    made.database.run("DELETE FROM memberships WHERE person_id = ?", [other.id]);
+    world.database.run("DELETE FROM sessions WHERE id = ?", [world.who.sessionId]);
+    expect(await world.stream.next()).toBeNull();
+    world.database.run("DELETE FROM memberships WHERE person_id = ?", [other.id]);
     expect(await Promise.all([leaver.next(), stayer.next()])).toEqual([null, null]);
   });
 
   test("for a page that does not read, before its buffer grows; others continue", async () => {
-    const made = await opened();
-    const lazy = await openStream(made, (await signInMember(made, "viewer")).cookie);
+    const world = await openIncident();
+    const lazy = await openStream(world, (await signInMember(world, "viewer")).cookie);
     const long = "x".repeat(255);
     const ids: string[] = [];
-    for (let index = 0; index < 500; index++) ids.push((await made.monitor({ name: long })).id);
+    for (let index = 0; index < 500; index++) ids.push((await world.monitor({ name: long })).id);
     for (let round = 0; round < 10; round++) {
-      await checked(made, round, `${round}`);
-      await made.stream.readUntil(({ data }) => data.monitors?.length === 500);
+      await check(world, round, `${round}`);
+      await world.stream.readUntil(({ data }) => data.monitors?.length === 500);
     }
     let bytes = 0;
     for (;;) {
-      const told = await lazy.next();
-      if (told === null) break;
-      bytes += JSON.stringify(told).length;
+      const message = await lazy.next();
+      if (message === null) break;
+      bytes += JSON.stringify(message).length;
     }
     expect(bytes).toBeLessThan(2 * 1024 * 1024);
   });
 });
 
 test("a stream is for people of the organization", async () => {
-  const made = await opened();
-  const stranger = await createPerson(made, made.theirs.id, "owner");
-  const { page, cookie } = await signInVisitor(made, stranger.id);
-  expect((await page("GET", `/dashboard/live?organization=${made.ours.id}`)).status).toBe(404);
-  const theirs = await openStream(made, cookie);
+  const world = await openIncident();
+  const stranger = await createPerson(world, world.theirs.id, "owner");
+  const { page, cookie } = await signInVisitor(world, stranger.id);
+  expect((await page("GET", `/dashboard/live?organization=${world.ours.id}`)).status).toBe(404);
+  const theirs = await openStream(world, cookie);
   await theirs.next();
-  await made.monitor();
-  await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  await world.monitor();
+  await world.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
   expect((await theirs.next())?.data.type).toBe("incident.opened");
   expect((await page("GET", "/dashboard/live?after=x")).status).toBe(422);
-  expect((await made.stranger("GET", "/dashboard/live")).status).toBe(401);
+  expect((await world.stranger("GET", "/dashboard/live")).status).toBe(401);
 });

@@ -9,11 +9,11 @@ import { createWatch } from "../support/check-board.ts";
 const path = "/dashboard/overview";
 
 /** A dashboard, and how the Monitors page reads it. */
-async function shown() {
-  const made = await createWatch();
-  const { page, cookie } = await signInMember(made, "viewer");
+async function setUp() {
+  const watch = await createWatch();
+  const { page, cookie } = await signInMember(watch, "viewer");
   return {
-    ...made,
+    ...watch,
     page,
     cookie,
     overview: async () => expandOverview((await page("GET", path)).json.data),
@@ -22,7 +22,7 @@ async function shown() {
 
 describe("the Monitors page in one response", () => {
   test("has groups and monitors in dashboard order, ungrouped monitors last", async () => {
-    const { group, monitor, channel, overview, store, appliance, ours } = await shown();
+    const { group, monitor, channel, overview, store, appliance, ours } = await setUp();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const alertChannelIds = [(await channel()).id];
     const fields = { color: "blue", tags: ["eu"], description: "Cards", alertChannelIds };
@@ -44,11 +44,11 @@ describe("the Monitors page in one response", () => {
   });
 
   test("omits defaults, and values that follow from a row's folder", async () => {
-    const { group, monitor, page } = await shown();
+    const { group, monitor, page } = await setUp();
     const { id: groupId } = await group({ name: "Shop" });
-    const made = { type: "push", interval: 86_400 };
-    await monitor({ ...made, name: "Grouped", groupId, muted: true });
-    await monitor({ ...made, name: "Free", tags: ["eu"] });
+    const result = { type: "push", interval: 86_400 };
+    await monitor({ ...result, name: "Grouped", groupId, muted: true });
+    await monitor({ ...result, name: "Free", tags: ["eu"] });
     const { groups, ungrouped } = (await page("GET", path)).json.data;
     const always = ["id", "name", "statusSince"];
     always.push("type", "status", "uptime24h", "uptime30d", "since", "day", "month");
@@ -58,7 +58,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("agrees with the monitor's record, with a message only if it is informative", async () => {
-    const { createSite: site, engine, readMonitor: monitorOf, overview, pass } = await shown();
+    const { createSite: site, engine, readMonitor: monitorOf, overview, pass } = await setUp();
     await using shop = await site({ tags: ["eu"], muted: true, interval: 60 });
     await engine.runOnce();
     const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
@@ -97,7 +97,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("shows the last 24 hours, one letter each, oldest first, and their exact uptime", async () => {
-    const { monitor, readMonitor: monitorOf, database, overview, time } = await shown();
+    const { monitor, readMonitor: monitorOf, database, overview, time } = await setUp();
     const { id } = await monitor();
     const hour = Math.floor(time.now / 3_600_000);
     const sums: Record<number, number[]> = {
@@ -126,7 +126,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("shows the last 30 days, one letter each, from the first measured day", async () => {
-    const { monitor, database, overview, time } = await shown();
+    const { monitor, database, overview, time } = await setUp();
     await monitor();
     const day = Math.floor(time.now / 86_400_000);
     const sums: Record<number, number[]> = {
@@ -155,7 +155,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("distinguishes a monitor's pause from its group's", async () => {
-    const { group, monitor, pauseGroup, muteGroup, overview } = await shown();
+    const { group, monitor, pauseGroup, muteGroup, overview } = await setUp();
     const { id: groupId } = await group();
     await monitor({ name: "Grouped", groupId });
     await monitor({ name: "Own", paused: true });
@@ -170,12 +170,12 @@ describe("the Monitors page in one response", () => {
   });
 
   test("contains nothing of another organization, and is compressed if accepted", async () => {
-    const { theirs, app, cookie, monitor, overview } = await shown();
+    const { theirs, app, cookie, monitor, overview } = await setUp();
     await makeRecord(theirs.api, "monitor-groups");
     await makeRecord(theirs.api, "monitors");
     expect(await overview()).toMatchObject({ groups: [], monitors: [] });
     await monitor();
-    const ask = (accepted: string, known = "") =>
+    const request = (accepted: string, known = "") =>
       app.handle(
         new Request(`http://localhost${path}`, {
           headers: {
@@ -186,8 +186,8 @@ describe("the Monitors page in one response", () => {
           },
         }),
       );
-    const packed = await ask("gzip, br");
-    const plain = await ask("identity, gzip;q=0");
+    const packed = await request("gzip, br");
+    const plain = await request("identity, gzip;q=0");
     expect(packed.headers.get("content-encoding")).toBe("gzip");
     expect(plain.headers.get("content-encoding")).toBeNull();
     expect(packed.headers.get("vary")).toBe("Accept-Encoding");
@@ -195,8 +195,8 @@ describe("the Monitors page in one response", () => {
     expect(new TextDecoder().decode(bytes)).toBe(await plain.text());
     const tags = [packed, plain].map(({ headers }) => headers.get("etag") ?? "");
     expect(tags[0]).not.toBe(tags[1]);
-    expect((await ask("gzip", tags[0])).status).toBe(304);
-    expect((await ask("gzip", tags[1])).status).toBe(200);
+    expect((await request("gzip", tags[0])).status).toBe(304);
+    expect((await request("gzip", tags[1])).status).toBe(200);
   });
 });
 
@@ -228,7 +228,7 @@ describe("the history of a monitor's states", () => {
       pauseGroup,
       changeMonitor,
       page,
-    } = await shown();
+    } = await setUp();
     const at = () => new Date(time.now).toISOString();
     const times = [at()];
     const tick = () => {
@@ -262,10 +262,10 @@ describe("the history of a monitor's states", () => {
   });
 
   test("starts with the oldest known state if older events were removed", async () => {
-    const { createSite: site, engine, page, time, database } = await shown();
+    const { createSite: site, engine, page, time, database } = await setUp();
     await using shop = await site({ interval: 60, retries: 0 });
     const path = `/dashboard/monitors/${shop.id}/states`;
-    const states = async () => (await page("GET", path)).json.data;
+    const readStates = async () => (await page("GET", path)).json.data;
     const times: string[] = [];
     for (const step of [() => {}, () => shop.failNow(), () => shop.recoverNow()]) {
       time.now += 60_000;
@@ -273,7 +273,7 @@ describe("the history of a monitor's states", () => {
       step();
       await engine.runOnce();
     }
-    const [up, down, wasUp, pending] = await states();
+    const [up, down, wasUp, pending] = await readStates();
     expect([up, down, wasUp, pending].map(({ status }) => status)).toEqual([
       "up",
       "down",
@@ -281,13 +281,13 @@ describe("the history of a monitor's states", () => {
       "pending",
     ]);
     database.run("DELETE FROM events WHERE at < ?", [times[1] ?? ""]);
-    expect(await states()).toEqual([up, down, { ...wasUp, message: null }]);
+    expect(await readStates()).toEqual([up, down, { ...wasUp, message: null }]);
     database.run("DELETE FROM events");
-    expect(await states()).toEqual([{ ...up, message: null }]);
+    expect(await readStates()).toEqual([{ ...up, message: null }]);
   });
 
   test("of a monitor created paused starts with that state", async () => {
-    const { monitor, page } = await shown();
+    const { monitor, page } = await setUp();
     const { id } = await monitor({ paused: true });
     const { json } = await page("GET", `/dashboard/monitors/${id}/states`);
     expect(json.data).toMatchObject([{ status: "paused" }]);
@@ -295,9 +295,9 @@ describe("the history of a monitor's states", () => {
 });
 
 test("a record is found in any of the person's organizations, and in no other", async () => {
-  const made = await testAppliance();
-  const { ours, theirs, database } = made;
-  const { id, page } = await signInMember(made, "viewer");
+  const appliance = await testAppliance();
+  const { ours, theirs, database } = appliance;
+  const { id, page } = await signInMember(appliance, "viewer");
   const kinds = {
     monitor: "monitors",
     incident: "incidents",
@@ -306,32 +306,32 @@ test("a record is found in any of the person's organizations, and in no other", 
   };
   for (const [kind, noun] of Object.entries(kinds)) {
     const [own, foreign] = [await makeRecord(ours.api, noun), await makeRecord(theirs.api, noun)];
-    const ask = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);
-    expect((await ask(own)).json.data).toEqual({ organizationId: ours.id });
-    expect((await ask(foreign)).status).toBe(404);
-    expect((await ask(unknownId)).status).toBe(404);
+    const request = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);
+    expect((await request(own)).json.data).toEqual({ organizationId: ours.id });
+    expect((await request(foreign)).status).toBe(404);
+    expect((await request(unknownId)).status).toBe(404);
   }
   const theirMonitor = await makeRecord(theirs.api, "monitors");
   database.run(
     "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)",
     [theirs.id, id],
   );
-  const again = await signInVisitor(made, id);
+  const again = await signInVisitor(appliance, id);
   const { json } = await again.page("GET", `/dashboard/where?kind=monitor&id=${theirMonitor}`);
   expect(json.data).toEqual({ organizationId: theirs.id });
   expect((await page("GET", "/dashboard/where?kind=person&id=x")).status).toBe(422);
 });
 
 test("reading changes nothing", async () => {
-  const made = await createDashboard();
-  const { page } = await signInMember(made, "viewer");
-  const { id } = await made.monitor();
-  const before = dumpTables(made);
+  const dashboard = await createDashboard();
+  const { page } = await signInMember(dashboard, "viewer");
+  const { id } = await dashboard.monitor();
+  const before = dumpTables(dashboard);
   for (const read of [
     path,
     `/dashboard/monitors/${id}/states`,
     `/dashboard/where?kind=monitor&id=${id}`,
   ])
     expect((await page("GET", read)).status).toBe(200);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(dashboard)).toBe(before);
 });

@@ -6,8 +6,8 @@ import { signInMember } from "../support/people.ts";
 
 /** A dashboard that shows the Monitors page of past times. */
 async function createPast() {
-  const made = await createWatch();
-  const { page } = await signInMember(made, "viewer");
+  const watch = await createWatch();
+  const { page } = await signInMember(watch, "viewer");
   const read = (at: number, filters: Record<string, string> = {}) => {
     const query = new URLSearchParams({ at: new Date(at).toISOString(), ...filters });
     return page("GET", `/dashboard/overview?${query.toString()}`);
@@ -16,7 +16,7 @@ async function createPast() {
     expandOverview((await read(at, filters)).json.data).monitors.map(
       ({ name, status, statusSince, lastMessage }) => ({ name, status, statusSince, lastMessage }),
     );
-  return { ...made, read, readStates };
+  return { ...watch, read, readStates };
 }
 
 const formatTime = (at: number) => new Date(at).toISOString();

@@ -4,11 +4,11 @@ import { createPager } from "../support/pager.ts";
 import { replyWith } from "../support/target.ts";
 import { signInMember } from "../support/people.ts";
 
-async function looked() {
-  const made = await createPager();
-  const { page } = await signInMember(made, "viewer");
+async function inspect() {
+  const pager = await createPager();
+  const { page } = await signInMember(pager, "viewer");
   return {
-    ...made,
+    ...pager,
     read: async (path: string) => {
       const { status, json, text } = await page("GET", `/dashboard/${path}`);
       expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
@@ -18,7 +18,7 @@ async function looked() {
 }
 
 test("a failing channel is a problem until it delivers, with the undelivered alerts and the time", async () => {
-  const { inbox, createWatchedJob: watched, later, read, api, changeChannel } = await looked();
+  const { inbox, createWatchedJob: watched, later, read, api, changeChannel } = await inspect();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
@@ -49,7 +49,7 @@ test("a failing channel is a problem until it delivers, with the undelivered ale
 });
 
 test("a delivery without attempts is a problem", async () => {
-  const { inbox, createWatchedJob: watched, alerts, read, time } = await looked();
+  const { inbox, createWatchedJob: watched, alerts, read, time } = await inspect();
   const chat = await inbox({ name: "Chat" });
   const job = await watched([chat]);
   await job.changeState("down");
@@ -61,21 +61,21 @@ test("a delivery without attempts is a problem", async () => {
 });
 
 test("problems of the appliance are shown to its administrators until they are over", async () => {
-  const { store, ours, time, read } = await looked();
+  const { store, ours, time, read } = await inspect();
   const disk = { name: "disk", stage: "", severity: "error", message: "It is full." } as const;
   await store.atomic([
     ...recordProblem([ours.id], { ...disk, until: null }, time.now),
     ...recordProblem([ours.id], { ...disk, name: "loop", until: time.now + 1_000 }, time.now),
   ]);
-  const titles = async () =>
+  const readTitles = async () =>
     (await read("problems")).appliance.map(({ title }: { title: string }) => title);
-  expect(await titles()).toEqual(["Signalbox: the disk is nearly full", "Signalbox stalled"]);
+  expect(await readTitles()).toEqual(["Signalbox: the disk is nearly full", "Signalbox stalled"]);
   time.now += 2_000;
-  expect(await titles()).toEqual(["Signalbox: the disk is nearly full"]);
+  expect(await readTitles()).toEqual(["Signalbox: the disk is nearly full"]);
 });
 
 test("a down monitor shows the notified channels, the failed ones and its incident", async () => {
-  const { inbox, createWatchedJob: watched, monitor, later, read, api } = await looked();
+  const { inbox, createWatchedJob: watched, monitor, later, read, api } = await inspect();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
@@ -96,8 +96,8 @@ test("a down monitor shows the notified channels, the failed ones and its incide
   await later();
   const body = { title: "No backups", monitorId: job.id };
   const { json } = await api("POST", "/api/v1/incidents", { body });
-  const [told] = await read("attention");
-  expect(told).toMatchObject({
+  const [message] = await read("attention");
+  expect(message).toMatchObject({
     monitorId: job.id,
     notified: [
       { id: good.id, name: "Pager", status: "delivered", error: null },
@@ -114,7 +114,7 @@ test("a down monitor shows the notified channels, the failed ones and its incide
 });
 
 test("an alert that waits behind a failing one counts as undelivered", async () => {
-  const { inbox, createWatchedJob: watched, later, read, alerts } = await looked();
+  const { inbox, createWatchedJob: watched, later, read, alerts } = await inspect();
   const chat = await inbox({ name: "Chat" }, replyWith(503));
   const [first, second] = [await watched([chat]), await watched([chat])];
   await first.changeState("down");
@@ -122,9 +122,9 @@ test("an alert that waits behind a failing one counts as undelivered", async () 
   await second.changeState("down");
   // The alert is decided, and the channel waits for its next attempt.
   await alerts.runOnce();
-  const told: { monitorId: string; notified: object[] }[] = await read("attention");
+  const messages: { monitorId: string; notified: object[] }[] = await read("attention");
   for (const { id } of [first, second])
-    expect(told.find(({ monitorId }) => monitorId === id)?.notified).toMatchObject([
+    expect(messages.find(({ monitorId }) => monitorId === id)?.notified).toMatchObject([
       { name: "Chat", status: "pending", error: expect.stringContaining("HTTP 503") },
     ]);
 });

@@ -7,21 +7,21 @@ import { TimelineQuery } from "../../src/dashboard/timeline-schema.ts";
 
 const reason = "Status 502, expected 200–299.";
 
-async function timelined() {
-  const made = await createVisitor();
-  const { id } = await made.monitor();
+async function setUpTimeline() {
+  const visitor = await createVisitor();
+  const { id } = await visitor.monitor();
   const read = (agoMs: number, step: number) =>
-    buildTimeline(made.ours.scope, id, {
-      from: made.time.now - agoMs,
-      to: made.time.now + 1,
+    buildTimeline(visitor.ours.scope, id, {
+      from: visitor.time.now - agoMs,
+      to: visitor.time.now + 1,
       step,
     });
-  return { ...made, id, read };
+  return { ...visitor, id, read };
 }
 
 test("a timeline has the time per status, the latencies and the failure reasons of each point", async () => {
-  await using made = await timelined();
-  const { id, insertPastHeartbeats: past, createIncident: incident, read } = made;
+  await using world = await setUpTimeline();
+  const { id, insertPastHeartbeats: past, createIncident: incident, read } = world;
   const minute = 60_000;
   await past(
     id,
@@ -56,8 +56,8 @@ test("a timeline has the time per status, the latencies and the failure reasons 
 });
 
 test("a past day whose single results are gone has hourly sums, in its timeline and in its figures", async () => {
-  await using made = await timelined();
-  const { id, insertPastHeartbeats: past, ours, store, time } = made;
+  await using world = await setUpTimeline();
+  const { id, insertPastHeartbeats: past, ours, store, time } = world;
   await past(
     id,
     { ago: 20 * dayMs, latencyMs: 20 },
@@ -65,9 +65,9 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
     { ago: 2 * dayMs, latencyMs: 40 },
   );
   const period = { from: time.now - 21 * dayMs, to: time.now - 19 * dayMs };
-  const figures = () => getPeriodFigures(ours.scope, id, period);
+  const buildFigures = () => getPeriodFigures(ours.scope, id, period);
   const timeline = () => buildTimeline(ours.scope, id, { ...period, step: 600 });
-  expect(await figures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
+  expect(await buildFigures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
   expect((await timeline()).step).toBe(600);
   await store.atomic([
     {
@@ -75,7 +75,7 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
       parameters: [time.now - 14 * dayMs],
     },
   ]);
-  expect(await figures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
+  expect(await buildFigures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
   const { step, points } = await timeline();
   expect(step).toBe(3_600);
   expect(points.map(({ upSeconds, downSeconds }) => [upSeconds, downSeconds])).toEqual([
@@ -87,8 +87,8 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
 });
 
 test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {
-  await using made = await timelined();
-  const { id, insertPastHeartbeats: past, read, store, ours, time } = made;
+  await using world = await setUpTimeline();
+  const { id, insertPastHeartbeats: past, read, store, ours, time } = world;
   const event = (ago: number, type: string, message: string) =>
     store.atomic([
       {

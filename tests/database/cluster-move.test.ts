@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** A data directory with these organizations, and values of all kinds. */
-async function filled(...names: string[]): Promise<string> {
+async function fill(...names: string[]): Promise<string> {
   const directory = newDirectory();
   const data = openDataDirectory(directory, usual);
   for (const name of names) await createOrganization(data.store, clock, name);
@@ -53,12 +53,12 @@ const namesIn = async (data: { store: Parameters<typeof listOrganizations>[0] })
   (await listOrganizations(data.store)).map(({ name }) => name).toSorted();
 
 const moveUp = (dataDir: string, hosts: readonly { host: string }[], replace = false) =>
-  importToCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), replace, say() {} });
+  importToCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), replace, print() {} });
 
 const moveDown = (dataDir: string, ...hosts: { host: string }[]) =>
-  exportFromCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), say() {} });
+  exportFromCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), print() {} });
 
-const refusal = (moving: Promise<unknown>) =>
+const readRejection = (moving: Promise<unknown>) =>
   moving.then(
     () => null,
     ({ code, message }: Error & { code?: string }) => ({ code, message }),
@@ -77,7 +77,7 @@ function directoryWithKeyOf(other: string): string {
 function behind(
   node: { host: string },
   path: string,
-  answer: (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>,
+  response: (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>,
 ) {
   const proxy = Bun.serve({
     port: 0,
@@ -90,7 +90,7 @@ function behind(
           method: request.method,
           ...(body && { body }),
         });
-      return pathname === path ? answer(pass) : pass();
+      return pathname === path ? response(pass) : pass();
     },
   });
   proxies.push(proxy);
@@ -100,7 +100,7 @@ function behind(
 describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("three nodes accept all data and return it: the same rows, and secrets that can be decrypted", async () => {
     const cluster = await threeNodes();
-    const directory = await filled("Ours", "Theirs");
+    const directory = await fill("Ours", "Theirs");
     const before = contentIn(directory);
     const moved = await moveUp(directory, cluster);
     expect(moved.rows).toBeGreaterThan(2);
@@ -112,7 +112,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(await namesIn(there)).toEqual(["Ours", "Theirs"]);
     await there.close();
     // No secret is stored yet; even so no other key is accepted.
-    const stranger = await refusal(openData({ dataDir: newDirectory(), database }, usual));
+    const stranger = await readRejection(openData({ dataDir: newDirectory(), database }, usual));
     expect(stranger?.message).toContain("secret.key is missing");
 
     // More than the nodes' log accepts, which would make the leader lose the lead.
@@ -121,7 +121,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     truncateSync(image, maxBytesForSeveralNodes + 1);
     const large = { image, wanted: before, before: image };
     const client = new RqliteClient(addressOfNodes(...cluster));
-    expect(await refusal(replaceAll(client, large))).toMatchObject({
+    expect(await readRejection(replaceAll(client, large))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
     });
@@ -146,7 +146,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("an import that was interrupted after the load is finished by the same command", async () => {
     const node = await oneNode();
-    const directory = await filled("Ours");
+    const directory = await fill("Ours");
     const { keptAside } = await moveUp(directory, [node]);
     copyFileSync(keptAside, join(directory, "signalbox.db"));
     expect((await moveUp(directory, [node])).replaced).toBeNull();
@@ -155,26 +155,28 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("a backup is retried for a while if a node is just creating a snapshot", async () => {
     const node = await oneNode();
-    let asked = 0;
-    const conflict = () =>
+    let requestCount = 0;
+    const buildConflict = () =>
       new Response('CAS conflict: currently held by "snapshot"', { status: 500 });
     const busyOnce = behind(node, "/db/backup", async (pass) =>
-      ++asked === 1 ? conflict() : pass(),
+      ++requestCount === 1 ? buildConflict() : pass(),
     );
     const backup = await new RqliteClient(addressOfNodes(busyOnce)).sendRaw("/db/backup");
     expect((await backup.text()).slice(0, 15)).toBe("SQLite format 3");
-    expect(asked).toBe(2);
-    const busy = behind(node, "/db/backup", async () => conflict());
+    expect(requestCount).toBe(2);
+    const busy = behind(node, "/db/backup", async () => buildConflict());
     const impatient = new RqliteClient(addressOfNodes(busy), { ...defaultPatience, tryMs: 60 });
-    expect(await refusal(impatient.sendRaw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await readRejection(impatient.sendRaw("/db/backup"))).toMatchObject({
+      code: "UNAVAILABLE",
+    });
   });
 
   test("a cluster with data is only overwritten on request, and its data is preserved", async () => {
     const node = await oneNode();
-    const first = await filled("First");
+    const first = await fill("First");
     await moveUp(first, [node]);
-    const second = await filled("Second");
-    expect(await refusal(moveUp(second, [node]))).toMatchObject({
+    const second = await fill("Second");
+    expect(await readRejection(moveUp(second, [node]))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(/is not empty: it has rows in .*organizations.*--replace/),
     });
@@ -193,27 +195,29 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("data that can't be moved is rejected, and nothing changes", async () => {
     const node = await oneNode();
-    const directory = await filled("Ours");
+    const directory = await fill("Ours");
     const before = contentIn(directory);
     const empty = newDirectory();
-    expect((await refusal(moveUp(empty, [node])))?.message).toContain("There is no database");
+    expect((await readRejection(moveUp(empty, [node])))?.message).toContain("There is no database");
     expect(readdirSync(empty)).toEqual([]);
 
-    const running = openDataDirectory(directory, { ...usual, exclusive: true });
+    const running = openDataDirectory(directory, { ...usual, isExclusive: true });
     for (const moving of [() => moveUp(directory, [node]), () => moveDown(directory, node)])
-      expect((await refusal(moving()))?.code).toBe("ALREADY_RUNNING");
+      expect((await readRejection(moving()))?.code).toBe("ALREADY_RUNNING");
     running.close();
 
     const older = newDirectory();
     const migrations = copyMigrationsBefore(newDirectory(), "index_statistics");
     openDataDirectory(older, { ...usual, migrations }).close();
-    expect((await refusal(moveUp(older, [node])))?.code).toBe("MIGRATION_REFUSED");
+    expect((await readRejection(moveUp(older, [node])))?.code).toBe("MIGRATION_REFUSED");
 
-    await moveUp(await filled("Others"), [node]);
-    expect((await refusal(moveDown(directory, node)))?.message).toContain("exists already");
-    expect((await refusal(moveDown(newDirectory(), node)))?.message).toContain("There is no key");
+    await moveUp(await fill("Others"), [node]);
+    expect((await readRejection(moveDown(directory, node)))?.message).toContain("exists already");
+    expect((await readRejection(moveDown(newDirectory(), node)))?.message).toContain(
+      "There is no key",
+    );
     await node.kill();
-    expect((await refusal(moveUp(directory, [node])))?.message).toContain(
+    expect((await readRejection(moveUp(directory, [node])))?.message).toContain(
       "No node of the database",
     );
     expect(listDifferences(before, contentIn(directory))).toEqual([]);
@@ -221,7 +225,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("nothing is moved while a Signalbox runs on the cluster", async () => {
     const node = await oneNode();
-    const directory = await filled("Ours");
+    const directory = await fill("Ours");
     await moveUp(directory, [node]);
     // Its clock is a minute ahead, so that its lease lasts longer than this test.
     const insert = `insert into nodes (id, run, name, version, started_at, beats, beat_at)
@@ -230,10 +234,10 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       method: "POST",
       body: JSON.stringify([insert]),
     });
-    const others = await filled("Others");
+    const others = await fill("Others");
     const moves = [() => moveDown(directory, node), () => moveUp(others, [node], true)];
     for (const move of moves)
-      expect(await refusal(move())).toMatchObject({
+      expect(await readRejection(move())).toMatchObject({
         code: "ALREADY_RUNNING",
         message: expect.stringContaining("https://one.lan"),
       });
@@ -241,7 +245,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("a key that can't decrypt the secrets exports nothing", async () => {
     const node = await oneNode();
-    const directory = await filled("Ours");
+    const directory = await fill("Ours");
     const data = openDataDirectory(directory, usual);
     const [{ id } = { id: "" }] = await listOrganizations(data.store);
     const sealed = JSON.stringify({ password: data.vault.seal("x", `${id}/settings/password`) });
@@ -251,7 +255,9 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     await moveUp(directory, [node]);
     const other = newDirectory();
     writeFileSync(join(other, "secret.key"), "08".repeat(32));
-    expect((await refusal(moveDown(other, node)))?.message).toContain("is another key than that");
+    expect((await readRejection(moveDown(other, node)))?.message).toContain(
+      "is another key than that",
+    );
     expect(readdirSync(other).toSorted()).toEqual(["secret.key", "signalbox.lock"]);
     await moveDown(directory, node);
   });
@@ -264,17 +270,17 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     ],
     [
       "stores another database than the sent one",
-      async (pass) => pass(await imageOf(await filled("Wrong"))),
+      async (pass) => pass(await imageOf(await fill("Wrong"))),
       /not what was loaded \(.*organizations.*given back what it had/,
     ],
-  ])("a load that %s leaves the cluster and the directory unchanged", async (_, answer, why) => {
+  ])("a load that %s leaves the cluster and the directory unchanged", async (_, response, why) => {
     const node = await oneNode();
-    await moveUp(await filled("Before"), [node]);
-    const directory = await filled("Ours");
+    await moveUp(await fill("Before"), [node]);
+    const directory = await fill("Ours");
     const before = contentIn(directory);
     let loads = 0;
-    const proxy = behind(node, "/boot", (pass) => (loads++ === 0 ? answer(pass) : pass()));
-    expect(await refusal(moveUp(directory, [proxy], true))).toMatchObject({
+    const proxy = behind(node, "/boot", (pass) => (loads++ === 0 ? response(pass) : pass()));
+    expect(await readRejection(moveUp(directory, [proxy], true))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(why),
     });
@@ -292,12 +298,12 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       await pass();
       return new Response("lost", { status: 502 });
     });
-    expect((await moveUp(await filled("Ours"), [proxy])).rows).toBeGreaterThan(0);
+    expect((await moveUp(await fill("Ours"), [proxy])).rows).toBeGreaterThan(0);
   });
 
   test("a write to the cluster during an export makes it fail", async () => {
     const node = await oneNode();
-    const directory = await filled("Ours");
+    const directory = await fill("Ours");
     await moveUp(directory, [node]);
     const text = "insert into kinds values (3, 3, '', '')";
     const proxy = behind(node, "/db/backup", async (pass) => {
@@ -308,7 +314,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       });
       return new Response(copy);
     });
-    expect(await refusal(moveDown(directory, proxy))).toMatchObject({
+    expect(await readRejection(moveDown(directory, proxy))).toMatchObject({
       code: "ALREADY_RUNNING",
       message: expect.stringContaining(
         "Another client has written to the cluster meanwhile (kinds)",

@@ -41,7 +41,7 @@ function open(path: string, options: Partial<OpenOptions> = {}) {
 }
 
 /** A directory that an organization used, and its database file. */
-async function used() {
+async function readUsed() {
   const path = newDirectory();
   const data = open(path);
   await createOrganization(data.store, clock, "Ours");
@@ -57,7 +57,7 @@ function bytesIn(path: string): Map<string, string> {
 }
 
 /** Error of a rejected opening. Every file must be unchanged. */
-function refusal(path: string, options: Partial<OpenOptions> = {}) {
+function readRejection(path: string, options: Partial<OpenOptions> = {}) {
   const before = bytesIn(path);
   try {
     open(path, options).close();
@@ -89,7 +89,7 @@ describe("creation and access", () => {
 
   test("a new directory is created with its parents, private to its owner, and so are its files", () => {
     const path = join(newDirectory(), "a", "b");
-    const data = open(path, { exclusive: true });
+    const data = open(path, { isExclusive: true });
     expect(modeOf(path)).toBe("700");
     const names = readdirSync(path);
     for (const name of ["signalbox.db", "secret.key", "instance.json", "signalbox.lock"])
@@ -99,24 +99,24 @@ describe("creation and access", () => {
   });
 
   test("a directory that was accessible to others becomes private", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     chmodSync(path, 0o755);
     open(path).close();
     expect(modeOf(path)).toBe("700");
   });
 
   test("a directory has one server at a time", async () => {
-    const { path } = await used();
-    const server = open(path, { exclusive: true });
-    expect(refusal(path, { exclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
+    const { path } = await readUsed();
+    const server = open(path, { isExclusive: true });
+    expect(readRejection(path, { isExclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
     expect(await slugsIn(path)).toEqual(["ours"]);
     server.close();
-    expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
+    expect(await slugsIn(path, { isExclusive: true })).toEqual(["ours"]);
   });
 
   test("a lock that is a link, a folder or foreign is reported as such", () => {
     const [elsewhere, path] = [newDirectory(), newDirectory()];
-    const running = open(elsewhere, { exclusive: true });
+    const running = open(elsewhere, { isExclusive: true });
     const file = join(path, "signalbox.lock");
     const spoils = [
       () => symlinkSync(join(elsewhere, "signalbox.lock"), file),
@@ -127,18 +127,21 @@ describe("creation and access", () => {
     for (const spoil of spoils) {
       spoil();
       const message = expect.stringContaining(`${file} can't be locked`);
-      expect(refusal(path, { exclusive: true })).toEqual({ code: "DATA_UNUSABLE", message });
+      expect(readRejection(path, { isExclusive: true })).toEqual({
+        code: "DATA_UNUSABLE",
+        message,
+      });
       rmSync(file, { recursive: true });
     }
     expect(existsSync(join(elsewhere, "missing"))).toBe(false);
     running.close();
-    open(path, { exclusive: true }).close();
+    open(path, { isExclusive: true }).close();
   });
 
   test("a lock file of a dead process blocks no start", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     writeFileSync(join(path, "signalbox.lock"), "");
-    expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
+    expect(await slugsIn(path, { isExclusive: true })).toEqual(["ours"]);
   });
 
   test("a path that can't be a directory is unusable", () => {
@@ -175,9 +178,9 @@ describe("an unusable database is rejected, and nothing is overwritten", () => {
     ],
   ];
   test.each(damages)("%s", async (_what, damage) => {
-    const { path, file } = await used();
+    const { path, file } = await readUsed();
     damage(file);
-    const refused = refusal(path, { exclusive: true, upgrade: true });
+    const refused = readRejection(path, { isExclusive: true, upgrade: true });
     expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringContaining(file) });
     expect(refused?.message).toMatch(/backup/);
   });
@@ -186,30 +189,30 @@ describe("an unusable database is rejected, and nothing is overwritten", () => {
 describe("starting over without data", () => {
   test("an empty database is moved aside, a missing one is created; the key is preserved", async () => {
     for (const damage of [truncateSync, rmSync]) {
-      const { path, file } = await used();
+      const { path, file } = await readUsed();
       const key = readFileSync(join(path, "secret.key"), "utf8");
       damage(file);
-      expect(await slugsIn(path, { init: true })).toEqual([]);
+      expect(await slugsIn(path, { createsMissing: true })).toEqual([]);
       expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(key);
       expect(existsSync(`${file}.empty-${now}`)).toBe(damage === truncateSync);
     }
   });
 
   test("a database with data is opened, not replaced", async () => {
-    const { path } = await used();
-    expect(await slugsIn(path, { init: true })).toEqual(["ours"]);
+    const { path } = await readUsed();
+    expect(await slugsIn(path, { createsMissing: true })).toEqual(["ours"]);
   });
 
   test("a foreign or damaged database is rejected anyway", async () => {
-    const { path, file } = await used();
+    const { path, file } = await readUsed();
     writeFileSync(file, "not a database ".repeat(100));
-    expect(refusal(path, { init: true })).toMatchObject({ code: "DATA_UNUSABLE" });
+    expect(readRejection(path, { createsMissing: true })).toMatchObject({ code: "DATA_UNUSABLE" });
   });
 });
 
 describe("the key of the stored secrets", () => {
   test("is the same at every start", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     const [first, second] = [open(path), open(path)];
     expect(second.vault.open(first.vault.seal("secret", "place"), "place")).toBe("secret");
     first.close();
@@ -217,12 +220,12 @@ describe("the key of the stored secrets", () => {
   });
 
   test("is neither replaced when it is missing, nor accepted when it is invalid", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     const key = join(path, "secret.key");
     writeFileSync(key, "abc");
-    expect(refusal(path)).toMatchObject({ code: "DATA_UNUSABLE" });
+    expect(readRejection(path)).toMatchObject({ code: "DATA_UNUSABLE" });
     rmSync(key);
-    const refused = refusal(path);
+    const refused = readRejection(path);
     expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringContaining(key) });
     expect(existsSync(key)).toBe(false);
   });
@@ -233,8 +236,8 @@ describe("data of another version", () => {
     writeMigrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
 
   test("older data stays unchanged without a request to upgrade", async () => {
-    const { path } = await used();
-    expect(refusal(path, { migrations: newer() })).toEqual({
+    const { path } = await readUsed();
+    expect(readRejection(path, { migrations: newer() })).toEqual({
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining("signalbox migrate"),
     });
@@ -243,7 +246,7 @@ describe("data of another version", () => {
   });
 
   test("an upgrade leaves a complete, private copy of the older data next to it", async () => {
-    const { path, file } = await used();
+    const { path, file } = await readUsed();
     const data = open(path, { migrations: newer(), upgrade: true });
     expect(data.migrated).toBe(1);
     expect(data.database.query("SELECT slug, motto FROM organizations").values()).toEqual([
@@ -259,7 +262,7 @@ describe("data of another version", () => {
   });
 
   test("the copies of the last two upgrades are preserved, and can be restored", async () => {
-    const { path, file } = await used();
+    const { path, file } = await readUsed();
     for (const [index, later] of [1_000, 2_000, 20_000].entries()) {
       const texts = ["motto", "song", "flag"]
         .slice(0, index + 1)
@@ -283,13 +286,13 @@ describe("data of another version", () => {
   });
 
   test("without space for the copy the upgrade reports it and continues, or is rejected if a copy is required", async () => {
-    const { path } = await used();
-    const said: string[] = [];
+    const { path } = await readUsed();
+    const texts: string[] = [];
     const options = {
       migrations: newer(),
       upgrade: true,
       freeBytes: () => 1024 ** 2,
-      onMissingCopy: (message: string) => said.push(message),
+      onMissingCopy: (message: string) => texts.push(message),
     };
     const database = new Database(join(path, "signalbox.db"));
     database.run("CREATE TABLE filler (text TEXT) STRICT");
@@ -297,35 +300,35 @@ describe("data of another version", () => {
     database.close();
     // One and a half times the size of the database.
     const needed = formatBytes(1.5 * statSync(join(path, "signalbox.db")).size);
-    const refused = refusal(path, { ...options, requireCopy: true });
+    const refused = readRejection(path, { ...options, requireCopy: true });
     expect(refused).toEqual({
       code: "MIGRATION_REFUSED",
       message: expect.stringMatching(
         new RegExp(`1.0 MB are free, ${needed} are needed.*--require-copy`),
       ),
     });
-    expect(said).toEqual([]);
+    expect(texts).toEqual([]);
     const data = open(path, options);
     expect(data.migrated).toBe(1);
     data.close();
-    expect(said).toEqual([expect.stringContaining("1.0 MB are free")]);
+    expect(texts).toEqual([expect.stringContaining("1.0 MB are free")]);
     expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
   });
 
   test("newer data is rejected, also by an upgrade", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     open(path, { migrations: newer(), upgrade: true }).close();
     for (const upgrade of [false, true])
-      expect(refusal(path, { upgrade })).toMatchObject({ code: "MIGRATION_REFUSED" });
+      expect(readRejection(path, { upgrade })).toMatchObject({ code: "MIGRATION_REFUSED" });
   });
 
   test("a failing upgrade leaves the older data in use", async () => {
-    const { path } = await used();
+    const { path } = await readUsed();
     const migrations = writeMigrationFolder(newDirectory(), [
       "DELETE FROM organizations;",
       "NONSENSE;",
     ]);
-    expect(refusal(path, { migrations, upgrade: true })).toMatchObject({
+    expect(readRejection(path, { migrations, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
     });
     expect(await slugsIn(path)).toEqual(["ours"]);

@@ -129,7 +129,7 @@ describe("an encrypted file is rejected", () => {
 
   test("with chunks swapped, left out or repeated", async () => {
     const start = payloadStart(Buffer.from(await whole));
-    const parts = (bytes: Buffer) =>
+    const buildParts = (bytes: Buffer) =>
       [0, 1, 2, 3].map((index) =>
         index === 0
           ? bytes.subarray(0, start)
@@ -142,7 +142,7 @@ describe("an encrypted file is rejected", () => {
       [0, 1, 2, 3, 3],
     ])
       await assertRejected(
-        (bytes) => Buffer.concat(order.map((index) => parts(bytes)[index] as Buffer)),
+        (bytes) => Buffer.concat(order.map((index) => buildParts(bytes)[index] as Buffer)),
         order,
       );
   });

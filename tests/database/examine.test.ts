@@ -17,7 +17,7 @@ function healthy() {
 }
 
 /** Problems that the examination finds. */
-function problems(path: string, migrations = getBuiltMigrations()): string[] {
+function buildProblems(path: string, migrations = getBuiltMigrations()): string[] {
   return examine(path, migrations)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject }) => `${verdict}: ${subject}`);
@@ -31,7 +31,7 @@ test("a healthy directory has no problem, and the examination does not change it
   expect(findings.map(({ subject }) => subject)).toEqual(
     expect.arrayContaining([...subjects, "schema", "secrets"]),
   );
-  expect(problems(path)).toEqual([]);
+  expect(buildProblems(path)).toEqual([]);
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
@@ -81,14 +81,14 @@ const damages: [what: string, damage: (file: string) => void, found: string][] =
 test.each(damages)("it finds %s", (_what, damage, found) => {
   const { path, file } = healthy();
   damage(file);
-  expect(problems(path)).toEqual([found]);
+  expect(buildProblems(path)).toEqual([found]);
 });
 
 test("it finds data of an older version, and of a newer one", () => {
   const { path } = healthy();
   const newer = writeMigrationFolder(newDirectory(), ["CREATE TABLE more (id INTEGER) STRICT;"]);
-  expect(problems(path, newer)).toEqual(["problem: schema"]);
+  expect(buildProblems(path, newer)).toEqual(["problem: schema"]);
   const clock = Date.now;
   openDataDirectory(path, { migrations: newer, clock, upgrade: true }).close();
-  expect(problems(path)).toEqual(["unusable: database"]);
+  expect(buildProblems(path)).toEqual(["unusable: database"]);
 });

@@ -27,7 +27,7 @@ const rebuild = [
 const folderOf = (...texts: string[]) => writeMigrationFolder(newDirectory(), texts, null);
 
 /** A database with the first migration, two parents and three children. */
-function filled() {
+function fill() {
   const database = openDatabase(":memory:");
   migrate(database, folderOf(first));
   database.run("INSERT INTO parents VALUES (1, 'Ada'), (2, 'Bob')");
@@ -35,7 +35,7 @@ function filled() {
   return database;
 }
 
-type Database = ReturnType<typeof filled>;
+type Database = ReturnType<typeof fill>;
 
 function dump(database: Database): string {
   const tables = database
@@ -49,7 +49,7 @@ function dump(database: Database): string {
 const keysOn = (database: Database) => database.query("PRAGMA foreign_keys").values()[0]?.[0] === 1;
 
 /** Message of a rejected migration. The database must be unchanged, with its foreign keys on. */
-function refusal(database: Database, folder: string): string {
+function readRejection(database: Database, folder: string): string {
   const before = dump(database);
   let message = "";
   try {
@@ -72,7 +72,7 @@ test("an empty database gets every migration, and none a second time", () => {
 });
 
 test("an older database gets only new migrations, and its rows are preserved", () => {
-  const database = filled();
+  const database = fill();
   const folder = folderOf(first, addColumn, "CREATE TABLE more (id INTEGER) STRICT;");
   expect(migrate(database, folder)).toBe(2);
   expect(database.query("SELECT * FROM parents").values()).toEqual([
@@ -95,7 +95,7 @@ test("rows that could be lost are saved first, and only then", () => {
 });
 
 test("rebuilding a table preserves the rows that refer to it", () => {
-  const database = filled();
+  const database = fill();
   expect(migrate(database, folderOf(first, rebuild))).toBe(1);
   expect(database.query("SELECT * FROM children").values()).toEqual([
     [1, 1],
@@ -108,14 +108,14 @@ test("rebuilding a table preserves the rows that refer to it", () => {
 });
 
 test("data of a newer version is rejected", () => {
-  const database = filled();
+  const database = fill();
   migrate(database, folderOf(first, addColumn));
-  expect(refusal(database, folderOf(first))).toContain("newer Signalbox");
+  expect(readRejection(database, folderOf(first))).toContain("newer Signalbox");
 });
 
 test("edited, replaced or reordered migrations are rejected", () => {
   const more = "CREATE TABLE more (id INTEGER) STRICT;";
-  const database = filled();
+  const database = fill();
   migrate(database, folderOf(first, addColumn));
   for (const texts of [
     [`${first} -- edited`, addColumn],
@@ -123,7 +123,7 @@ test("edited, replaced or reordered migrations are rejected", () => {
     [addColumn, first],
     [more, first, addColumn],
   ])
-    expect(refusal(database, folderOf(...texts))).toContain("history");
+    expect(readRejection(database, folderOf(...texts))).toContain("history");
 });
 
 test.each([
@@ -134,8 +134,8 @@ test.each([
   ],
   ["would leave a row without its parent", "DELETE FROM parents WHERE id = 1;"],
 ])("a migration that %s changes nothing, nor do those before it", (_what, broken) => {
-  const database = filled();
-  const message = refusal(database, folderOf(first, addColumn, rebuild, broken));
+  const database = fill();
+  const message = readRejection(database, folderOf(first, addColumn, rebuild, broken));
   expect(message).toContain("changed nothing");
 });
 

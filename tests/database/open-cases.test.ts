@@ -38,7 +38,7 @@ test("cases that an older version opened are recognized by their original keys",
      values ('o', 'incident', 'Slow', 'investigating', 'major', 'manual', 1, ?1, ?1, 1)`,
     [now],
   );
-  const tell = (id: string, subject: string, channelId: string, state: string) => {
+  const describe = (id: string, subject: string, channelId: string, state: string) => {
     database.run(
       "insert into alerts (organization_id, id, type, at, data) values ('o', ?1, 'x', ?2, '{}')",
       [`alert-${id}`, now],
@@ -65,9 +65,9 @@ test("cases that an older version opened are recognized by their original keys",
       ],
     );
   };
-  tell("d1", "monitor", "p", "down");
-  tell("d2", "monitor", "w", "down");
-  tell("d3", "incident", "g", "open");
+  describe("d1", "monitor", "p", "down");
+  describe("d2", "monitor", "w", "down");
+  describe("d3", "incident", "g", "open");
   run(database, files.slice(step, step + 1));
   const found = database
     .query(
@@ -78,7 +78,7 @@ test("cases that an older version opened are recognized by their original keys",
     ["g", "incident", "major", "signalbox-incident", "alert-d3"],
     ["p", "monitor", "down", "signalbox-monitor", "alert-d1"],
   ]);
-  const kept = database.query("select count(*), count(case_key) from deliveries").values();
-  expect(kept).toEqual([[3, 0]]);
+  const stored = database.query("select count(*), count(case_key) from deliveries").values();
+  expect(stored).toEqual([[3, 0]]);
   expect(database.query("pragma integrity_check").values()).toEqual([["ok"]]);
 });

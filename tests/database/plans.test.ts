@@ -128,11 +128,11 @@ test("no request scans a table that grows over time", async () => {
     texts.add(text);
     return query(text);
   }) as typeof database.query;
-  const answers = await crawlRoutes(reads.dashboard, ids, page);
+  const responses = await crawlRoutes(reads.dashboard, ids, page);
   for (const path of narrowed)
     expect([path, (await page("GET", `/dashboard${path}`)).status]).toEqual([path, 200]);
   database.query = query;
-  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(70);
+  expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThan(70);
   const selects = [...texts].filter((text) => /^\s*(select|with)\b/i.test(text));
   expect(selects.length).toBeGreaterThan(50);
   const found = selects

@@ -29,7 +29,11 @@ const open = (path: string, migrations = getBuiltMigrations(), upgrade = false) 
   openDataDirectory(path, { migrations, clock, upgrade });
 
 /** A data directory with this organization, and a secret unless `hasSecret` is false. */
-async function used({ name = "Ours", hasSecret = true, migrations = getBuiltMigrations() } = {}) {
+async function readUsed({
+  name = "Ours",
+  hasSecret = true,
+  migrations = getBuiltMigrations(),
+} = {}) {
   const path = join(newDirectory(), "data");
   const data = open(path, migrations);
   await createOrganization(data.store, clock, name);
@@ -46,14 +50,14 @@ async function used({ name = "Ours", hasSecret = true, migrations = getBuiltMigr
 }
 
 /** A backup of such a directory, and its key. */
-async function backedUp(settings: Parameters<typeof used>[0] = {}) {
-  const path = await used({ name: "Theirs", ...settings });
+async function backUpAppliance(settings: Parameters<typeof readUsed>[0] = {}) {
+  const path = await readUsed({ name: "Theirs", ...settings });
   const file = join(path, "..", "backup.db");
   await copyDatabase(path, file);
   return { file, key: join(path, "secret.key") };
 }
 
-const restored = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
+const restoreParts = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
   restore({ dataDir, file, migrations: getBuiltMigrations(), clock, ...options });
 
 function bytesBelow(path: string): Record<string, string> {
@@ -81,11 +85,11 @@ const refusalOf = async (work: () => unknown) => {
 
 describe("a backup that is restored", () => {
   test("replaces the data, which is preserved with its key under a dated name", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
     const before = readFileSync(join(path, "signalbox.db"));
     const oldKey = readFileSync(join(path, "secret.key"), "utf8");
     const aside = join(path, "before-restore-2026-11-22-130112");
-    expect(await restored(path, file, { key })).toEqual({
+    expect(await restoreParts(path, file, { key })).toEqual({
       dataDir: path,
       keptAside: aside,
       organizations: 1,
@@ -101,19 +105,19 @@ describe("a backup that is restored", () => {
   });
 
   test("can be restored twice within a second without losing the first preserved data", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
-    const first = await restored(path, file, { key });
-    const second = await restored(path, file, { key });
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const first = await restoreParts(path, file, { key });
+    const second = await restoreParts(path, file, { key });
     expect(second.keptAside).toBe(`${first.keptAside}-2`);
     expect(await slugsIn(String(first.keptAside))).toEqual(["ours"]);
     expect(await slugsIn(String(second.keptAside))).toEqual(["theirs"]);
   });
 
   test("can be restored into an empty or missing directory", async () => {
-    const { file, key } = await backedUp();
+    const { file, key } = await backUpAppliance();
     const [empty, missing] = [newDirectory(), join(newDirectory(), "a", "b")];
     for (const path of [empty, missing]) {
-      expect(await restored(path, file, { key })).toMatchObject({
+      expect(await restoreParts(path, file, { key })).toMatchObject({
         keptAside: null,
         secrets: "open",
       });
@@ -122,41 +126,41 @@ describe("a backup that is restored", () => {
   });
 
   test("leaves other files in the directory unchanged", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
     writeFileSync(join(path, "letters.txt"), "Dear");
-    await restored(path, file, { key });
+    await restoreParts(path, file, { key });
     expect(readFileSync(join(path, "letters.txt"), "utf8")).toBe("Dear");
   });
 
   test("is not affected by the log of the old database", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
     const running = open(path);
     await createOrganization(running.store, clock, "Late");
     const log = readFileSync(join(path, "signalbox.db-wal"));
     expect(log.length).toBeGreaterThan(0);
-    const { keptAside } = await restored(path, file, { key });
+    const { keptAside } = await restoreParts(path, file, { key });
     running.close();
     expect(await slugsIn(path)).toEqual(["theirs"]);
     expect(await slugsIn(String(keptAside))).toEqual(["late", "ours"]);
   });
 
   test("is opened by the key in the directory if it fits", async () => {
-    const path = await used();
+    const path = await readUsed();
     const file = join(newDirectory(), "backup.db");
     await copyDatabase(path, file);
-    expect((await restored(path, file)).secrets).toBe("open");
+    expect((await restoreParts(path, file)).secrets).toBe("open");
     expect(await slugsIn(path)).toEqual(["ours"]);
   });
 
   test("without a key needs its key to start, and rejects any other", async () => {
-    const { file, key } = await backedUp();
+    const { file, key } = await backUpAppliance();
     const path = newDirectory();
-    expect((await restored(path, file)).secrets).toBe("closed");
+    expect((await restoreParts(path, file)).secrets).toBe("closed");
     expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is missing`),
     });
-    copyFileSync(join(await used(), "secret.key"), join(path, "secret.key"));
+    copyFileSync(join(await readUsed(), "secret.key"), join(path, "secret.key"));
     expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is another key`),
@@ -166,9 +170,9 @@ describe("a backup that is restored", () => {
   });
 
   test("without secrets needs no key", async () => {
-    const { file } = await backedUp({ hasSecret: false });
+    const { file } = await backUpAppliance({ hasSecret: false });
     const path = newDirectory();
-    expect((await restored(path, file)).secrets).toBe("none");
+    expect((await restoreParts(path, file)).secrets).toBe("none");
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
 
@@ -176,16 +180,16 @@ describe("a backup that is restored", () => {
     const migrations = writeMigrationFolder(newDirectory(), [
       "ALTER TABLE people ADD COLUMN x TEXT;",
     ]);
-    const { file, key } = await backedUp();
+    const { file, key } = await backUpAppliance();
     const path = newDirectory();
-    expect((await restored(path, file, { key, migrations })).migrations).toBe(1);
+    expect((await restoreParts(path, file, { key, migrations })).migrations).toBe(1);
     const data = open(path, migrations, true);
     expect(data.migrated).toBe(1);
     data.close();
   });
 
   test("can be a copy that SQLite itself created, in any journal mode", async () => {
-    const { file, key } = await backedUp();
+    const { file, key } = await backUpAppliance();
     const copy = join(newDirectory(), "copy.db");
     const database = new Database(file);
     database.query("VACUUM INTO ?").run(copy);
@@ -194,17 +198,17 @@ describe("a backup that is restored", () => {
     other.run("PRAGMA journal_mode = WAL");
     other.close();
     const path = newDirectory();
-    await restored(path, copy, { key });
+    await restoreParts(path, copy, { key });
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
 
   test("is only verified by a dry run", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
     const before = bytesBelow(path);
-    expect((await restored(path, file, { key, dryRun: true })).organizations).toBe(1);
+    expect((await restoreParts(path, file, { key, dryRun: true })).organizations).toBe(1);
     expect(bytesBelow(path)).toEqual(before);
     const nowhere = join(newDirectory(), "a", "b");
-    await restored(nowhere, file, { key, dryRun: true });
+    await restoreParts(nowhere, file, { key, dryRun: true });
     expect(existsSync(join(nowhere, ".."))).toBe(false);
   });
 });
@@ -212,7 +216,7 @@ describe("a backup that is restored", () => {
 describe("a backup under a passphrase", () => {
   const passphrase = "correct horse battery";
   async function encrypted(withKey: boolean) {
-    const path = await used({ name: "Theirs" });
+    const path = await readUsed({ name: "Theirs" });
     const file = join(path, "..", "backup.sealed");
     await copyDatabase(path, file, { passphrase, withKey });
     return { path, file, key: join(path, "secret.key") };
@@ -221,7 +225,7 @@ describe("a backup under a passphrase", () => {
   test("is restored with all its rows, and with its key if it contains one", async () => {
     const { path: from, file, key } = await encrypted(true);
     const path = join(newDirectory(), "data");
-    expect(await restored(path, file, { passphrase })).toMatchObject({ secrets: "open" });
+    expect(await restoreParts(path, file, { passphrase })).toMatchObject({ secrets: "open" });
     expect(await slugsIn(path)).toEqual(["theirs"]);
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
     const sealed = readFileSync(file);
@@ -234,29 +238,29 @@ describe("a backup under a passphrase", () => {
 
   test("without a key is opened by the given one, or needs it later", async () => {
     const { file, key } = await encrypted(false);
-    expect((await restored(newDirectory(), file, { passphrase, key })).secrets).toBe("open");
-    expect((await restored(newDirectory(), file, { passphrase })).secrets).toBe("closed");
+    expect((await restoreParts(newDirectory(), file, { passphrase, key })).secrets).toBe("open");
+    expect((await restoreParts(newDirectory(), file, { passphrase })).secrets).toBe("closed");
   });
 
   test("is a plain backup with its key once it is decrypted", async () => {
     const { file, key } = await encrypted(true);
     const path = join(newDirectory(), "data");
     await decryptFile(file, `${file}.db`, passphrase);
-    expect(await restored(path, `${file}.db`)).toMatchObject({ secrets: "open" });
+    expect(await restoreParts(path, `${file}.db`)).toMatchObject({ secrets: "open" });
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
   });
 
   test("changes nothing without its passphrase, with a wrong one, or if it is damaged", async () => {
     const { file } = await encrypted(true);
-    const path = await used();
+    const path = await readUsed();
     const nowhere = join(newDirectory(), "a", "b");
     const before = bytesBelow(path);
     const bytes = readFileSync(file);
-    const assertRefused = async (words: string | null, said: string, directories = [path]) => {
+    const assertRefused = async (words: string | null, text: string, directories = [path]) => {
       for (const dataDir of directories)
-        expect(await refusalOf(() => restored(dataDir, file, { passphrase: words }))).toEqual({
+        expect(await refusalOf(() => restoreParts(dataDir, file, { passphrase: words }))).toEqual({
           code: "DATA_UNUSABLE",
-          message: expect.stringContaining(said),
+          message: expect.stringContaining(text),
         });
     };
     const needsPassphrase =
@@ -328,23 +332,27 @@ const damages: [what: string, damage: (file: string) => void, said: RegExp][] = 
 
 describe("an invalid backup changes nothing and is reported", () => {
   /** Directories in which a rejected restore could leave files. */
-  async function places() {
-    const [full, empty, missing] = [await used(), newDirectory(), join(newDirectory(), "a", "b")];
+  async function readPlaces() {
+    const [full, empty, missing] = [
+      await readUsed(),
+      newDirectory(),
+      join(newDirectory(), "a", "b"),
+    ];
     return {
       all: [full, empty, missing],
       state: () => [bytesBelow(full), readdirSync(empty), existsSync(join(missing, ".."))],
     };
   }
 
-  test.each(damages)("%s", async (what, damage, said) => {
-    const { file, key } = await backedUp();
+  test.each(damages)("%s", async (what, damage, text) => {
+    const { file, key } = await backUpAppliance();
     damage(file);
-    const { all, state } = await places();
+    const { all, state } = await readPlaces();
     const before = state();
     for (const path of all) {
-      const refused = await refusalOf(() => restored(path, file, { key }));
+      const refused = await refusalOf(() => restoreParts(path, file, { key }));
       const code = what === "missing" ? "VALIDATION_ERROR" : "DATA_UNUSABLE";
-      expect(refused).toEqual({ code, message: expect.stringMatching(said) });
+      expect(refused).toEqual({ code, message: expect.stringMatching(text) });
       expect(refused?.message).toContain(file);
       expect(refused?.message).toContain("Nothing was changed");
       expect(state()).toEqual(before);
@@ -352,9 +360,9 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 
   test("cut at any point, or with one bit changed anywhere", async () => {
-    const { file, key } = await backedUp();
+    const { file, key } = await backUpAppliance();
     const whole = readFileSync(file);
-    const path = await used();
+    const path = await readUsed();
     const before = bytesBelow(path);
     const step = Math.floor(whole.length / 97);
     const spots = [...Array(98).keys()].map((index) => Math.min(index * step, whole.length - 1));
@@ -365,7 +373,7 @@ describe("an invalid backup changes nothing and is reported", () => {
       flipped[spot] = (flipped[spot] ?? 0) ^ (1 << (spot % 8));
       for (const bytes of [flipped, whole.subarray(0, spot)]) {
         writeFileSync(file, bytes);
-        const refused = await refusalOf(() => restored(path, file, { key }));
+        const refused = await refusalOf(() => restoreParts(path, file, { key }));
         expect([spot, bytes.length, refused?.code]).toEqual([spot, bytes.length, "DATA_UNUSABLE"]);
       }
     }
@@ -376,18 +384,18 @@ describe("an invalid backup changes nothing and is reported", () => {
     const [newer, other] = ["ALTER TABLE people ADD x TEXT;", "ALTER TABLE people ADD y TEXT;"].map(
       (text) => writeMigrationFolder(newDirectory(), [text]),
     );
-    const { file, key } = await backedUp({ migrations: newer! });
-    const path = await used();
+    const { file, key } = await backUpAppliance({ migrations: newer! });
+    const path = await readUsed();
     const before = bytesBelow(path);
     for (const migrations of [getBuiltMigrations(), other!])
-      expect(await refusalOf(() => restored(path, file, { key, migrations }))).toMatchObject({
+      expect(await refusalOf(() => restoreParts(path, file, { key, migrations }))).toMatchObject({
         code: "MIGRATION_REFUSED",
       });
     expect(bytesBelow(path)).toEqual(before);
   });
 
   test("whose secrets neither the given key nor that of the directory can decrypt", async () => {
-    const [{ file }, path] = [await backedUp(), await used()];
+    const [{ file }, path] = [await backUpAppliance(), await readUsed()];
     const none = join(newDirectory(), "secret.key");
     writeFileSync(none, "not a key");
     const before = bytesBelow(path);
@@ -397,7 +405,7 @@ describe("an invalid backup changes nothing and is reported", () => {
       [none, "not a key"],
       [`${none}.gone`, "There is no key"],
     ] as const)
-      expect(await refusalOf(() => restored(path, file, { key }))).toEqual({
+      expect(await refusalOf(() => restoreParts(path, file, { key }))).toEqual({
         code: "DATA_UNUSABLE",
         message: expect.stringContaining(said),
       });
@@ -405,14 +413,14 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 
   test("while a server runs on the directory", async () => {
-    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
     const server = openDataDirectory(path, {
       migrations: getBuiltMigrations(),
       clock,
-      exclusive: true,
+      isExclusive: true,
     });
     const before = bytesBelow(path);
-    expect(await refusalOf(() => restored(path, file, { key }))).toMatchObject({
+    expect(await refusalOf(() => restoreParts(path, file, { key }))).toMatchObject({
       code: "ALREADY_RUNNING",
     });
     expect(bytesBelow(path)).toEqual(before);
@@ -421,7 +429,7 @@ describe("an invalid backup changes nothing and is reported", () => {
 });
 
 test("an interrupted restore is finished by the next opening of the directory", async () => {
-  const [{ file, key }, path] = [await backedUp(), await used()];
+  const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
   const { ready, aside } = buildStagingPaths(path, "2026-11-22-130112");
   mkdirSync(ready);
   const bytes = readFileSync(file).subarray(0, -48);

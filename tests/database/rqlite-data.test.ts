@@ -32,7 +32,7 @@ async function newCluster(flags: string[] = [], credentials = "") {
   const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
   const client = new RqliteClient(addressOfNodes(node));
-  const machine = (directory = newDirectory()) => ({
+  const setUpMachine = (directory = newDirectory()) => ({
     directory,
     open: (options: Partial<OpenOptions> = {}) =>
       openData({ dataDir: directory, database }, { ...usual, ...options }),
@@ -42,22 +42,22 @@ async function newCluster(flags: string[] = [], credentials = "") {
         ({ code, message }) => ({ code, message }),
       ),
   });
-  const rows = async (text: string) => (await client.query([[text]]))[0]?.values ?? [];
+  const readRows = async (text: string) => (await client.query([[text]]))[0]?.values ?? [];
   const write = (...texts: string[]) =>
     client.execute(
       texts.map((text) => [text] as const),
       async () => false,
     );
-  return { node, database, machine, rows, write };
+  return { node, database, setUpMachine, readRows, write };
 }
 
 const organizationsSql = "select sql from sqlite_schema where name = 'organizations'";
 
 /** A migration that adds a column by a rebuild, as drizzle-kit generates it. */
-const rebuildOf = (made: string) =>
+const rebuildOf = (text: string) =>
   [
     "PRAGMA foreign_keys=OFF;",
-    made.replace(/organizations/, "__new_organizations").replace(/\)([^)]*)$/, ", rank integer)$1"),
+    text.replace(/organizations/, "__new_organizations").replace(/\)([^)]*)$/, ", rank integer)$1"),
     "INSERT INTO __new_organizations SELECT *, 7 FROM organizations;",
     "DROP TABLE `organizations`;",
     "ALTER TABLE __new_organizations RENAME TO organizations;",
@@ -69,11 +69,11 @@ const schema = `select type, name, sql from sqlite_schema where name not like 's
 
 describe.skipIf(!hasRqlite)("opening a cluster", () => {
   test("creates the same tables as in a file, at the first use", async () => {
-    const { machine, rows } = await newCluster();
-    const data = await machine().open();
+    const { setUpMachine, readRows } = await newCluster();
+    const data = await setUpMachine().open();
     expect(data.migrated).toBeGreaterThan(10);
     const file = openDataDirectory(newDirectory(), usual);
-    expect(await rows(schema)).toEqual(file.database.query(schema).values() as never);
+    expect(await readRows(schema)).toEqual(file.database.query(schema).values() as never);
     const again = await createOrganization(data.store, clock, "Ours");
     expect((await listOrganizations(data.store)).map(({ id }) => id)).toEqual([again.id]);
     await data.close();
@@ -81,24 +81,24 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("two machines at once: one upgrades, the other waits; the directory contains no database", async () => {
-    const { machine, rows } = await newCluster();
-    const [one, other] = [machine(), machine()];
+    const { setUpMachine, readRows } = await newCluster();
+    const [one, other] = [setUpMachine(), setUpMachine()];
     writeFileSync(join(one.directory, "secret.key"), "07".repeat(32));
     copyFileSync(join(one.directory, "secret.key"), join(other.directory, "secret.key"));
     const data = await Promise.all([one.open(), other.open()]);
-    const [[count] = []] = await rows("select count(*) from __drizzle_migrations");
+    const [[count] = []] = await readRows("select count(*) from __drizzle_migrations");
     expect(data.map(({ migrated }) => migrated).toSorted((a, b) => a - b)).toEqual([
       0,
       Number(count),
     ]);
-    expect(await rows("select * from migration_lease")).toEqual([]);
+    expect(await readRows("select * from migration_lease")).toEqual([]);
     expect(readdirSync(one.directory)).toEqual(["secret.key"]);
     await Promise.all(data.map((each) => each.close()));
   });
 
   test("the key is the same on every machine", async () => {
-    const { machine } = await newCluster();
-    const [first, second] = [machine(), machine()];
+    const { setUpMachine } = await newCluster();
+    const [first, second] = [setUpMachine(), setUpMachine()];
     await (await first.open()).close();
     expect(await second.refusal()).toMatchObject({
       code: "DATA_UNUSABLE",
@@ -115,8 +115,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("older data is upgraded on request, after a copy; newer data and another history are rejected", async () => {
-    const { machine } = await newCluster();
-    const { directory, open, refusal } = machine();
+    const { setUpMachine } = await newCluster();
+    const { directory, open, refusal } = setUpMachine();
     const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
     expect(await refusal()).toMatchObject({
@@ -159,26 +159,26 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
       "constraint failed",
     ],
   ])("if %s, a migration changes nothing", async (_, text, why) => {
-    const { machine, rows } = await newCluster();
-    const { open, refusal } = machine();
+    const { setUpMachine, readRows } = await newCluster();
+    const { open, refusal } = setUpMachine();
     const data = await open();
     await createOrganization(data.store, clock, "Ours");
     await data.close();
-    const before = await rows(schema);
+    const before = await readRows(schema);
     const migrations = writeMigrationFolder(newDirectory(), [text]);
     expect(await refusal({ migrations, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining(why),
     });
-    expect(await rows(schema)).toEqual(before);
-    expect(await rows("select name from organizations")).toEqual([["Ours"]]);
-    expect(await rows("select * from migration_lease")).toEqual([]);
+    expect(await readRows(schema)).toEqual(before);
+    expect(await readRows("select name from organizations")).toEqual([["Ours"]]);
+    expect(await readRows("select * from migration_lease")).toEqual([]);
   });
 
   test("a table with rows is rebuilt like in a file: no reference is lost, and no one writes meanwhile", async () => {
-    const { node, machine, rows } = await newCluster();
+    const { node, setUpMachine, readRows } = await newCluster();
     const { migrations: older } = usual;
-    const [onFile, onCluster] = [newDirectory(), machine()];
+    const [onFile, onCluster] = [newDirectory(), setUpMachine()];
     const file = openDataDirectory(onFile, { ...usual, migrations: older });
     const { id } = await createOrganization(file.store, clock, "Ours");
     await createOrganization(file.store, clock, "Theirs");
@@ -187,11 +187,11 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     copyFileSync(join(onFile, "secret.key"), join(onCluster.directory, "secret.key"));
     const body = await Bun.file(join(onFile, "signalbox.db")).bytes();
     await fetch(`http://${node.host}/boot`, { method: "POST", body });
-    const children = await rows("select organization_id from organization_settings order by 1");
+    const children = await readRows("select organization_id from organization_settings order by 1");
     expect(children).toHaveLength(2);
 
-    const [[made] = []] = await rows(organizationsSql);
-    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(made))]);
+    const [[result] = []] = await readRows(organizationsSql);
+    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(result))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const before = await onCluster.open({ migrations: older });
     // Another machine's write either succeeds or is rejected with Retry-After.
@@ -218,30 +218,30 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await download(new RqliteClient(addressOfNodes(node)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(wanted), readContent(found))).toEqual(["guards"]);
-    expect(await rows("select organization_id from organization_settings order by 1")).toEqual(
+    expect(await readRows("select organization_id from organization_settings order by 1")).toEqual(
       children,
     );
-    expect(await rows(`select rank from organizations where id = '${id}'`)).toEqual([[7]]);
-    expect(await rows("select name from sqlite_schema where name like 'upgrade%'")).toEqual([]);
-    expect(await rows("pragma foreign_keys")).toEqual([[1]]);
+    expect(await readRows(`select rank from organizations where id = '${id}'`)).toEqual([[7]]);
+    expect(await readRows("select name from sqlite_schema where name like 'upgrade%'")).toEqual([]);
+    expect(await readRows("pragma foreign_keys")).toEqual([[1]]);
   });
 
   test("data of the first version becomes the same on three nodes as in a file, including rebuilds", async () => {
     const cluster = await threeNodes();
     const [onFile, onCluster] = [newDirectory(), newDirectory()];
-    const kept = (name: string) =>
+    const readStored = (name: string) =>
       Bun.file(join(import.meta.dir, "../released/0.1.0-first-schema", name));
-    const body = Bun.gunzipSync(await kept("signalbox.db.gz").bytes());
+    const body = Bun.gunzipSync(await readStored("signalbox.db.gz").bytes());
     await Bun.write(join(onFile, "signalbox.db"), body);
     for (const directory of [onFile, onCluster])
-      await Bun.write(join(directory, "secret.key"), kept("secret.key"));
+      await Bun.write(join(directory, "secret.key"), readStored("secret.key"));
     const [{ host } = { host: "" }] = cluster;
     await fetch(`http://${host}/db/load`, { method: "POST", body });
 
     const now = openDataDirectory(newDirectory(), usual);
-    const [[made] = []] = now.database.query(organizationsSql).values();
+    const [[result] = []] = now.database.query(organizationsSql).values();
     now.close();
-    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(made))]);
+    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(result))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const database = `rqlite://${cluster.map((node) => node.host).join(",")}`;
     const there = await openData({ dataDir: onCluster, database }, upgrade);
@@ -257,8 +257,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a machine that died during a rebuild blocks writers until its lease expires", async () => {
-    const { machine, write } = await newCluster();
-    const { open } = machine();
+    const { setUpMachine, write } = await newCluster();
+    const { open } = setUpMachine();
     const data = await open();
     const refuseUntil = (time: number) =>
       write(
@@ -279,8 +279,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a machine that died during an upgrade is waited for until its lease expires", async () => {
-    const { machine, rows, write } = await newCluster();
-    const { open } = machine();
+    const { setUpMachine, readRows, write } = await newCluster();
+    const { open } = setUpMachine();
     const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
     await write(
@@ -298,13 +298,13 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await isOver;
     expect(data.migrated).toBeGreaterThan(0);
     expect(waits).toBe(1);
-    expect(await rows("select * from migration_lease")).toEqual([]);
+    expect(await readRows("select * from migration_lease")).toEqual([]);
     await data.close();
   });
 
   test("a machine with a wrong clock is rejected; after a jump it writes nothing until the clock is right", async () => {
-    const { machine } = await newCluster();
-    const { open, refusal } = machine();
+    const { setUpMachine } = await newCluster();
+    const { open, refusal } = setUpMachine();
     const wrong = await refusal({ clock: () => Date.now() + 90_000 });
     expect(wrong).toEqual({
       code: "DATA_UNUSABLE",
@@ -327,8 +327,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a node without foreign keys is rejected", async () => {
-    const { machine } = await newCluster(["-fk=false"]);
-    expect(await machine().refusal()).toMatchObject({
+    const { setUpMachine } = await newCluster(["-fk=false"]);
+    expect(await setUpMachine().refusal()).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(/^The database node .* start it with -fk\.$/),
     });
@@ -339,8 +339,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const auth = join(directory, "auth.json");
     const password = "p@ss:w/rd%";
     writeFileSync(auth, JSON.stringify([{ username: "box", password, perms: ["all"] }]));
-    const { node, machine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
-    const refused = await machine().refusal();
+    const { node, setUpMachine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
+    const refused = await setUpMachine().refusal();
     expect(refused?.message).toBe(
       "No node of the database can be used. It rejects this user or password.",
     );
@@ -354,8 +354,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 
   test("TLS is verified with the CA file in the address", async () => {
     const { cert, key } = writeSelfSigned(newDirectory(), "node", "IP:127.0.0.1");
-    const { node, machine } = await newCluster(["-http-cert", cert, "-http-key", key]);
-    const dataDir = machine().directory;
+    const { node, setUpMachine } = await newCluster(["-http-cert", cert, "-http-key", key]);
+    const dataDir = setUpMachine().directory;
     const open = (database: string) => openData({ dataDir, database }, usual);
     await (await open(`rqlites://${node.host}?ca=${cert}`)).close();
     const refused = await open(`rqlites://${node.host}`).catch(({ message }) => message);
@@ -363,9 +363,9 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("an unreachable cluster is a temporary error, so that a service manager retries", async () => {
-    const { node, machine } = await newCluster();
+    const { node, setUpMachine } = await newCluster();
     await node.kill();
-    expect(await machine().refusal()).toEqual({
+    expect(await setUpMachine().refusal()).toEqual({
       code: undefined,
       message: expect.stringMatching(/^No node of the database can be used\. /),
     });
@@ -374,8 +374,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 
 describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
   test("is a backup like any other: restored, it is the same data in a file", async () => {
-    const { machine, database } = await newCluster();
-    const { directory, open } = machine();
+    const { setUpMachine, database } = await newCluster();
+    const { directory, open } = setUpMachine();
     const data = await open();
     await createOrganization(data.store, clock, "Ours");
     const file = join(newDirectory(), "backup.db");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createKnownNodes } from "../../src/database/rqlite/nodes.ts";
 
 /** A node's list of nodes by their Raft names; those with an HTTP address can be reached. */
-const said = (...nodes: [raft: string, host?: string][]) =>
+const readText = (...nodes: [raft: string, host?: string][]) =>
   Response.json({
     nodes: nodes.map(([addr, host]) => ({
       id: addr,
@@ -20,22 +20,22 @@ describe("the name of an unreachable database node is", () => {
   test("the one from when it was reachable", async () => {
     const known = createKnownNodes(["db1:4001", "db2:4001"]);
     await known.parseNodes(
-      said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002", "10.0.0.2:4001"]),
+      readText(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002", "10.0.0.2:4001"]),
     );
     expect(
-      await hostsOf(known, said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"])),
+      await hostsOf(known, readText(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"])),
     ).toEqual(["10.0.0.1:4001", "10.0.0.2:4001"]);
   });
 
   test("the configured one, if its machine identifies it", async () => {
     const known = createKnownNodes(["10.0.0.1:4001", "10.0.0.2:5001", "10.0.0.3:6001"]);
-    const now = said(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
+    const now = readText(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.2:5001", "10.0.0.1:4001", "10.0.0.3:6001"]);
   });
 
   test("the only configured one that no other node has", async () => {
     const known = createKnownNodes(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
-    const now = said(
+    const now = readText(
       ["127.0.0.1:12", "127.0.0.1:2"],
       ["127.0.0.1:13"],
       ["127.0.0.1:11", "127.0.0.1:1"],
@@ -45,7 +45,7 @@ describe("the name of an unreachable database node is", () => {
 
   test("its Raft host, if several configured ones are possible", async () => {
     const known = createKnownNodes(["db1:4001", "db2:4001", "db3:4001"]);
-    const now = said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
+    const now = readText(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.1:4001", "10.0.0.2:4002", "10.0.0.3:4002"]);
   });
 });

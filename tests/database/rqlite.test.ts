@@ -29,7 +29,7 @@ const tables = [
 const add = (item: string, count = 1) => sql`insert into stock values (${item}, ${count})`;
 const more = (item: string) => sql`update stock set count = count + 1 where item = ${item}`;
 const codeOf = (error: unknown) => (error as { code?: string }).code;
-const taken = () => new AppError("CONFLICT", "Taken.");
+const readUsed = () => new AppError("CONFLICT", "Taken.");
 
 async function stockOf(store: Pick<Store, "query">) {
   const rows = await store.query<{ item: string; count: number }>(
@@ -89,12 +89,12 @@ describe.skipIf(!hasRqlite)("one node", () => {
     ],
     ["fewer results than statements", { results: [{}] }],
     ["no results", {}],
-  ])("%s is ambiguous: the stored outcome counts", async (_, answer) => {
+  ])("%s is ambiguous: the stored outcome counts", async (_, response) => {
     const store = storeOf();
     await store.atomic([add("a", 0)]);
-    proxy.troubles.push({ instead: answer });
+    proxy.troubles.push({ instead: response });
     await store.atomic([more("a")]);
-    proxy.troubles.push({ refusal: answer });
+    proxy.troubles.push({ refusal: response });
     await store.atomic([more("a")]);
     expect(await stockOf(store)).toEqual({ a: 2 });
   });
@@ -140,7 +140,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   test("the failure of a repeated write is final: the first request can't be applied later", async () => {
     const store = storeOf();
     proxy.troubles.push("delayed");
-    const there = guard(sql`exists (select 1 from stock where item = 'a')`, taken);
+    const there = guard(sql`exists (select 1 from stock where item = 'a')`, readUsed);
     expect(await store.atomic([there, add("b")]).catch(codeOf)).toBe("CONFLICT");
     await store.atomic([add("a")]);
     await proxy.release();
@@ -271,12 +271,12 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
           );
         }
       });
-      const total = () => acknowledged.values().reduce((sum, count) => sum + count, 0);
-      const until = (count: number) => waitUntil(() => total() >= count);
+      const buildTotal = () => acknowledged.values().reduce((sum, count) => sum + count, 0);
+      const until = (count: number) => waitUntil(() => buildTotal() >= count);
       await until(200);
       const leader = await findLeader(nodes);
       leader.signal(signal);
-      const before = total();
+      const before = buildTotal();
       await until(before + 200);
       isOver = true;
       await Promise.all(writing);

@@ -21,8 +21,8 @@ const tables: SealedTable[] = [
 
 /** Monitors and channels whose header values an older version stored unencrypted. */
 async function older() {
-  const made = await createDashboard();
-  const { monitor, channel, database, appliance } = made;
+  const dashboard = await createDashboard();
+  const { monitor, channel, database, appliance } = dashboard;
   const headers = { "X-Api-Key": canary, "X.Team": "" };
   const shop = await monitor({ type: "http", ...newMonitors.http, headers, bearerToken: "token" });
   const bot = await channel({
@@ -44,7 +44,7 @@ async function older() {
     );
   const { store, vault } = appliance;
   const seal = () => sealPlainSecrets({ store, vault, scrub: async () => {} }, tables);
-  return { ...made, shop: shop.id as string, bot: bot.id as string, seal };
+  return { ...dashboard, shop: shop.id as string, bot: bot.id as string, seal };
 }
 
 test("unencrypted secrets of an older version are encrypted, and read as before", async () => {
@@ -87,13 +87,14 @@ test("those of deleted records, too", async () => {
 
 test("that happens once, and to nothing else", async () => {
   const { seal, database } = await older();
-  const rows = () => database.query("select id, settings, secrets, version from monitors").values();
-  const untouched = rows().filter(([, settings]) => !String(settings).includes(canary));
+  const readRows = () =>
+    database.query("select id, settings, secrets, version from monitors").values();
+  const untouched = readRows().filter(([, settings]) => !String(settings).includes(canary));
   await seal();
-  expect(rows()).toEqual(expect.arrayContaining(untouched));
-  const after = rows();
+  expect(readRows()).toEqual(expect.arrayContaining(untouched));
+  const after = readRows();
   expect(await seal()).toBe(0);
-  expect(rows()).toEqual(after);
+  expect(readRows()).toEqual(after);
 });
 
 test("a backup created afterwards contains none of them", async () => {
@@ -111,14 +112,14 @@ test("a backup created afterwards contains none of them", async () => {
       parameters: [organization, `c${index}`, settings],
     })),
   );
-  const backup = async () => {
+  const readBackup = async () => {
     const file = join(newDirectory(), "backup.db");
     await copyDatabase(directory, file);
     return readFileSync(file).includes(canary);
   };
-  expect(await backup()).toBe(true);
+  expect(await readBackup()).toBe(true);
   expect(await sealPlainSecrets(data, tables)).toBe(20);
-  expect(await backup()).toBe(false);
+  expect(await readBackup()).toBe(false);
   // Neither in free pages nor in the log, also while the database is open.
   for (const file of readdirSync(directory))
     expect([file, readFileSync(join(directory, file)).includes(canary)]).toEqual([file, false]);

@@ -37,8 +37,8 @@ async function everySecret() {
   const runs = await signInMember(appliance, "owner", { administrator: true });
   const plan = { passphrase: "correct horse battery" };
   expect((await runs.page("PATCH", "/dashboard/backup/schedule", { body: plan })).status).toBe(200);
-  const { page: ask } = await signInMember(appliance, "owner");
-  const begun = await ask("POST", "/dashboard/two-factor", { body: { password } });
+  const { page: request } = await signInMember(appliance, "owner");
+  const begun = await request("POST", "/dashboard/two-factor", { body: { password } });
   expect(begun.status).toBe(200);
   return appliance;
 }

@@ -37,8 +37,8 @@ test("values keep their type, also as null, negative and as text of digits", () 
 
 test("more statements than the cache has room for leave all of them usable", () => {
   const statements = createFruits();
-  const held = () => statements("select weight from fruits where name = ?").values("plum");
+  const readHeld = () => statements("select weight from fruits where name = ?").values("plum");
   for (let index = 0; index < 1_100; index++)
     expect(statements(`select ${index} + ?`).values(1)).toEqual([[index + 1]]);
-  expect(held()).toEqual([[40]]);
+  expect(readHeld()).toEqual([[40]]);
 });

@@ -30,29 +30,29 @@ function newFile(file: string) {
 function withStock({ store, database }: TestStore) {
   const put = (item: string, count = 1) =>
     sql`insert into stock values (${item}, ${count}) on conflict do update set count = ${count}`;
-  const items = () => database.query("SELECT item FROM stock ORDER BY item").values().flat();
-  return { database, store, put, items };
+  const readItems = () => database.query("SELECT item FROM stock ORDER BY item").values().flat();
+  return { database, store, put, readItems };
 }
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
-const taken = () => new AppError("CONFLICT", "Taken.");
+const readUsed = () => new AppError("CONFLICT", "Taken.");
 
 describe("atomic", () => {
   test("commits all statements or none", async () => {
-    const { store, put, items } = await newStore();
+    const { store, put, readItems } = await newStore();
     const broken = store.atomic([put("a"), put("b", -1), put("c")]).catch(codeOf);
     expect(await broken).toBe("SQLITE_CONSTRAINT_CHECK");
-    expect(items()).toEqual([]);
+    expect(readItems()).toEqual([]);
     await store.atomic([put("a"), put("b"), put("c")]);
-    expect(items()).toEqual(["a", "b", "c"]);
+    expect(readItems()).toEqual(["a", "b", "c"]);
   });
 
   test("writes of one event-loop turn share a commit, but not their failures", async () => {
-    const { store, put, items } = await newStore();
+    const { store, put, readItems } = await newStore();
     const results = await Promise.allSettled([
       store.atomic([put("a")]),
       store.atomic([put("b"), put("b", -1)]),
-      store.atomic([guard(sql`false`, taken), put("c")]),
+      store.atomic([guard(sql`false`, readUsed), put("c")]),
       store.atomic([sql`insert into nowhere values (1)`]),
       store.atomic([put("d")]),
     ]);
@@ -63,7 +63,7 @@ describe("atomic", () => {
       "rejected",
       "fulfilled",
     ]);
-    expect(items()).toEqual(["a", "d"]);
+    expect(readItems()).toEqual(["a", "d"]);
   });
 
   test("when it resolves, another connection reads the written data", async () => {
@@ -78,19 +78,19 @@ describe("atomic", () => {
 
   describe("with very many statements", () => {
     const many = 3_000;
-    const all = (put: ReturnType<typeof newFile>["put"]) =>
+    const listAll = (put: ReturnType<typeof newFile>["put"]) =>
       Array.from({ length: many }, (_, number) => put(`item ${number}`));
 
     test("others read the previous data until all of it is written, and their writes follow it", async () => {
-      const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
+      const { store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
       await store.atomic([put("before")]);
       const revision = store.revision();
       const counts = new Set<number>();
       let turns = 0;
       let isDone = false;
-      let told = 0;
-      store.onCommit(() => told++);
-      const long = store.atomic(all(put)).then(() => {
+      let messageCount = 0;
+      store.onCommit(() => messageCount++);
+      const long = store.atomic(listAll(put)).then(() => {
         isDone = true;
       });
       const short = store.atomic([put("item 0", 7)]);
@@ -98,36 +98,36 @@ describe("atomic", () => {
         await new Promise((resolve) => setImmediate(resolve));
         if (isDone) break;
         turns++;
-        counts.add(items().length);
+        counts.add(readItems().length);
       }
       await Promise.all([long, short]);
       expect(turns).toBeGreaterThan(0);
       expect([...counts].every((count) => count === 1 || count === many + 1)).toBe(true);
-      expect(items().length).toBe(many + 1);
+      expect(readItems().length).toBe(many + 1);
       expect(store.revision()).not.toBe(revision);
-      expect(told).toBe(2);
+      expect(messageCount).toBe(2);
       const [row] = await store.query("select count from stock where item = 'item 0'", []);
       expect(row).toEqual({ count: 7 });
       store.close();
     });
 
     test("a failed write leaves nothing behind and does not block later writes", async () => {
-      const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
+      const { store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
       const failures = await Promise.all(
         [
-          [...all(put), put("b", -1)],
-          [...all(put), guard(sql`false`, taken)],
+          [...listAll(put), put("b", -1)],
+          [...listAll(put), guard(sql`false`, readUsed)],
         ].map((statements) => store.atomic(statements).catch(codeOf)),
       );
       expect(failures).toEqual(["SQLITE_CONSTRAINT_CHECK", "CONFLICT"]);
       await store.atomic([put("after")]);
-      expect(items()).toEqual(["after"]);
+      expect(readItems()).toEqual(["after"]);
       store.close();
     });
   });
 
   test("a full disk is UNAVAILABLE, loses no acknowledged write, and recovers when there is space", async () => {
-    const { database, store, put, items } = newFile(join(newDirectory(), "stock.db"));
+    const { database, store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
     await store.atomic([put("before")]);
     const pages = database.query<{ page_count: number }, []>("PRAGMA page_count").get();
     database.run(`PRAGMA max_page_count = ${pages?.page_count}`);
@@ -135,16 +135,16 @@ describe("atomic", () => {
     const writes = [store.atomic([put("small")]), store.atomic([put("half"), big])];
     const results = await Promise.all(writes.map((write) => write.then(() => "done", codeOf)));
     expect(results[1]).toBe("UNAVAILABLE");
-    expect(items()).toEqual(results[0] === "done" ? ["before", "small"] : ["before"]);
+    expect(readItems()).toEqual(results[0] === "done" ? ["before", "small"] : ["before"]);
     database.run("PRAGMA max_page_count = 1000000");
     await store.atomic([put("half"), big]);
-    expect(items()).toContain("half");
+    expect(readItems()).toContain("half");
     store.close();
   });
 
   test("a database that another process locks is UNAVAILABLE, with Retry-After", async () => {
     const file = join(newDirectory(), "stock.db");
-    const { database, store, put, items } = newFile(file);
+    const { database, store, put, readItems } = newFile(file);
     database.run("PRAGMA busy_timeout = 0");
     const other = openDatabase(file);
     other.run("BEGIN IMMEDIATE");
@@ -152,7 +152,7 @@ describe("atomic", () => {
     expect(error).toMatchObject({ code: "UNAVAILABLE", headers: { "Retry-After": "5" } });
     other.run("ROLLBACK");
     await store.atomic([put("a")]);
-    expect(items()).toEqual(["a"]);
+    expect(readItems()).toEqual(["a"]);
     other.close();
     store.close();
   });
@@ -160,44 +160,44 @@ describe("atomic", () => {
 
 test("Drizzle's builders pass on read errors unchanged", async () => {
   const { store } = await newStore();
-  const thrown = (read: PromiseLike<unknown>) => read.then(null, (error: unknown) => error);
-  const plain = (await thrown(store.query("select 1 from organizations", []))) as Error;
+  const buildThrown = (read: PromiseLike<unknown>) => read.then(null, (error: unknown) => error);
+  const plain = (await buildThrown(store.query("select 1 from organizations", []))) as Error;
   expect(plain.message).toContain("no such table");
   for (const read of [store.db.select().from(organizations), store.db.$count(organizations)])
-    expect(((await thrown(read)) as Error).message).toBe(plain.message);
+    expect(((await buildThrown(read)) as Error).message).toBe(plain.message);
 });
 
 describe("must", () => {
   test("fails the whole write with its own error when its condition does not hold at that moment", async () => {
-    const { store, put, items } = await newStore();
-    const free = guard(sql`not exists (select 1 from stock where item = ${"a"})`, taken);
+    const { store, put, readItems } = await newStore();
+    const free = guard(sql`not exists (select 1 from stock where item = ${"a"})`, readUsed);
     expect(await store.atomic([put("b"), free, put("a")])).toBeUndefined();
     const error = await store.atomic([put("c"), free, put("d")]).catch((error) => error);
     expect(error).toMatchObject({ code: "CONFLICT", message: "Taken." });
-    expect(items()).toEqual(["a", "b"]);
+    expect(readItems()).toEqual(["a", "b"]);
   });
 
   test("sees the earlier statements of the same write, and leaves no row", async () => {
-    const { database, store, put, items } = await newStore();
-    const there = guard(sql`exists (select 1 from stock where item = ${"a"})`, taken);
+    const { database, store, put, readItems } = await newStore();
+    const there = guard(sql`exists (select 1 from stock where item = ${"a"})`, readUsed);
     await store.atomic([put("a"), there]);
-    expect(items()).toEqual(["a"]);
+    expect(readItems()).toEqual(["a"]);
     expect(database.query("SELECT * FROM guards").all()).toEqual([]);
   });
 
   test("does not count an unknown condition as true", async () => {
     const { store } = await newStore();
-    const unknown = guard(sql`null = 1`, taken);
+    const unknown = guard(sql`null = 1`, readUsed);
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
   });
 
   test("reports its error only for its own condition", async () => {
-    const { store, put, items } = await newStore();
-    const holds = guard(sql`true`, taken);
+    const { store, put, readItems } = await newStore();
+    const holds = guard(sql`true`, readUsed);
     expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
-    const broken = guard(sql`exists (select 1 from nowhere)`, taken);
+    const broken = guard(sql`exists (select 1 from nowhere)`, readUsed);
     expect(await store.atomic([broken]).catch(String)).toContain("no such table");
-    expect(items()).toEqual([]);
+    expect(readItems()).toEqual([]);
   });
 });
 
@@ -211,7 +211,7 @@ test("retrying reads again after each lost race, and passes on every other error
   expect([value, attempts]).toEqual(["done", 3]);
   const failing = retryOnStaleRead(async () => {
     attempts += 1;
-    throw taken();
+    throw readUsed();
   });
   expect(await failing.catch(codeOf)).toBe("CONFLICT");
   expect(attempts).toBe(4);

@@ -19,7 +19,7 @@ import { serveOptions } from "../../src/cli/serve.ts";
 const documents = join(import.meta.dir, "../../docs");
 
 /** Generates the documents that contain facts from the code, by file name. */
-export async function generated(): Promise<Record<string, string>> {
+export async function generate(): Promise<Record<string, string>> {
   return {
     ...deployFiles(),
     "command-line.md": commandLineText(),
@@ -172,5 +172,5 @@ takes precedence over the variable. Separate list entries by commas: \`SIGNALBOX
 All commands use \`SIGNALBOX_DATA_DIR\`.`;
 
 if (import.meta.main)
-  for (const [name, text] of Object.entries(await generated()))
+  for (const [name, text] of Object.entries(await generate()))
     await Bun.write(join(documents, name), text);

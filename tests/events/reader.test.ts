@@ -38,29 +38,31 @@ async function newLog(file = ":memory:") {
 }
 
 /** A subscriber that records its batches. */
-function subscriber(handle: (events: readonly LoggedEvent[]) => Promise<void> | void = () => {}) {
+function readSubscriber(
+  handle: (events: readonly LoggedEvent[]) => Promise<void> | void = () => {},
+) {
   const batches: string[][] = [];
   const awaited: { count: number; arrived: () => void }[] = [];
-  const all = () => batches.flat();
+  const listAll = () => batches.flat();
   return {
     batches,
-    all,
+    listAll,
     take: async (events: readonly LoggedEvent[]) => {
       await handle(events);
       batches.push(events.map(({ subjectId }) => subjectId));
-      for (const { count, arrived } of awaited) if (all().length >= count) arrived();
+      for (const { count, arrived } of awaited) if (listAll().length >= count) arrived();
     },
     /** Resolves after this number of handled events in total. */
     arrived: (count: number): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      if (all().length >= count) resolve();
+      if (listAll().length >= count) resolve();
       else awaited.push({ count, arrived: resolve });
       return promise;
     },
   };
 }
 
-const numbers = (count: number, from = 0) =>
+const buildNumbers = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => String(from + index));
 
 describe("a subscriber of events", () => {
@@ -69,12 +71,12 @@ describe("a subscriber of events", () => {
     await append(store, "old");
     const from = await findLastSeq(store);
     await append(store, 0, 1);
-    const { take, arrived, all } = subscriber();
+    const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader(store, log).subscribe("test", from, take);
     await Promise.all([append(store, 2), append(store, 3, 4), append(store, 5)]);
     await append(store, 6);
     await arrived(7);
-    expect(all()).toEqual(numbers(7));
+    expect(listAll()).toEqual(buildNumbers(7));
     await subscription.stop();
   });
 
@@ -82,7 +84,7 @@ describe("a subscriber of events", () => {
     const { store, log, append } = await newLog();
     // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
-    const { take, arrived, all } = subscriber();
+    const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader(still, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -92,7 +94,7 @@ describe("a subscriber of events", () => {
       await append(store, event);
       await arrived(event);
     }
-    expect(all()).toEqual(["1", "2", "3"]);
+    expect(listAll()).toEqual(["1", "2", "3"]);
     await subscription.stop();
   });
 
@@ -100,7 +102,7 @@ describe("a subscriber of events", () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
     const other = createEmbeddedStore(openDatabase(file));
-    const { take, arrived, all } = subscriber();
+    const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader(store, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -111,7 +113,7 @@ describe("a subscriber of events", () => {
     await append(other, 1);
     await append(store, 2);
     await arrived(3);
-    expect(all()).toEqual(numbers(3));
+    expect(listAll()).toEqual(buildNumbers(3));
     await subscription.stop();
     other.close();
     store.close();
@@ -121,7 +123,7 @@ describe("a subscriber of events", () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
     const other = createEmbeddedStore(openDatabase(file));
-    const { take, arrived, all } = subscriber();
+    const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -130,7 +132,7 @@ describe("a subscriber of events", () => {
     await append(other, 0);
     await arrived(1);
     await subscription.stop();
-    expect(all()).toEqual(["0"]);
+    expect(listAll()).toEqual(["0"]);
     other.close();
     store.close();
   });
@@ -138,17 +140,17 @@ describe("a subscriber of events", () => {
   test("gets one batch at a time, of at most 500, even during further writes", async () => {
     const { store, log, append } = await newLog();
     const from = await findLastSeq(store);
-    await append(store, ...numbers(1200));
+    await append(store, ...buildNumbers(1200));
     let handling = 0;
     let written = 1200;
-    const { take, arrived, batches, all } = subscriber(async () => {
+    const { take, arrived, batches, listAll } = readSubscriber(async () => {
       expect(++handling).toBe(1);
       if (written < 1210) await append(store, written++);
       handling--;
     });
     const subscription = new EventReader(store, log).subscribe("test", from, take);
     await arrived(1210);
-    expect(all()).toEqual(numbers(1210));
+    expect(listAll()).toEqual(buildNumbers(1210));
     expect(Math.max(...batches.map(({ length }) => length))).toBe(500);
     await subscription.stop();
   });
@@ -166,17 +168,17 @@ function counting(store: Store) {
 
 describe("many subscribers", () => {
   test("cost one read of the log for each write, and none while nothing is written", async () => {
-    const { log, append, ...made } = await newLog();
-    const { store, reads } = counting(made.store);
+    const { log, append, ...world } = await newLog();
+    const { store, reads } = counting(world.store);
     const from = await findLastSeq(store);
-    const all = Array.from({ length: 6 }, () => subscriber());
+    const all = Array.from({ length: 6 }, () => readSubscriber());
     const reader = new EventReader(store, log);
     const subscriptions = all.map(({ take }, index) => reader.subscribe(`${index}`, from, take));
-    await append(made.store, "first");
+    await append(world.store, "first");
     await Promise.all(all.map(({ arrived }) => arrived(1)));
     reads.length = 0;
     for (const count of [2, 3, 4]) {
-      await append(made.store, count);
+      await append(world.store, count);
       await Promise.all(all.map(({ arrived }) => arrived(count)));
     }
     expect(reads).toHaveLength(3);
@@ -185,7 +187,7 @@ describe("many subscribers", () => {
     let looked = 0;
     store.revision = () => {
       if (++looked === 2) looks.resolve();
-      return made.store.revision();
+      return world.store.revision();
     };
     await looks.promise;
     expect(reads).toHaveLength(3);
@@ -195,30 +197,30 @@ describe("many subscribers", () => {
   test("get all events while one of them is stuck, which then continues at its position", async () => {
     const { store, log, append } = await newLog();
     const stuck = Promise.withResolvers<void>();
-    const [slow, quick] = [subscriber(() => stuck.promise), subscriber()];
+    const [slow, quick] = [readSubscriber(() => stuck.promise), readSubscriber()];
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
     // More events than the reader caches for slow subscribers.
     for (let count = 0; count < 5_000; count += 500) {
-      await append(store, ...numbers(500, count));
+      await append(store, ...buildNumbers(500, count));
       await quick.arrived(count + 500);
     }
-    expect(slow.all()).toEqual([]);
+    expect(slow.listAll()).toEqual([]);
     stuck.resolve();
     await slow.arrived(5_000);
-    expect(slow.all()).toEqual(numbers(5_000));
-    expect(quick.all()).toEqual(numbers(5_000));
+    expect(slow.listAll()).toEqual(buildNumbers(5_000));
+    expect(quick.listAll()).toEqual(buildNumbers(5_000));
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
   test("get all events while one of them fails repeatedly", async () => {
     const { store, log, logged, append } = await newLog();
     let failures = 0;
-    const failing = subscriber(() => {
+    const failing = readSubscriber(() => {
       if (++failures < 3) throw new Error("Not today.");
     });
-    const healthy = subscriber();
+    const healthy = readSubscriber();
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscriptions = [failing, healthy].map(({ take }) =>
@@ -229,7 +231,7 @@ describe("many subscribers", () => {
     await append(store, 1);
     await healthy.arrived(2);
     await failing.arrived(2);
-    expect(failing.all()).toEqual(["0", "1"]);
+    expect(failing.listAll()).toEqual(["0", "1"]);
     expect(logged).toEqual(["handling events failed", "handling events failed"]);
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
@@ -237,30 +239,30 @@ describe("many subscribers", () => {
   test("at different positions get the events that each of them lacks", async () => {
     const { store, log, append } = await newLog();
     const from = await findLastSeq(store);
-    await append(store, ...numbers(3_000));
+    await append(store, ...buildNumbers(3_000));
     const reader = new EventReader(store, log);
-    const [far, near] = [subscriber(), subscriber()];
+    const [far, near] = [readSubscriber(), readSubscriber()];
     const subscriptions = [
       reader.subscribe("near", from + 2_990, near.take),
       reader.subscribe("far", from, far.take),
     ];
     await append(store, "last");
     await Promise.all([far.arrived(3_001), near.arrived(11)]);
-    expect(far.all()).toEqual([...numbers(3_000), "last"]);
-    expect(near.all()).toEqual([...numbers(10, 2_990), "last"]);
+    expect(far.listAll()).toEqual([...buildNumbers(3_000), "last"]);
+    expect(near.listAll()).toEqual([...buildNumbers(10, 2_990), "last"]);
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
   test("whose next events were removed continue with the rest", async () => {
     const { store, log, append } = await newLog();
     const from = await findLastSeq(store);
-    await append(store, ...numbers(3));
+    await append(store, ...buildNumbers(3));
     await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
-    const { take, arrived, all } = subscriber();
+    const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader(store, log).subscribe("test", from, take);
     await append(store, "next");
     await arrived(1);
-    expect(all()).toEqual(["next"]);
+    expect(listAll()).toEqual(["next"]);
     await subscription.stop();
   });
 });
@@ -269,7 +271,7 @@ describe("a batch whose handler throws", () => {
   test("is passed again before later events, and logged", async () => {
     const { store, log, logged, append } = await newLog();
     const given: string[][] = [];
-    const { take, arrived, all } = subscriber(async (events) => {
+    const { take, arrived, listAll } = readSubscriber(async (events) => {
       given.push(events.map(({ subjectId }) => subjectId));
       if (given.length > 1) return;
       await append(store, 2);
@@ -283,8 +285,8 @@ describe("a batch whose handler throws", () => {
     await append(store, 0, 1);
     await arrived(3);
     expect(given[0]).toEqual(["0", "1"]);
-    expect(given.slice(1).flat()).toEqual(numbers(3));
-    expect(all()).toEqual(numbers(3));
+    expect(given.slice(1).flat()).toEqual(buildNumbers(3));
+    expect(listAll()).toEqual(buildNumbers(3));
     expect(logged).toEqual(["handling events failed"]);
     await subscription.stop();
   });
@@ -293,7 +295,7 @@ describe("a batch whose handler throws", () => {
 describe("a stopped subscriber", () => {
   test("gets no more events", async () => {
     const { store, log, append } = await newLog();
-    const [stopped, other] = [subscriber(), subscriber()];
+    const [stopped, other] = [readSubscriber(), readSubscriber()];
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscription = reader.subscribe("stopped", from, stopped.take);
@@ -303,7 +305,7 @@ describe("a stopped subscriber", () => {
     await subscription.stop();
     await append(store, 1);
     await other.arrived(2);
-    expect(stopped.all()).toEqual(["0"]);
+    expect(stopped.listAll()).toEqual(["0"]);
     await still.stop();
   });
 
@@ -327,9 +329,9 @@ describe("a stopped subscriber", () => {
 
   test("can be stopped before its first read of the log", async () => {
     const { store, log, append } = await newLog();
-    const { take, all } = subscriber();
+    const { take, listAll } = readSubscriber();
     await new EventReader(store, log).subscribe("test", 0, take).stop();
     await append(store, 0);
-    expect(all()).toEqual([]);
+    expect(listAll()).toEqual([]);
   });
 });

@@ -39,10 +39,10 @@ test("values of path parameters, queries, headers and bodies are not logged", as
   for (const { method, path } of routes) {
     const secret = createToken(32);
     secrets.add(secret);
-    const asked = path.replace(/:(\w+)/g, (_, name) => (name === "id" ? unknownId : secret));
+    const request = path.replace(/:(\w+)/g, (_, name) => (name === "id" ? unknownId : secret));
     const isRead = ["GET", "HEAD"].includes(method);
     await app.handle(
-      new Request(`http://localhost${asked}?token=${secret}&msg=${canary}`, {
+      new Request(`http://localhost${request}?token=${secret}&msg=${canary}`, {
         method,
         headers: {
           Host: "localhost",

@@ -48,10 +48,10 @@ test.each(adminLanguages)("the first script in %s has at most 200 kB", async (la
 
 test("windows of other sites are isolated in browsers with Fetch Metadata", async () => {
   const { stranger } = await testAppliance();
-  const sent = async (headers: Record<string, string>) =>
+  const readSent = async (headers: Record<string, string>) =>
     (await stranger("GET", "/", { headers })).headers.get("cross-origin-opener-policy");
-  expect(await sent({ "Sec-Fetch-Dest": "document" })).toBe("same-origin");
-  expect(await sent({})).toBeNull();
+  expect(await readSent({ "Sec-Fetch-Dest": "document" })).toBe("same-origin");
+  expect(await readSent({})).toBeNull();
 });
 
 test("an unknown address is a page for a browser on our host names, and otherwise an error", async () => {

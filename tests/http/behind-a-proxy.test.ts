@@ -46,7 +46,7 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
   });
   const { host } = new URL(base);
 
-  async function ask(route: Route): Promise<[string, string, string]> {
+  async function requestParts(route: Route): Promise<[string, string, string]> {
     // Ids created in the same moment are in no order.
     appliance.time.now += 1;
     const { cookie } = await signedIn(appliance, owner.id);
@@ -75,8 +75,8 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
       ...(sent !== undefined && { body: sent }),
     });
     const response = await appliance.app.handle(request);
-    const told = [response.status, ...[...response.headers].flat(), await response.text()];
-    return [route.method, route.path, told.join("\n").replace(random, "…")];
+    const messages = [response.status, ...[...response.headers].flat(), await response.text()];
+    return [route.method, route.path, messages.join("\n").replace(random, "…")];
   }
 
   // A stream does not end, and ended sessions have no owner to compare.
@@ -85,11 +85,12 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
       hooks.detail?.endpoint?.streams === undefined && !path.endsWith("/end-others"),
   );
   expect(routes.length).toBeGreaterThan(100);
-  const told: [string, string, string][] = [];
+  const messages: [string, string, string][] = [];
   const reading = routes.filter(({ method }) => method === "GET");
   const writing = routes.filter(({ method }) => method !== "GET");
-  for (const route of [...reading, ...writing, ...reading]) told.push(await ask(route));
-  return told;
+  for (const route of [...reading, ...writing, ...reading])
+    messages.push(await requestParts(route));
+  return messages;
 }
 
 test("every route responds behind a trusted proxy as it does without a proxy", async () => {
@@ -122,18 +123,23 @@ test("no route trusts forwarding headers of the client itself", async () => {
 
 test("a status page works at its host name behind a trusted proxy, and its lock detects TLS", async () => {
   const { peer, headers, trustProxy } = throughProxy;
-  await using made = await createVisitor({ addressOf: () => peer, trustProxy });
-  const { id } = await made.monitor({ name: "Shop" });
+  await using visitor = await createVisitor({ addressOf: () => peer, trustProxy });
+  const { id } = await visitor.monitor({ name: "Shop" });
   const locked = { visibility: "password", password: "correct horse battery" };
   const hosts = ["status.team.example"];
-  await made.createPage({ slug: "locked", sections: [buildSection("All", id)], hosts, ...locked });
-  await made.restart();
-  const asked = { ...headers, "X-Forwarded-Host": hosts.join() };
+  await visitor.createPage({
+    slug: "locked",
+    sections: [buildSection("All", id)],
+    hosts,
+    ...locked,
+  });
+  await visitor.restart();
+  const request = { ...headers, "X-Forwarded-Host": hosts.join() };
   const host = "127.0.0.1:3210";
-  expect(await made.ask("/", { host })).toBeNull();
-  expect((await made.get("/", { host, headers: asked })).status).toBe(403);
+  expect(await visitor.ask("/", { host })).toBeNull();
+  expect((await visitor.get("/", { host, headers: request })).status).toBe(403);
   const form = { password: locked.password };
-  const opened = await made.get("/", { method: "POST", host, headers: asked, form });
+  const opened = await visitor.get("/", { method: "POST", host, headers: request, form });
   expect([opened.status, opened.headers.get("location")]).toEqual([303, "/"]);
   expect(opened.headers.get("set-cookie")).toEndWith("; Secure");
 });

@@ -127,7 +127,7 @@ test("a handler that reads any body gets nothing of one that is too long or has 
 describe("JSON", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const withTitle = (title: string) => `{"title":${title}}`;
-  const bytes = (...parts: (string | number[])[]) =>
+  const buildBytes = (...parts: (string | number[])[]) =>
     new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
   const bodies: [what: string, raw: string | Uint8Array<ArrayBuffer>, status: number][] = [
     ["nothing", "", 400],
@@ -136,9 +136,9 @@ describe("JSON", () => {
     ["two values", `${slow}{}`, 400],
     ["NaN", withTitle("NaN"), 400],
     ["a raw line break in a text", withTitle('"a\nb"'), 400],
-    ["invalid UTF-8", bytes('{"title":"', [0xff], '"}'), 400],
-    ["an overlong encoding", bytes('{"title":"', [0xc0, 0xaf], '"}'), 400],
-    ["a surrogate encoded as UTF-8", bytes('{"title":"', [0xed, 0xa0, 0x80], '"}'), 400],
+    ["invalid UTF-8", buildBytes('{"title":"', [0xff], '"}'), 400],
+    ["an overlong encoding", buildBytes('{"title":"', [0xc0, 0xaf], '"}'), 400],
+    ["a surrogate encoded as UTF-8", buildBytes('{"title":"', [0xed, 0xa0, 0x80], '"}'), 400],
     ["UTF-16", new Uint8Array(Buffer.from(slow, "utf16le")), 400],
     ["33 levels", nested(33), 400],
     ["60 KB of opening brackets", "[".repeat(60_000), 400],

@@ -38,13 +38,13 @@ function endless(bytes: number) {
 }
 
 test("unfinished sign-ins of strangers block neither writes nor sign-ins from known networks", async () => {
-  const made = await testAppliance({ addressOf });
-  const { email } = await signInMember(made, "owner");
+  const appliance = await testAppliance({ addressOf });
+  const { email } = await signInMember(appliance, "owner");
   const ends: (() => void)[] = [];
   const signIn = (address: string, bytes: number) => {
     const { body, end, length } = endless(bytes);
     ends.push(end);
-    return made.app.handle(
+    return appliance.app.handle(
       new Request("http://localhost/dashboard/sign-in", {
         method: "POST",
         headers: {
@@ -63,15 +63,15 @@ test("unfinished sign-ins of strangers block neither writes nor sign-ins from kn
     signIn(`10.0.${index >> 5}.1`, 64 * 1024),
   );
   const signedIn = (address: string) =>
-    made.client(null)("POST", "/dashboard/sign-in", {
+    appliance.client(null)("POST", "/dashboard/sign-in", {
       body: { email, password: "a long enough password" },
       headers: { "X-Address": address, "Sec-Fetch-Site": "same-origin" },
     });
   expect((await signedIn("10.1.0.1")).status).toBe(429);
-  made.appliance.knownNetworks.add("10.2.0.1");
+  appliance.appliance.knownNetworks.add("10.2.0.1");
   expect((await signedIn("10.2.0.1")).status).toBe(200);
   expect(
-    (await made.ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status,
+    (await appliance.ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status,
   ).toBe(201);
   for (const end of ends) end();
   expect(new Set((await Promise.all(pending)).map(({ status }) => status))).toEqual(new Set([400]));
@@ -79,8 +79,8 @@ test("unfinished sign-ins of strangers block neither writes nor sign-ins from kn
 });
 
 test("a request outside an organization is rejected from 64 KiB on", async () => {
-  const made = await testAppliance();
-  const { page } = await signInMember(made, "owner");
+  const appliance = await testAppliance();
+  const { page } = await signInMember(appliance, "owner");
   for (const path of ["/dashboard/sign-in", "/dashboard/set-up", "/dashboard/invitations/look"]) {
     const raw = `{"token":"${"x".repeat(64 * 1024)}"}`;
     const { status, json } = await page("POST", path, { raw });

@@ -34,9 +34,9 @@ describe.each(Object.keys(sampleBodies))("of %s", (noun) => {
     for (const url of [list, path]) {
       const etag = await etagOf(api, url);
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-        const answer = await api("GET", url, { headers: { "If-None-Match": known } });
-        expect([known, answer.status, answer.text]).toEqual([known, 304, ""]);
-        expect(answer.headers.get("etag")).toBe(etag);
+        const response = await api("GET", url, { headers: { "If-None-Match": known } });
+        expect([known, response.status, response.text]).toEqual([known, 304, ""]);
+        expect(response.headers.get("etag")).toBe(etag);
       }
       const other = await api("GET", url, { headers: { "If-None-Match": '"other"' } });
       expect(other.status).toBe(200);
@@ -59,11 +59,11 @@ describe.each(Object.keys(sampleBodies))("of %s", (noun) => {
     const current = written.headers.get("etag") ?? "";
     for (const stale of [read, `W/${current}`, '"1"', "nonsense"])
       for (const method of ["PATCH", "DELETE"]) {
-        const answer = await api(method, path, {
+        const response = await api(method, path, {
           ...(method === "PATCH" && { body }),
           headers: { "If-Match": stale },
         });
-        expect([method, stale, answer.status, answer.json.error?.code]).toEqual([
+        expect([method, stale, response.status, response.json.error?.code]).toEqual([
           method,
           stale,
           412,
@@ -80,11 +80,11 @@ describe.each(Object.keys(sampleBodies))("of %s", (noun) => {
   test("of ten writers with the same ETag exactly one succeeds", async () => {
     const { api, path, body } = await oneOf(noun);
     const headers = { "If-Match": await etagOf(api, path) };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => api("PATCH", path, { body, headers })),
     );
-    const won = answers.filter(({ status }) => status === 200);
-    const lost = answers.filter(({ status }) => status === 412);
+    const won = responses.filter(({ status }) => status === 200);
+    const lost = responses.filter(({ status }) => status === 412);
     expect([won.length, lost.length]).toEqual([1, 9]);
   });
 });
@@ -121,11 +121,11 @@ test("a group's ETag depends on its monitors, and a monitor's on its group and c
     await api(method, path, { body });
     const after = await Promise.all(paths.map((path) => etagOf(api, path)));
     for (const index of paths.keys()) {
-      const kept = await api("PATCH", paths[index] ?? "", {
+      const stored = await api("PATCH", paths[index] ?? "", {
         body: { description: "Late" },
         headers: { "If-Match": before[index] ?? "" },
       });
-      expect([method, path, after[index] === before[index], kept.status]).toEqual([
+      expect([method, path, after[index] === before[index], stored.status]).toEqual([
         method,
         path,
         false,
@@ -196,7 +196,7 @@ test("of two configurations based on the same read, one is rejected", async () =
   for (const encoding of ["identity", "gzip"]) {
     const read = await api("HEAD", "/api/v1/config", { headers: { "Accept-Encoding": encoding } });
     const headers = { "If-Match": read.headers.get("etag") ?? "" };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["one", "other"].map((key) =>
         api("PUT", "/api/v1/config", {
           body: { source: encoding, groups: { [key]: { name: `${key} ${encoding}` } } },
@@ -204,6 +204,6 @@ test("of two configurations based on the same read, one is rejected", async () =
         }),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 412]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 412]));
   }
 });

@@ -33,9 +33,9 @@ describe("authentication", () => {
     const expected = withoutId(await stranger("GET", path));
     expect(expected).toStartWith("[401,");
     for (const Authorization of headers) {
-      const answer = await stranger("GET", path, { headers: { Authorization } });
-      expect([Authorization, withoutId(answer)]).toEqual([Authorization, expected]);
-      expect(answer.headers.get("www-authenticate")).toBe(
+      const response = await stranger("GET", path, { headers: { Authorization } });
+      expect([Authorization, withoutId(response)]).toEqual([Authorization, expected]);
+      expect(response.headers.get("www-authenticate")).toBe(
         'Bearer realm="signalbox", error="invalid_token"',
       );
     }
@@ -45,9 +45,9 @@ describe("authentication", () => {
     const { stranger, ours } = await testAppliance();
     const Cookie = `key=${ours.writeKey.key}; Authorization=Bearer ${ours.writeKey.key}`;
     for (const headers of [{}, { Cookie }]) {
-      const answer = await stranger("GET", path, { headers });
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="signalbox"');
+      const response = await stranger("GET", path, { headers });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="signalbox"');
     }
   });
 
@@ -131,20 +131,20 @@ describe("rate limits", () => {
   test("an address that guesses 600 keys a minute has to wait, without affecting valid keys or others", async () => {
     const addressOf = (request: Request) => request.headers.get("x-address") ?? "";
     const { app, ours, time } = await testAppliance({ addressOf });
-    const ask = (key: string, address: string) =>
+    const requestParts = (key: string, address: string) =>
       app.handle(
         new Request(`http://localhost${path}`, {
           headers: { Host: "localhost", Authorization: `Bearer ${key}`, "X-Address": address },
         }),
       );
-    const guesses = Array.from({ length: 600 }, () => ask(wrongKey, "10.0.0.1"));
+    const guesses = Array.from({ length: 600 }, () => requestParts(wrongKey, "10.0.0.1"));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401]));
-    const refused = await ask(wrongKey, "10.0.0.1");
+    const refused = await requestParts(wrongKey, "10.0.0.1");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
-    expect((await ask(ours.writeKey.key, "10.0.0.1")).status).toBe(200);
-    expect((await ask(wrongKey, "10.0.0.2")).status).toBe(401);
+    expect((await requestParts(ours.writeKey.key, "10.0.0.1")).status).toBe(200);
+    expect((await requestParts(wrongKey, "10.0.0.2")).status).toBe(401);
     time.now += 60_000;
-    expect((await ask(wrongKey, "10.0.0.1")).status).toBe(401);
+    expect((await requestParts(wrongKey, "10.0.0.1")).status).toBe(401);
   });
 });

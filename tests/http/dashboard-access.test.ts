@@ -98,21 +98,21 @@ describe("the organization of a request", () => {
     const { ours, theirs, database } = appliance;
     const { id, page } = await signInMember(appliance, "member");
     const their = await createSampleRecord(theirs.api, "incidents");
-    const ids = async (headers: Record<string, string>, query = "") =>
+    const readIds = async (headers: Record<string, string>, query = "") =>
       (await page("GET", `${path}${query}`, { headers })).json.data?.map(
         (one: { id: string }) => one.id,
       );
-    expect(await ids({ "X-Organization": theirs.id })).toBeUndefined();
+    expect(await readIds({ "X-Organization": theirs.id })).toBeUndefined();
     database
       .query(
         "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null, null, null)",
       )
       .run(theirs.id, id);
     appliance.time.now += 500;
-    expect(await ids({ "X-Organization": theirs.id })).toEqual([their]);
-    expect(await ids({}, `?organization=${theirs.id}`)).toEqual([their]);
-    expect(await ids({}, `?page=1&organization=${ours.id}`)).toEqual([]);
-    expect(await ids({})).toEqual([]);
+    expect(await readIds({ "X-Organization": theirs.id })).toEqual([their]);
+    expect(await readIds({}, `?organization=${theirs.id}`)).toEqual([their]);
+    expect(await readIds({}, `?page=1&organization=${ours.id}`)).toEqual([]);
+    expect(await readIds({})).toEqual([]);
   });
 
   test("of another person looks the same as an unknown one", async () => {

@@ -29,14 +29,14 @@ const senders: [headers: Record<string, string>, isOwn: boolean][] = [
   [{ Referer: "http://localhost/" }, false],
 ];
 
-async function asked() {
+async function setUp() {
   const appliance = await testAppliance();
   const { cookie } = await signInMember(appliance, "owner");
   return { ...appliance, ask: appliance.client(null), cookie };
 }
 
 test("no admin page route can be written to by another site, with or without a cookie", async () => {
-  const appliance = await asked();
+  const appliance = await setUp();
   const before = dumpTables(appliance);
   expect(writing.length).toBeGreaterThan(40);
   for (const route of writing)
@@ -58,7 +58,7 @@ test("no admin page route can be written to by another site, with or without a c
 });
 
 test("the page itself is accepted with either header that browsers send", async () => {
-  const { ask, cookie } = await asked();
+  const { ask, cookie } = await setUp();
   for (const [headers, isOwn] of senders) {
     const { status } = await ask("POST", "/dashboard/api/v1/incidents", {
       body: { title: "Slow" },
@@ -69,7 +69,7 @@ test("the page itself is accepted with either header that browsers send", async 
 });
 
 test("the origin includes the port", async () => {
-  const { ask, cookie } = await asked();
+  const { ask, cookie } = await setUp();
   const post = (Host: string, Origin: string) =>
     ask("POST", "/dashboard/api/v1/incidents", {
       body: { title: "Slow" },
@@ -81,7 +81,7 @@ test("the origin includes the port", async () => {
 
 describe("under a host name that a stranger can point at this machine", () => {
   test("no admin page route works, and the response shows how to allow the name", async () => {
-    const { ask, cookie } = await asked();
+    const { ask, cookie } = await setUp();
     for (const Host of ["rebound.evil.io", "192.168.1.5.evil.io:3210", "localhost.evil.io"])
       for (const route of routes) {
         const { status, text } = await ask(route.method, at(route), {
@@ -98,7 +98,7 @@ describe("under a host name that a stranger can point at this machine", () => {
   });
 
   test("not even the session route works", async () => {
-    const { ask } = await asked();
+    const { ask } = await setUp();
     const headers = { Host: "rebound.evil.io" };
     expect((await ask("GET", "/dashboard/session", { headers })).status).toBe(421);
     expect((await ask("GET", "/dashboard/nothing", { headers })).status).toBe(421);
@@ -106,7 +106,7 @@ describe("under a host name that a stranger can point at this machine", () => {
 });
 
 test("requests are checked in order: host, origin, session, path, method, role, body", async () => {
-  const appliance = await asked();
+  const appliance = await setUp();
   const { page } = await signInMember(appliance, "viewer");
   const { ask } = appliance;
   const evil = { Host: "rebound.evil.io" };
@@ -130,7 +130,7 @@ test("requests are checked in order: host, origin, session, path, method, role, 
 });
 
 test("no response of the admin page is readable by another origin", async () => {
-  const { ask, cookie } = await asked();
+  const { ask, cookie } = await setUp();
   const ending = routes.filter(({ hooks }) => hooks.detail?.endpoint?.streams === undefined);
   for (const route of ending.filter(({ method }) => method === "GET")) {
     const { headers } = await ask("GET", at(route), {

@@ -53,8 +53,8 @@ test("every route accepts the listed role and higher ones, and no others", async
     for (const [who, page] of visitors) {
       const at = fillIds(route.path, unknownId);
       const { status, json } = await page(route.method, at, { ...buildInput(route) });
-      const told = [nameOf(route), who, [401, 403].includes(status)];
-      expect(told).toEqual([nameOf(route), who, !mayEnter(who, needed)]);
+      const messages = [nameOf(route), who, [401, 403].includes(status)];
+      expect(messages).toEqual([nameOf(route), who, !mayEnter(who, needed)]);
       if (status === 403) expect(json.error.message).toContain(needed);
     }
   }

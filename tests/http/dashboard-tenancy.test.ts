@@ -16,7 +16,7 @@ const routes = (dashboard.routes as unknown as Route[]).filter(
 );
 
 /** A response to the last byte, without the request id. */
-function told({ status, headers, text }: Answer): string {
+function summarize({ status, headers, text }: Answer): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id");
   return JSON.stringify([status, names, text.replaceAll(id, "")]);
@@ -55,21 +55,22 @@ test("in every path of the admin page another organization's record is like an u
   const before = dumpTables(appliance);
   expect(routes.length).toBeGreaterThan(25);
   for (const route of routes) {
-    const ask = async (id: string) =>
-      told(
+    const request = async (id: string) =>
+      summarize(
         await page(
           route.method,
           route.path.replace(":id", id) + buildRouteQuery(route.path),
           input(route),
         ),
       );
-    const unknown = await ask(unknownId);
+    const unknown = await request(unknownId);
     expect([route.method, route.path, unknown.slice(0, 5)]).toEqual([
       route.method,
       route.path,
       "[404,",
     ]);
-    for (const id of foreign) expect([route.path, await ask(id)]).toEqual([route.path, unknown]);
+    for (const id of foreign)
+      expect([route.path, await request(id)]).toEqual([route.path, unknown]);
   }
   expect(dumpTables(appliance)).toBe(before);
 });

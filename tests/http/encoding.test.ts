@@ -60,16 +60,16 @@ async function assertNegotiated(get: Get, path: string, offersBrotli: boolean) {
   for (const [accepted, all, gzipOnly] of headers) {
     const accepting: Record<string, string> =
       accepted === null ? {} : { "Accept-Encoding": accepted };
-    const answer = await get(path, accepting);
-    const encoding = answer?.headers.get("content-encoding") ?? "identity";
-    const told = [path, accepted, answer?.status, encoding, answer?.headers.get("vary")];
+    const response = await get(path, accepting);
+    const encoding = response?.headers.get("content-encoding") ?? "identity";
+    const messages = [path, accepted, response?.status, encoding, response?.headers.get("vary")];
     const expected = offersBrotli ? all : gzipOnly;
-    expect(told).toEqual([path, accepted, 200, expected, "Accept-Encoding"]);
-    const etag = answer?.headers.get("etag") ?? "";
+    expect(messages).toEqual([path, accepted, 200, expected, "Accept-Encoding"]);
+    const etag = response?.headers.get("etag") ?? "";
     const isNew = !tags.has(encoding);
     expect([path, tags.get(encoding) ?? etag]).toEqual([path, etag]);
     tags.set(encoding, etag);
-    const bytes = new Uint8Array((await answer?.arrayBuffer()) ?? []);
+    const bytes = new Uint8Array((await response?.arrayBuffer()) ?? []);
     const text = Buffer.from(decoded[expected](bytes)).toString("latin1");
     content ??= text;
     expect([path, text === content]).toEqual([path, true]);
@@ -106,13 +106,13 @@ test("the API reference and its documents are sent in an accepted encoding", asy
 });
 
 test("all parts of the public pages are sent in an accepted encoding", async () => {
-  await using made = await createVisitor();
-  const { id } = await made.monitor({ name: "Shop" });
-  await made.publish({ sections: [{ name: "All", monitors: [{ id }] }] });
+  await using visitor = await createVisitor();
+  const { id } = await visitor.monitor({ name: "Shop" });
+  await visitor.publish({ sections: [{ name: "All", monitors: [{ id }] }] });
   const parts = ["", ".json", "/feed.rss", "/feed.atom", "/maintenance.ics", "/history"];
   const paths = parts.map((part) => `/status/ours${part}`);
   const get: Get = async (path, headers) =>
-    made.respondAlone(
+    visitor.respondAlone(
       new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
     );
   paths.push("/status/ours/api/v2/summary.json", `/badge/monitor/${id}/status.svg`);
@@ -120,18 +120,18 @@ test("all parts of the public pages are sent in an accepted encoding", async () 
 });
 
 test("all long responses of the admin page are sent in an accepted encoding", async () => {
-  const made = await testAppliance();
-  const { cookie } = await signInMember(made, "owner");
-  const routes = (made.app.routes as unknown as Route[]).filter(
+  const appliance = await testAppliance();
+  const { cookie } = await signInMember(appliance, "owner");
+  const routes = (appliance.app.routes as unknown as Route[]).filter(
     ({ method, path, hooks }) =>
       method === "GET" && path.startsWith("/dashboard/") && hooks.detail?.endpoint?.long === true,
   );
   expect(routes.length).toBeGreaterThan(5);
   for (const { path } of routes) {
-    const id = path.includes(":id") ? await created(made.ours.api, nounOf(path)) : "";
+    const id = path.includes(":id") ? await created(appliance.ours.api, nounOf(path)) : "";
     await assertNegotiated(
       (path, headers) =>
-        made.app.handle(
+        appliance.app.handle(
           new Request(`http://localhost${path.replace(":id", id)}${buildRouteQuery(path)}`, {
             headers: { Host: "localhost", Cookie: cookie, ...headers },
           }),

@@ -8,7 +8,7 @@ import {
 import { waitUntil } from "../support/poll.ts";
 
 /** A server with one stream, and its readers. */
-function serving() {
+function startServing() {
   const readers: Reader[] = [];
   let left = 0;
   const server = Bun.serve({
@@ -18,7 +18,7 @@ function serving() {
     fetch: (request) =>
       createEventStream(
         request,
-        (asked, seconds) => server.timeout(asked, seconds),
+        (request, seconds) => server.timeout(request, seconds),
         (reader) => {
           readers.push(reader);
           return () => void left++;
@@ -43,11 +43,11 @@ function open(port: number) {
 }
 
 test("a reader gets every message as sent, and is removed when it disconnects", async () => {
-  await using made = serving();
+  await using result = startServing();
   const leaving = new AbortController();
-  const { body } = await fetch(made.server.url, { signal: leaving.signal });
-  await made.joined(1);
-  made.readers[0]?.send(encodeMessage("change", { text: "two\nlines" }, "7"));
+  const { body } = await fetch(result.server.url, { signal: leaving.signal });
+  await result.joined(1);
+  result.readers[0]?.send(encodeMessage("change", { text: "two\nlines" }, "7"));
   const reader = body?.getReader();
   const expected = 'retry: 1000\n\nid: 7\nevent: change\ndata: {"text":"two\\nlines"}\n\n';
   let text = "";
@@ -55,28 +55,28 @@ test("a reader gets every message as sent, and is removed when it disconnects", 
     text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text).toBe(expected);
   leaving.abort();
-  await waitUntil(() => made.left() > 0);
-  made.readers[0]?.send(encodeMessage("change", {}));
-  expect(made.left()).toBe(1);
+  await waitUntil(() => result.left() > 0);
+  result.readers[0]?.send(encodeMessage("change", {}));
+  expect(result.left()).toBe(1);
 });
 
 test("a connection that does not read is closed, and delays no others", async () => {
-  await using made = serving();
-  const lazy = open(made.server.port ?? 0);
+  await using result = startServing();
+  const lazy = open(result.server.port ?? 0);
   lazy.pause();
-  const eager = open(made.server.port ?? 0);
+  const eager = open(result.server.port ?? 0);
   let received = 0;
   eager.on("data", (bytes) => (received += bytes.length));
-  await made.joined(2);
+  await result.joined(2);
   const message = encodeMessage("monitors", "x".repeat(100_000));
   let sent = 0;
   // The system buffers some megabytes before anything waits in our process.
-  for (; made.left() === 0 && sent < 200; sent++) {
-    for (const { send } of made.readers) send(message);
+  for (; result.left() === 0 && sent < 200; sent++) {
+    for (const { send } of result.readers) send(message);
     await waitUntil(() => received >= sent * 100_000);
   }
   expect(sent).toBeLessThan(200);
-  expect(made.left()).toBe(1);
+  expect(result.left()).toBe(1);
   const ended = Promise.withResolvers<void>();
   lazy.on("close", ended.resolve).on("error", () => {});
   await Bun.sleep(2_500);
@@ -86,11 +86,11 @@ test("a connection that does not read is closed, and delays no others", async ()
 });
 
 test("a server stops once its streams are ended", async () => {
-  await using made = serving();
-  const sockets = [open(made.server.port ?? 0), open(made.server.port ?? 0)];
+  await using result = startServing();
+  const sockets = [open(result.server.port ?? 0), open(result.server.port ?? 0)];
   for (const socket of sockets) socket.resume();
-  await made.joined(2);
-  for (const { end } of made.readers) end();
-  await made.server.stop();
-  expect(made.left()).toBe(2);
+  await result.joined(2);
+  for (const { end } of result.readers) end();
+  await result.server.stop();
+  expect(result.left()).toBe(2);
 });

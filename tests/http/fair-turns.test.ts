@@ -19,7 +19,7 @@ function busyServer(tookMs = () => 1) {
   );
   return {
     answered,
-    ask(connection: number) {
+    request(connection: number) {
       const request = new Request("http://localhost/");
       connections.set(request, connection);
       return handle(request);
@@ -31,7 +31,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("new connections have a limited share of an event-loop turn, and are served in order", async () => {
   const server = busyServer();
-  const all = Array.from({ length: 200 }, (_, connection) => server.ask(connection));
+  const all = Array.from({ length: 200 }, (_, connection) => server.request(connection));
   const atOnce = server.answered.length;
   expect(atOnce).toBeLessThan(20);
   let turns = 0;
@@ -48,26 +48,26 @@ test("new connections have a limited share of an event-loop turn, and are served
 
 test("a connection with sequential requests never waits, because Bun would close it", () => {
   const server = busyServer();
-  for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
+  for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a connection with sequential requests never waits, even if one takes a whole turn", () => {
-  let asked = 0;
-  const server = busyServer(() => (asked++ % 50 === 0 ? 100 : 1));
-  for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
+  let requestCount = 0;
+  const server = busyServer(() => (requestCount++ % 50 === 0 ? 100 : 1));
+  for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a few new connections in one turn are served at once, however long the turn", () => {
   const server = busyServer(() => 100);
   for (let connection = 0; connection < 8; connection++)
-    expect(server.ask(connection)).toBeInstanceOf(Response);
-  expect(server.ask(8)).toBeInstanceOf(Promise);
+    expect(server.request(connection)).toBeInstanceOf(Response);
+  expect(server.request(8)).toBeInstanceOf(Promise);
 });
 
 test("in the next turn new connections are served at once again", async () => {
   const server = busyServer();
-  for (let connection = 0; connection < 30; connection++) void server.ask(connection);
+  for (let connection = 0; connection < 30; connection++) void server.request(connection);
   while (server.answered.length < 30) await nextTurn();
   await nextTurn();
-  expect(server.ask(99)).toBeInstanceOf(Response);
+  expect(server.request(99)).toBeInstanceOf(Response);
 });

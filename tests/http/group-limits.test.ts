@@ -196,18 +196,18 @@ describe("a limited API key and a limited person", () => {
   test("see their own records, without the monitors of other groups", async () => {
     const { limited, own, both, person } = world;
     const read = async (path: string) => (await limited("GET", `/api/v1/${path}`)).json;
-    const names = (list: { data: { name: string }[] }) => list.data.map(({ name }) => name);
-    expect(names(await read("monitors"))).toEqual(["Cart", "Checkout"]);
+    const buildNames = (list: { data: { name: string }[] }) => list.data.map(({ name }) => name);
+    expect(buildNames(await read("monitors"))).toEqual(["Cart", "Checkout"]);
     expect((await read("monitors?q=c")).meta.total).toBe(2);
     expect((await read(`monitors/${own.cart}`)).data.dependsOn).toEqual([]);
-    expect(names(await read("monitor-groups"))).toEqual(["Shop"]);
+    expect(buildNames(await read("monitor-groups"))).toEqual(["Shop"]);
     const shared = (await read(`incidents/${both.incidents}`)).data;
     expect(shared).toMatchObject({ monitorIds: [own.monitors], notes: [] });
     const window = (await read(`maintenance-windows/${both["maintenance-windows"]}`)).data;
     expect(window).toMatchObject({ monitorIds: [own.monitors], groupIds: [] });
     const { json } = await person.page("GET", "/dashboard/overview");
     expect(json.data.ungrouped).toEqual([]);
-    expect(names({ data: json.data.groups })).toEqual(["Shop"]);
+    expect(buildNames({ data: json.data.groups })).toEqual(["Shop"]);
     expect((await read("reports")).data.monitorCount).toBe(2);
   });
 
@@ -253,8 +253,8 @@ describe("a limited API key and a limited person", () => {
             for (const _ of ["rendered", "cached"]) {
               const { status, text, headers } = await client("GET", url);
               statuses.set(status, (statuses.get(status) ?? 0) + 1);
-              const said = text + JSON.stringify([...headers]);
-              expect([caller, url, listLeaks(world, said)]).toEqual([caller, url, []]);
+              const output = text + JSON.stringify([...headers]);
+              expect([caller, url, listLeaks(world, output)]).toEqual([caller, url, []]);
               expect([url, status < 500]).toEqual([url, true]);
             }
           }
@@ -268,7 +268,7 @@ describe("a limited API key and a limited person", () => {
       for (const route of routes.filter((one) => one.path.includes(":id") && !isStream(one))) {
         const limited = route.hooks.detail?.endpoint?.limited;
         if (limited === undefined || ["unrelated", "people"].includes(limited)) continue;
-        const ask = async (id: string) => {
+        const request = async (id: string) => {
           const path = fillIds(route.path, id) + buildRouteQuery(route.path);
           const { status, text, headers } = await client(route.method, path, buildInput(route));
           return [
@@ -278,13 +278,13 @@ describe("a limited API key and a limited person", () => {
             text.replaceAll(headers.get("x-request-id") ?? "", ""),
           ];
         };
-        const unknown = await ask(unknownId);
+        const unknown = await request(unknownId);
         expect([route.method, route.path, limited === "denied" ? 403 : 404]).toEqual([
           route.method,
           route.path,
           unknown[2] as number,
         ]);
-        for (const id of foreignIds) expect(await ask(id)).toEqual(unknown);
+        for (const id of foreignIds) expect(await request(id)).toEqual(unknown);
       }
   }, 60_000);
 

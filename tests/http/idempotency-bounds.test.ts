@@ -66,31 +66,31 @@ test("a long record that a POST creates is read again at its location", async ()
 });
 
 /** Sets the counters of the triggers, like many requests would. */
-async function used(rows: number, bytes: number) {
-  const made = await testAppliance();
-  made.database
+async function readUsed(rows: number, bytes: number) {
+  const appliance = await testAppliance();
+  appliance.database
     .query(
       `INSERT INTO organization_usage (organization_id, table_name, row_count, byte_count)
        VALUES (?, 'idempotent_answers', ?, ?)`,
     )
-    .run(made.ours.id, rows, bytes);
-  return made;
+    .run(appliance.ours.id, rows, bytes);
+  return appliance;
 }
 
 test("beyond the stored responses that an organization can have, a request is rejected and changes nothing", async () => {
-  const made = await used(requestBounds.idempotentResponses.value, 0);
-  const { api } = made.ours;
-  const before = dumpTables(made);
+  const world = await readUsed(requestBounds.idempotentResponses.value, 0);
+  const { api } = world.ours;
+  const before = dumpTables(world);
   const { status, headers, json } = await api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
     headers: keyed("once"),
   });
   expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
   // Other organizations, and requests without a key, are not affected.
   expect((await api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status).toBe(201);
-  const theirs = await made.theirs.api("POST", "/api/v1/incidents", {
+  const theirs = await world.theirs.api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
     headers: keyed("once"),
   });
@@ -98,16 +98,16 @@ test("beyond the stored responses that an organization can have, a request is re
 });
 
 test("an organization at its limit of stored bytes stores no more bodies, and repeats nothing", async () => {
-  const made = await used(1, requestBounds.idempotentBodies.value);
-  const { api } = made.ours;
+  const world = await readUsed(1, requestBounds.idempotentBodies.value);
+  const { api } = world.ours;
   const send = () =>
     api("POST", "/api/v1/incidents", { body: { title: "Slow" }, headers: keyed("once") });
   const [first, again] = [await send(), await send()];
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
   expect((await api("GET", "/api/v1/incidents")).json.meta.total).toBe(1);
-  expect(made.database.query("SELECT octet_length(body) FROM idempotent_answers").values()).toEqual(
-    [[0]],
-  );
+  expect(
+    world.database.query("SELECT octet_length(body) FROM idempotent_answers").values(),
+  ).toEqual([[0]]);
 });
 
 test("every POST and PATCH that returns a record with lists has an address to read it again", () => {

@@ -191,9 +191,9 @@ test("with other parameters is rejected: a request without a hold is not the hel
 
 test("of concurrent requests allows one; the others get a conflict", async () => {
   const { api } = (await testAppliance()).ours;
-  const answers = await Promise.all(Array.from({ length: 10 }, () => open(api, "once")));
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-  for (const { status, json, headers } of answers.filter(({ status }) => status !== 201))
+  const responses = await Promise.all(Array.from({ length: 10 }, () => open(api, "once")));
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+  for (const { status, json, headers } of responses.filter(({ status }) => status !== 201))
     expect([status, json.error.code, headers.get("retry-after")]).toEqual([409, "CONFLICT", "1"]);
   expect((await open(api, "once")).headers.get("idempotency-replayed")).toBe("true");
   expect(await count(api)).toBe(1);
@@ -220,11 +220,11 @@ test("stores a response for 24 hours", async () => {
   time.now += 1;
   expect(await openOnce()).toBe(2);
   expect(await openOnce()).toBe(2);
-  const kept = () => database.query("SELECT count(*) AS n FROM idempotent_answers").get();
+  const readStored = () => database.query("SELECT count(*) AS n FROM idempotent_answers").get();
   await sweepResponses(createSweeping(store, time.now));
-  expect(kept()).toEqual({ n: 1 });
+  expect(readStored()).toEqual({ n: 1 });
   await sweepResponses(createSweeping(store, time.now + day + 1));
-  expect(kept()).toEqual({ n: 0 });
+  expect(readStored()).toEqual({ n: 0 });
 });
 
 test("stores a response for at most 24 hours after a clock that was ahead is corrected", async () => {
@@ -245,7 +245,7 @@ test("stores a response for at most 24 hours after a clock that was ahead is cor
 test("is separate for each API key and each route", async () => {
   const { ours, theirs, client } = await testAppliance();
   const colleague = client((await ours.keyOf("write")).key);
-  const answers = [
+  const responses = [
     await open(ours.api, "once"),
     await open(theirs.api, "once"),
     await open(colleague, "once"),
@@ -254,9 +254,9 @@ test("is separate for each API key and each route", async () => {
       headers: { "Idempotency-Key": "once" },
     }),
   ];
-  for (const { status, headers } of answers)
+  for (const { status, headers } of responses)
     expect([status, headers.get("idempotency-replayed")]).toEqual([201, null]);
-  expect(new Set(answers.map(({ json }) => json.data.id)).size).toBe(4);
+  expect(new Set(responses.map(({ json }) => json.data.id)).size).toBe(4);
 });
 
 test("the response and the change are one write: both happen or neither", async () => {

@@ -31,22 +31,25 @@ async function takenBy(
   path: string,
   inputFor: (route: Route) => { query?: string; options?: Options },
 ) {
-  const made = await caller();
-  const before = dumpTables(made);
+  const world = await caller();
+  const before = dumpTables(world);
   const taken: string[] = [];
   for (const route of tried) {
     const { query = "", options = {} } = inputFor(route);
-    const { status, json } = await made.send(route, query, options);
+    const { status, json } = await world.send(route, query, options);
     const paths = (json.error?.details ?? []).map((detail: { path: string }) => detail.path);
     if (status !== 422 || !paths.includes(path))
       taken.push(`${nameOf(route)}: ${status} ${JSON.stringify(json.error ?? null)}`);
-    made.time.now += 60_000;
+    world.time.now += 60_000;
   }
   expect(taken).toEqual([]);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
 }
 
-const json = (raw: string): Options => ({ raw, headers: { "Content-Type": "application/json" } });
+const buildJson = (raw: string): Options => ({
+  raw,
+  headers: { "Content-Type": "application/json" },
+});
 
 /** Routes of administrators return 403 before they read any input. */
 const usable = routes.filter((route) => endpointOf(route).access !== "administrator");
@@ -94,16 +97,16 @@ describe("no route ignores", () => {
             .at(-1) ?? ""
         ];
       const body = { ...(type !== undefined && { type }), dryRunn: true };
-      return { options: json(JSON.stringify(body)) };
+      return { options: buildJson(JSON.stringify(body)) };
     });
   });
 
   test("one of two values of a field", async () => {
-    const twice = json('{"paused":true,"name":"Shop","paused":false}');
+    const twice = buildJson('{"paused":true,"name":"Shop","paused":false}');
     await takenBy(writing, "paused", () => ({ options: twice }));
-    const escaped = json(String.raw`{"paused":true,"p\u0061used":false}`);
+    const escaped = buildJson(String.raw`{"paused":true,"p\u0061used":false}`);
     await takenBy(writing.slice(0, 5), "paused", () => ({ options: escaped }));
-    const deep = json('{"a":[{},{"b":{"c":1,"d":[],"c":{}}}]}');
+    const deep = buildJson('{"a":[{},{"b":{"c":1,"d":[],"c":{}}}]}');
     await takenBy(writing.slice(0, 5), "a[1].b.c", () => ({ options: deep }));
   });
 });
@@ -118,20 +121,20 @@ const types: Record<string, string> = {
 
 /** A JSON body if the route has one; the query is validated before its fields. */
 function bodyOf(route: Route): Options {
-  return endpointOf(route).body === undefined ? {} : json("{}");
+  return endpointOf(route).body === undefined ? {} : buildJson("{}");
 }
 
 /** Boolean fields of a body, with the types that have them. */
 function booleansIn(schema: z.ZodType): { name: string; type?: string; isNullable: boolean }[] {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
   const definitions = whole.$defs ?? {};
-  const resolved = (shape: Shape): Shape =>
+  const resolve = (shape: Shape): Shape =>
     shape.$ref === undefined ? shape : (definitions[shape.$ref.split("/").at(-1) ?? ""] ?? {});
   const branches = (shape: Shape): Shape[] =>
     shape.properties === undefined
-      ? [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((one) => branches(resolved(one)))
+      ? [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((one) => branches(resolve(one)))
       : [shape];
-  return branches(resolved(whole)).flatMap(({ properties = {} }) => {
+  return branches(resolve(whole)).flatMap(({ properties = {} }) => {
     const type = properties["type"]?.const;
     return Object.entries(properties).flatMap(([name, field]) => {
       const types = [field, ...(field.anyOf ?? [])].flatMap((one) => one.type ?? []);

@@ -122,13 +122,15 @@ test("other requests are served while 8 MiB are parsed", async () => {
 });
 
 test("a configuration with an expensive entry is rejected at the entry, and nothing is stored", async () => {
-  const made = await testAppliance();
-  const before = dumpTables(made);
+  const appliance = await testAppliance();
+  const before = dumpTables(appliance);
   const { body } = costly["a page of 240,000 monitors"] ?? {};
-  const { status, json } = await made.ours.api("PUT", "/api/v1/config?dryRun", { raw: body ?? "" });
+  const { status, json } = await appliance.ours.api("PUT", "/api/v1/config?dryRun", {
+    raw: body ?? "",
+  });
   expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
   expect(json.error.details[0].path).toBe("statusPages.main");
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("the values of all entries together have a limit", async () => {

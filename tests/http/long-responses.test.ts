@@ -104,9 +104,9 @@ test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics
     await yieldToEventLoop();
     const open = Promise.withResolvers<void>();
     const query = store.query.bind(store);
-    let asked = 0;
+    let requestCount = 0;
     store.query = async (text, parameters) => {
-      asked++;
+      requestCount++;
       await open.promise;
       return query(text, parameters);
     };
@@ -115,7 +115,7 @@ test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics
       Array.from({ length: 60 }, async () => {
         const { status } = await ours.api("GET", path);
         if (status !== 429 || ++refused < 39) return status;
-        expect(asked).toBeLessThanOrEqual(1);
+        expect(requestCount).toBeLessThanOrEqual(1);
         open.resolve();
         return status;
       }),

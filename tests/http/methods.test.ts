@@ -6,12 +6,12 @@ import { signInMember } from "../support/people.ts";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Every path of the server with its declared methods, with real ids in place of `:id`. */
-function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
+function buildPaths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
   const plain = (path: string) => path.replace(/(.)\/$/, "$1");
-  const takes = (pattern: string, path: string) =>
+  const accepts = (pattern: string, path: string) =>
     new RegExp(`^${pattern.replace("*", ".+").replace(/:\w+/, "[^/]+")}$`).test(path);
   return [...new Set(app.routes.map(({ path }) => plain(path)))].map((path) => {
-    const routes = app.routes.filter((route) => takes(plain(route.path), path));
+    const routes = app.routes.filter((route) => accepts(plain(route.path), path));
     return [path, new Set(routes.map(({ method }) => method))];
   });
 }
@@ -23,14 +23,14 @@ function allowOf(path: string, declared: Set<string>): string {
 }
 
 /** An appliance with a client, by key or, on the admin page, by session. */
-async function asked() {
+async function setUp() {
   const appliance = await testAppliance();
   const { cookie } = await signInMember(appliance, "owner");
   const key = `Bearer ${appliance.ours.writeKey.key}`;
   const page = { Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
   return {
     ...appliance,
-    ask(method: string, path: string) {
+    request(method: string, path: string) {
       const credentials = path.startsWith("/dashboard") ? page : { Authorization: key };
       const headers = { Host: "localhost", ...credentials };
       return appliance.app.handle(new Request(`http://localhost${path}`, { method, headers }));
@@ -44,12 +44,12 @@ const optionsOf = (path: string) =>
 const someIn = (path: string) => fillIds(path, unknownId).replace("*", "docs.css");
 
 test("OPTIONS lists the methods of every path, outside the admin page also for strangers", async () => {
-  const appliance = await asked();
-  for (const [path, declared] of paths(appliance)) {
-    const answer = path.startsWith("/dashboard")
-      ? await appliance.ask("OPTIONS", someIn(path))
+  const appliance = await setUp();
+  for (const [path, declared] of buildPaths(appliance)) {
+    const response = path.startsWith("/dashboard")
+      ? await appliance.request("OPTIONS", someIn(path))
       : await appliance.app.handle(optionsOf(someIn(path)));
-    expect([path, answer.status, answer.headers.get("allow")]).toEqual([
+    expect([path, response.status, response.headers.get("allow")]).toEqual([
       path,
       204,
       allowOf(path, declared),
@@ -59,12 +59,12 @@ test("OPTIONS lists the methods of every path, outside the admin page also for s
 });
 
 test("any other method on a path gets 405 with the allowed methods", async () => {
-  const appliance = await asked();
-  for (const [path, declared] of paths(appliance)) {
+  const appliance = await setUp();
+  for (const [path, declared] of buildPaths(appliance)) {
     const allow = allowOf(path, declared);
     for (const method of methods.filter((name) => !allow.includes(name))) {
-      const answer = await appliance.ask(method, someIn(path));
-      expect([method, path, answer.status, answer.headers.get("allow")]).toEqual([
+      const response = await appliance.request(method, someIn(path));
+      expect([method, path, response.status, response.headers.get("allow")]).toEqual([
         method,
         path,
         405,
@@ -75,16 +75,19 @@ test("any other method on a path gets 405 with the allowed methods", async () =>
 });
 
 test("HEAD returns the same as GET, without the body", async () => {
-  const appliance = await asked();
+  const appliance = await setUp();
   const ids: Record<string, string> = {};
   for (const noun of Object.keys(sampleBodies))
     ids[noun] = await createSampleRecord(appliance.ours.api, noun);
-  const safe = paths(appliance).filter(
+  const safe = buildPaths(appliance).filter(
     ([path, declared]) => declared.has("GET") && !path.endsWith("/push/:token"),
   );
   for (const [path, declared] of safe) {
     const real = fillIds(path, ids[nounOf(path)] ?? unknownId).replace("*", "docs.css");
-    const [get, head] = [await appliance.ask("GET", real), await appliance.ask("HEAD", real)];
+    const [get, head] = [
+      await appliance.request("GET", real),
+      await appliance.request("HEAD", real),
+    ];
     expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);
     if (path.startsWith("/api/v1/") && get.status === 200)
       expect([path, get.headers.has("etag")]).toEqual([path, true]);

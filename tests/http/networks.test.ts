@@ -96,15 +96,15 @@ for (const { way, settings, header } of ways) {
     });
 
   test(`passwords of a page count for the client's whole network, ${way}`, async () => {
-    await using made = await createVisitor(settings);
-    const { id } = await made.monitor({ name: "Shop" });
+    await using visitor = await createVisitor(settings);
+    const { id } = await visitor.monitor({ name: "Shop" });
     const page = { visibility: "password", password: "correct horse battery" };
-    await made.createPage({ slug: "locked", sections: [buildSection("All", id)], ...page });
-    made.database.run("UPDATE status_pages SET password_hash = ? WHERE slug = 'locked'", [
+    await visitor.createPage({ slug: "locked", sections: [buildSection("All", id)], ...page });
+    visitor.database.run("UPDATE status_pages SET password_hash = ? WHERE slug = 'locked'", [
       quickHash,
     ]);
     const attempt: Try = (address) =>
-      made.get("/status/locked", {
+      visitor.get("/status/locked", {
         method: "POST",
         headers: { [header]: address },
         form: { password: "wrong" },
@@ -113,10 +113,10 @@ for (const { way, settings, header } of ways) {
   });
 
   test(`sign-ups count for the client's whole network, ${way}`, async () => {
-    await using made = await createPublisher({}, settings);
+    await using publisher = await createPublisher({}, settings);
     let count = 0;
     const attempt: Try = (address) =>
-      made.signUp(`n${count++}@team.example`, { headers: { [header]: address } });
+      publisher.signUp(`n${count++}@team.example`, { headers: { [header]: address } });
     expect(await exhaust(attempt, 5)).toEqual({ tries: 5, same: 429, next: 200 });
   });
 }

@@ -15,16 +15,16 @@ type Handle = (request: Request) => Response | Promise<Response>;
 
 /** Errors in the response to this request; empty if there are none. */
 async function flawsOf(handle: Handle, method: string, path: string, headers: HeadersInit) {
-  const told = `${method} ${path.slice(0, 120)}`;
+  const message = `${method} ${path.slice(0, 120)}`;
   const response = await handle(new Request(`http://localhost${path}`, { method, headers }));
   const id = response.headers.get("x-request-id") ?? "";
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) await response.body?.cancel();
   const text = type.startsWith("text/event-stream") ? "" : await response.text();
   const issues: string[] = [];
-  if (response.status >= 500) issues.push(`${told}: ${response.status}`);
-  if (!/^[0-9a-f-]{36}$/.test(id)) issues.push(`${told}: no request id`);
-  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) issues.push(`${told}: a stack`);
+  if (response.status >= 500) issues.push(`${message}: ${response.status}`);
+  if (!/^[0-9a-f-]{36}$/.test(id)) issues.push(`${message}: no request id`);
+  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) issues.push(`${message}: a stack`);
   const isError = response.status >= 400 && method !== "HEAD";
   // The APIs of other tools have their own errors.
   const isOurs = !path.startsWith("/v2/");
@@ -34,7 +34,7 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
     type.startsWith("application/json") &&
     JSON.parse(text).error.requestId !== id
   )
-    issues.push(`${told}: another body for its error`);
+    issues.push(`${message}: another body for its error`);
   const isImage = /\/badge\/|\.png(\?|$)/.test(path);
   // The clients of these paths expect the texts of Healthchecks and Gatus.
   const isForeign = /^\/(ping|api\/v1\/endpoints)\//.test(path);
@@ -44,7 +44,7 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
       ? /^(image\/svg\+xml|text\/plain)/
       : /^(application\/json|text\/html)/;
   if (isError && !types.test(type) && !type.startsWith("application/json"))
-    issues.push(`${told}: ${type}`);
+    issues.push(`${message}: ${type}`);
   return issues;
 }
 
@@ -61,40 +61,45 @@ const noBackups = {
 };
 
 test("no spelling of any path, with any method or credentials, gets a 5xx or a stack trace", async () => {
-  const made = await testAppliance({ backups: noBackups });
-  const owner = await createPerson(made, made.ours.id, "owner");
+  const appliance = await testAppliance({ backups: noBackups });
+  const owner = await createPerson(appliance, appliance.ours.id, "owner");
   const stranger = { Host: "localhost" };
-  const key = { ...stranger, Authorization: `Bearer ${made.ours.writeKey.key}` };
+  const key = { ...stranger, Authorization: `Bearer ${appliance.ours.writeKey.key}` };
   const issues: string[] = [];
-  for (const [turn, path] of listPaths(made.app.routes).entries())
+  for (const [turn, path] of listPaths(appliance.app.routes).entries())
     for (const [index, spelling] of listSpellings(path).entries()) {
-      made.time.now += 1_000;
+      appliance.time.now += 1_000;
       const page = async () => {
-        const { cookie } = await signedInVisitor(made, owner.id);
+        const { cookie } = await signedInVisitor(appliance, owner.id);
         return { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
       };
       const credentials = path.startsWith("/dashboard") ? await page() : key;
       for (const method of methodsOf(index, turn))
         for (const headers of [stranger, credentials])
-          issues.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
+          issues.push(...(await flawsOf(appliance.app.handle, method, spelling, headers)));
     }
   expect(issues).toEqual([]);
-  expect(made.logged.filter((line) => line.includes("request failed"))).toEqual([]);
+  expect(appliance.logged.filter((line) => line.includes("request failed"))).toEqual([]);
 });
 
 test("the port of the public pages gives neither a 5xx nor a stack trace, for any host", async () => {
-  await using made = await createVisitor();
-  const { id } = await made.monitor({ name: "Shop" });
-  await made.publish({ hosts: ["status.team.example"] });
-  await made.restart();
-  const { proxies } = made;
-  const { log } = made.appliance;
+  await using visitor = await createVisitor();
+  const { id } = await visitor.monitor({ name: "Shop" });
+  await visitor.publish({ hosts: ["status.team.example"] });
+  await visitor.restart();
+  const { proxies } = visitor;
+  const { log } = visitor.appliance;
   const handle = createRequestHandler(
     { log, tls: null, proxies, requests: createRequestMetrics(), transfers: createTransferLimit() },
-    createPublicHandler(log, made.respondAlone, new Elysia(), createPublicLinks(made.appliance)),
+    createPublicHandler(
+      log,
+      visitor.respondAlone,
+      new Elysia(),
+      createPublicLinks(visitor.appliance),
+    ),
   );
   const issues: string[] = [];
-  for (const [turn, path] of listPaths(made.app.routes).entries())
+  for (const [turn, path] of listPaths(visitor.app.routes).entries())
     for (const [index, spelling] of listSpellings(
       path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id),
     ).entries())
@@ -102,5 +107,5 @@ test("the port of the public pages gives neither a 5xx nor a stack trace, for an
         for (const Host of ["localhost", "status.team.example"])
           issues.push(...(await flawsOf(handle, method, spelling, { Host })));
   expect(issues).toEqual([]);
-  expect(made.logged.filter((line) => line.includes("request failed"))).toEqual([]);
+  expect(visitor.logged.filter((line) => line.includes("request failed"))).toEqual([]);
 });

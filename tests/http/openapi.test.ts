@@ -43,15 +43,18 @@ const operations = new Map<string, Operation>(
 );
 
 test("the document states who can see a push URL, and the meaning of null for a header's value", () => {
-  const field = (schema: string, name: string) => JSON.stringify(schemas[schema]?.properties[name]);
-  expect(field("MonitorPush", "pushUrl")).toContain('"type":["string","null"]');
+  const buildField = (schema: string, name: string) =>
+    JSON.stringify(schemas[schema]?.properties[name]);
+  expect(buildField("MonitorPush", "pushUrl")).toContain('"type":["string","null"]');
   for (const [noun, type] of [
     ["Monitor", "Http"],
     ["AlertChannel", "Webhook"],
   ]) {
-    expect(field(`${noun}${type}`, "headers")).toContain('"additionalProperties":{"type":"null"}');
-    expect(field(`New${noun}${type}`, "headers")).not.toContain("null");
-    expect(field(`${noun}Patch`, "headers")).toContain("null leaves the stored value");
+    expect(buildField(`${noun}${type}`, "headers")).toContain(
+      '"additionalProperties":{"type":"null"}',
+    );
+    expect(buildField(`New${noun}${type}`, "headers")).not.toContain("null");
+    expect(buildField(`${noun}Patch`, "headers")).toContain("null leaves the stored value");
   }
 });
 
@@ -199,10 +202,10 @@ test("every record has an example that matches a response", () => {
     const example = exampleOf(items ?? data);
     expect([nameOf(route), example]).toEqual([nameOf(route), expect.anything()]);
     const isPaged = media?.schema.properties["meta"] !== undefined;
-    const answer = {
+    const response = {
       data: items === undefined ? example : [example],
       ...(isPaged && { meta: { page: 1, per_page: 20, total: 1 } }),
     };
-    expect(route.hooks.detail?.endpoint?.response.parse(answer)).toEqual(answer);
+    expect(route.hooks.detail?.endpoint?.response.parse(response)).toEqual(response);
   }
 });

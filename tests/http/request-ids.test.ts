@@ -37,7 +37,7 @@ test("every response has its own request id, which an error's body repeats", asy
   ];
   const ids = new Set<string>();
   for (const [expected, method, path, { headers, ...init } = {}] of requests) {
-    const answer = await app.handle(
+    const response = await app.handle(
       new Request(`http://localhost${path}`, {
         method,
         headers: {
@@ -48,11 +48,11 @@ test("every response has its own request id, which an error's body repeats", asy
         ...init,
       }),
     );
-    expect([method, path, answer.status]).toEqual([method, path, expected]);
-    const id = answer.headers.get("x-request-id") ?? "";
+    expect([method, path, response.status]).toEqual([method, path, expected]);
+    const id = response.headers.get("x-request-id") ?? "";
     expect([method, path, id]).toEqual([method, path, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     ids.add(id);
-    const text = await answer.text();
+    const text = await response.text();
     if (expected >= 400) expect(JSON.parse(text).error.requestId).toBe(id);
   }
   expect(ids.size).toBe(requests.length);

@@ -104,14 +104,14 @@ type Step = { opcode: string; p2: number };
 test("a response that changes with the hour is not cached into the next", async () => {
   const { ours, time, database, store } = await testAppliance();
   await createSampleRecord(ours.api, "monitors");
-  const uptime = async () => (await ours.api("GET", "/api/v1/monitors")).json.data[0].uptime24h;
+  const readUptime = async () => (await ours.api("GET", "/api/v1/monitors")).json.data[0].uptime24h;
   const [{ key }] = database.query("SELECT key FROM monitor_states").all() as [{ key: number }];
   const hour = Math.floor(time.now / 3_600_000) - 23;
   const text = `INSERT INTO uptime_hours VALUES (${hour}, ${key}, 60, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL)`;
   await store.atomic([{ text, parameters: [] }]);
-  expect(await uptime()).toBe(1);
+  expect(await readUptime()).toBe(1);
   time.now += 3_600_000;
-  expect(await uptime()).toBeNull();
+  expect(await readUptime()).toBeNull();
 });
 
 test("one organization's cached response is never used for another", async () => {
@@ -176,12 +176,12 @@ test("a cached response survives writes to other tables", async () => {
   database.run("CREATE TABLE other (text TEXT) STRICT");
   const store = createEmbeddedStore(database);
   const cache = createResponseCache(store);
-  const answer = { status: 200, body: "old", etag: '"x"', location: null };
+  const response = { status: 200, body: "old", etag: '"x"', location: null };
   const isKeptAfter = async (...texts: string[]) => {
     const read = cache.get("key", ["notes"]);
-    if ("revision" in read) cache.set("key", read, answer, ["notes"]);
+    if ("revision" in read) cache.set("key", read, response, ["notes"]);
     await store.atomic(texts.map((text) => ({ text, parameters: [] })));
-    return cache.get("key", ["notes"]) === answer;
+    return cache.get("key", ["notes"]) === response;
   };
   expect(await isKeptAfter("insert into other values ('new')", "delete from other")).toBe(true);
   expect(await isKeptAfter("insert into other values ('new')", "UPDATE notes SET text = ''")).toBe(
@@ -199,14 +199,14 @@ test("a response whose rows were read before a write is not cached after it", as
   mine.run("CREATE TABLE notes (text TEXT) STRICT");
   const store = createEmbeddedStore(mine);
   const cache = createResponseCache(store);
-  const answer = { status: 200, body: "old", etag: '"x"', location: null };
+  const response = { status: 200, body: "old", etag: '"x"', location: null };
   const insert = { text: "INSERT INTO notes VALUES ('new')", parameters: [] };
   const keptAfter = async (write: () => void | Promise<void>) => {
     const read = cache.get("key");
     if (!("revision" in read)) throw new Error("There was already an answer.");
     await write();
-    cache.set("key", read, answer);
-    return cache.get("key") === answer;
+    cache.set("key", read, response);
+    return cache.get("key") === response;
   };
   expect(await keptAfter(() => store.atomic([insert]))).toBe(false);
   expect(await keptAfter(() => void another.run(insert.text))).toBe(false);

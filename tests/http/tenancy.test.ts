@@ -46,13 +46,13 @@ const phone = { type: "sms", name: "Phone", to: "+491701234567" };
 
 const document = buildOpenApi(apiRoutes, "1.0.0");
 
-function resolved(schema: Schema): Schema {
+function resolve(schema: Schema): Schema {
   const name = schema.$ref?.split("/").pop();
   return name === undefined ? schema : (document.components?.schemas?.[name] as Schema);
 }
 
 function alternatives(schema: Schema): Schema[] {
-  const whole = resolved(schema);
+  const whole = resolve(schema);
   const inner = ["oneOf", "anyOf", "allOf"].flatMap((name) => (whole[name] ?? []) as Schema[]);
   return [whole, ...inner.flatMap(alternatives)];
 }
@@ -81,7 +81,7 @@ function documentedStatuses({ method, path }: Route): string[] {
 }
 
 /** A response to the last byte, without the request id. */
-function told({ status, headers, text, json }: Answer): string {
+function summarize({ status, headers, text, json }: Answer): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date");
   expect(id).toBe(json.error?.requestId ?? id);
@@ -131,8 +131,8 @@ test("in every path another organization's id is like an unknown one", async () 
   expect(routes.length).toBeGreaterThan(Object.keys(sampleBodies).length);
   for (const route of routes) {
     const input = buildInput(route);
-    const ask = async (id: string, { headers }: Options = {}) =>
-      told(
+    const request = async (id: string, { headers }: Options = {}) =>
+      summarize(
         await ours.api(route.method, fillIds(route.path, id), {
           ...input,
           headers: { ...input.headers, ...headers },
@@ -145,13 +145,13 @@ test("in every path another organization's id is like an unknown one", async () 
       { headers: { "If-Match": '"1-x"', "If-None-Match": "*" } },
     ];
     for (const options of variants) {
-      const answer = await ask(id, options);
-      expect([route.method, route.path, answer]).toEqual([
+      const response = await request(id, options);
+      expect([route.method, route.path, response]).toEqual([
         route.method,
         route.path,
-        await ask(unknownId, options),
+        await request(unknownId, options),
       ]);
-      expect(answer).toStartWith("[404,");
+      expect(response).toStartWith("[404,");
     }
   }
   expect(unchanged()).toBe(true);
@@ -171,25 +171,25 @@ test("in every body another organization's id is like an unknown one", async () 
         ? { ...phone, personId: mine["people"] }
         : buildRouteBody(route);
     const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
-    const values = (id: string) => (isList ? lists(id) : [id]);
-    const ask = (id: string) =>
+    const buildValues = (id: string) => (isList ? lists(id) : [id]);
+    const request = (id: string) =>
       Promise.all(
-        values(id).map(async (value) =>
-          told(
+        buildValues(id).map(async (value) =>
+          summarize(
             await ours.api(route.method, path, {
               body: { ...body, [name]: value },
             }),
           ),
         ),
       );
-    const answers = await ask(foreign[named] ?? "");
-    expect([route.method, path, name, answers]).toEqual([
+    const responses = await request(foreign[named] ?? "");
+    expect([route.method, path, name, responses]).toEqual([
       route.method,
       path,
       name,
-      await ask(unknownId),
+      await request(unknownId),
     ]);
-    for (const answer of answers) expect(answer).toStartWith("[404,");
+    for (const response of responses) expect(response).toStartWith("[404,");
     expect(documentedStatuses(route)).toContain("404");
   }
   expect(unchanged()).toBe(true);
@@ -207,10 +207,12 @@ test("in every filter another organization's id finds nothing, like an unknown o
   );
   expect(filters.length).toBeGreaterThan(1);
   for (const [path, filter, noun] of filters) {
-    const answer = await ours.api("GET", `${path}?${filter}=${foreign[noun]}`);
-    expect(told(answer)).toBe(told(await ours.api("GET", `${path}?${filter}=${unknownId}`)));
+    const response = await ours.api("GET", `${path}?${filter}=${foreign[noun]}`);
+    expect(summarize(response)).toBe(
+      summarize(await ours.api("GET", `${path}?${filter}=${unknownId}`)),
+    );
     // A report needs an existing record.
-    expect([path, answer.status, answer.json.meta?.total]).toBeOneOf([
+    expect([path, response.status, response.json.meta?.total]).toBeOneOf([
       [path, 200, 0],
       [path, 404, undefined],
     ]);
@@ -222,9 +224,9 @@ test("lists show only the own organization's records", async () => {
   for (const noun of Object.keys(sampleBodies)) {
     const { json } = await ours.api("GET", `/api/v1/${noun}`);
     // Every organization starts with a default status page.
-    const made = (json.data as { id: string; default?: boolean }[]).filter(
+    const result = (json.data as { id: string; default?: boolean }[]).filter(
       (one) => one.default !== true,
     );
-    expect([noun, made.map(({ id }) => id)]).toEqual([noun, [mine[noun] ?? ""]]);
+    expect([noun, result.map(({ id }) => id)]).toEqual([noun, [mine[noun] ?? ""]]);
   }
 });

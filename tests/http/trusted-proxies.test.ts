@@ -11,7 +11,12 @@ import { createProxies } from "../support/appliance.ts";
 type Headers = Record<string, string>;
 
 /** Client address and URL that we derive from a request of this peer. */
-function seen(trusted: string[], peer: string, headers: Headers, url = "http://10.0.0.2:3210/x?y") {
+function readSeen(
+  trusted: string[],
+  peer: string,
+  headers: Headers,
+  url = "http://10.0.0.2:3210/x?y",
+) {
   const { host } = new URL(url);
   const request = new Request(url, { headers: { Host: host, ...headers } });
   const { addressOf, asSent } = createProxies(trusted, () => peer);
@@ -68,7 +73,7 @@ test("the client is the last address of X-Forwarded-For that is not a trusted pr
   for (const [forwardedFor, address] of lists) {
     const headers: Headers = { "X-Forwarded-Proto": "http" };
     if (forwardedFor !== undefined) headers["X-Forwarded-For"] = forwardedFor;
-    expect([forwardedFor, seen(local, "127.0.0.1", headers).address]).toEqual([
+    expect([forwardedFor, readSeen(local, "127.0.0.1", headers).address]).toEqual([
       forwardedFor,
       address,
     ]);
@@ -77,20 +82,24 @@ test("the client is the last address of X-Forwarded-For that is not a trusted pr
 
 test("hundreds of entries are handled like any list", () => {
   const many = (entry: string) => Array.from({ length: 900 }, () => entry).join(", ");
-  const headers = (list: string) => ({ "X-Forwarded-For": list });
-  const { address } = seen(local, "127.0.0.1", headers(`${many("198.51.100.1")}, 203.0.113.9`));
+  const buildHeaders = (list: string) => ({ "X-Forwarded-For": list });
+  const { address } = readSeen(
+    local,
+    "127.0.0.1",
+    buildHeaders(`${many("198.51.100.1")}, 203.0.113.9`),
+  );
   expect(address).toBe("203.0.113.9");
-  const own = headers(`203.0.113.9, ${many("10.0.0.7")}`);
-  expect(seen(local, "127.0.0.1", own).address).toBe("203.0.113.9");
-  expect(seen(local, "127.0.0.1", headers(many("x"))).address).toBe("127.0.0.1");
+  const own = buildHeaders(`203.0.113.9, ${many("10.0.0.7")}`);
+  expect(readSeen(local, "127.0.0.1", own).address).toBe("203.0.113.9");
+  expect(readSeen(local, "127.0.0.1", buildHeaders(many("x"))).address).toBe("127.0.0.1");
 });
 
 test("a proxy that connects over a socket is trusted with `unix:`", () => {
   const headers = { "X-Forwarded-For": "198.51.100.1, 203.0.113.9, unix:" };
-  expect(seen(["127.0.0.1", "unix:"], "127.0.0.1", headers).address).toBe("203.0.113.9");
-  expect(seen(["127.0.0.1"], "127.0.0.1", headers).address).toBe("127.0.0.1");
+  expect(readSeen(["127.0.0.1", "unix:"], "127.0.0.1", headers).address).toBe("203.0.113.9");
+  expect(readSeen(["127.0.0.1"], "127.0.0.1", headers).address).toBe("127.0.0.1");
   // A peer without an address has disconnected and did not use a socket.
-  expect(seen(["127.0.0.1", "unix:"], "", headers)).toEqual({
+  expect(readSeen(["127.0.0.1", "unix:"], "", headers)).toEqual({
     address: "",
     origin: direct,
     isSame: true,
@@ -143,7 +152,7 @@ const origins: [headers: Headers, origin: string][] = [
 
 test("scheme and host are those that the client requested", () => {
   for (const [headers, origin] of origins)
-    expect([headers, seen(local, "127.0.0.1", headers).origin]).toEqual([headers, origin]);
+    expect([headers, readSeen(local, "127.0.0.1", headers).origin]).toEqual([headers, origin]);
 });
 
 test("headers of an untrusted peer are ignored, and all of them without --trust-proxy", () => {
@@ -161,7 +170,7 @@ test("headers of an untrusted peer are ignored, and all of them without --trust-
   ];
   for (const [trusted, peer] of strangers)
     for (const headers of all)
-      expect([peer, headers, seen(trusted, peer, headers)]).toEqual([
+      expect([peer, headers, readSeen(trusted, peer, headers)]).toEqual([
         peer,
         headers,
         { address: peer, origin: direct, isSame: true },
@@ -170,7 +179,7 @@ test("headers of an untrusted peer are ignored, and all of them without --trust-
 
 test("a request of a trusted proxy without forwarding headers is its own", () => {
   for (const peer of ["127.0.0.1", "::1", "10.0.0.255"])
-    expect(seen(local, peer, {})).toEqual({ address: peer, origin: direct, isSame: true });
+    expect(readSeen(local, peer, {})).toEqual({ address: peer, origin: direct, isSame: true });
 });
 
 const address = fc
@@ -210,7 +219,7 @@ test("only the entries of trusted proxies count, with any headers of the client"
         "X-Forwarded-Proto": lists.proto ?? "",
         "X-Forwarded-Host": lists.host ?? "",
       };
-      const found = seen(local, previous.address, headers);
+      const found = readSeen(local, previous.address, headers);
       expect([found.address, found.origin]).toEqual([
         from.address,
         `${from.scheme}://${from.host}`,

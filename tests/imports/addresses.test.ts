@@ -7,19 +7,19 @@ const now = Date.parse("2026-11-22T05:00:00.000Z");
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 
 describe("addresses of an imported Uptime Kuma", () => {
-  let made: Visitor;
+  let visitor: Visitor;
   beforeAll(async () => {
-    made = await createVisitor();
-    made.time.now = now;
-    await importKuma(made.ours.scope, inflateFixture("kuma-2-acme.db"));
-    await made.restart();
+    visitor = await createVisitor();
+    visitor.time.now = now;
+    await importKuma(visitor.ours.scope, inflateFixture("kuma-2-acme.db"));
+    await visitor.restart();
   });
 
   test("jobs report to their old push address, by any method and with any parameters", async () => {
     const path = "/api/push/FAKEpushTokenAcmeNightly00000001";
-    const monitors = (await made.ours.api("GET", "/api/v1/monitors?q=Nightly")).json.data;
-    const beats = async () =>
-      (await made.ours.api("GET", `/api/v1/monitors/${monitors[0].id}/heartbeats?limit=1`)).json
+    const monitors = (await visitor.ours.api("GET", "/api/v1/monitors?q=Nightly")).json.data;
+    const readHeartbeats = async () =>
+      (await visitor.ours.api("GET", `/api/v1/monitors/${monitors[0].id}/heartbeats?limit=1`)).json
         .data[0];
     const cases = [
       ["GET", "?status=up&msg=OK&ping=12.6", { status: "up", latencyMs: 13 }],
@@ -32,16 +32,17 @@ describe("addresses of an imported Uptime Kuma", () => {
       ["PATCH", "?status=broken&ping=NaN", { status: "down", latencyMs: null }],
     ] as const;
     for (const [method, query, wanted] of cases) {
-      made.time.now += 10_000;
-      const { status, json } = await made.stranger(method, `${path}${query}`);
+      visitor.time.now += 10_000;
+      const { status, json } = await visitor.stranger(method, `${path}${query}`);
       expect([method, status, json]).toEqual([method, 200, { ok: true }]);
-      expect(await beats()).toMatchObject(wanted);
+      expect(await readHeartbeats()).toMatchObject(wanted);
     }
-    expect((await made.stranger("GET", "/api/push/wrong")).status).toBe(404);
+    expect((await visitor.stranger("GET", "/api/push/wrong")).status).toBe(404);
   });
 
   test("badges of monitors on a page use the old monitor number", async () => {
-    const badge = async (path: string) => titleOf((await made.readHtml(`/api/badge/${path}`)).text);
+    const badge = async (path: string) =>
+      titleOf((await visitor.readHtml(`/api/badge/${path}`)).text);
     expect(await badge("6/status")).toBe("Status: pending");
     expect(await badge("6/status?label=Shop")).toBe("Shop: pending");
     expect(await badge("6/uptime")).toBe("Uptime (24h): 100%");
@@ -50,13 +51,13 @@ describe("addresses of an imported Uptime Kuma", () => {
     expect(await badge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
     // On no page, unknown, and an unknown kind of badge.
     for (const path of ["56/status", "9999/status", "6/secrets"])
-      expect([path, (await made.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
+      expect([path, (await visitor.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
   });
 
   test("pages preserve their addresses, and widgets can read their JSON", async () => {
-    expect((await made.readHtml("/status/acme-public")).text).toContain("Acme Status");
+    expect((await visitor.readHtml("/status/acme-public")).text).toContain("Acme Status");
     const { config, publicGroupList, incident, incidents } = (
-      await made.readHtml("/api/status-page/acme-public")
+      await visitor.readHtml("/api/status-page/acme-public")
     ).json();
     expect(config).toMatchObject({ slug: "acme-public", title: "Acme Status", theme: "dark" });
     expect(publicGroupList[0]).toMatchObject({
@@ -69,7 +70,7 @@ describe("addresses of an imported Uptime Kuma", () => {
     expect(incident).toEqual(incidents[0]);
     expect(incident.createdDate).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
     const { heartbeatList, uptimeList } = (
-      await made.readHtml("/api/status-page/heartbeat/acme-public")
+      await visitor.readHtml("/api/status-page/heartbeat/acme-public")
     ).json();
     expect(heartbeatList["6"].at(-1)).toEqual({
       status: 1,
@@ -82,8 +83,8 @@ describe("addresses of an imported Uptime Kuma", () => {
   });
 
   test("pages have the newer addresses of Uptime Kuma: feed, badge, incident history and manifest", async () => {
-    const read = async (path: string) => made.readHtml(`/api/status-page/acme-public/${path}`);
-    const { incident } = (await made.readHtml("/api/status-page/acme-public")).json();
+    const read = async (path: string) => visitor.readHtml(`/api/status-page/acme-public/${path}`);
+    const { incident } = (await visitor.readHtml("/api/status-page/acme-public")).json();
     const history = (await read("incident-history")).json();
     expect(history).toMatchObject({ ok: true, total: history.incidents.length, hasMore: false });
     expect(history.incidents).toContainEqual({ ...incident, pin: true, active: true });
@@ -92,7 +93,7 @@ describe("addresses of an imported Uptime Kuma", () => {
       start_url: "/status/acme-public",
     });
     expect(titleOf((await read("badge?label=Acme")).text)).toBe("Acme: Down");
-    expect((await made.readHtml("/status/acme-public/rss")).text).toContain("<rss");
+    expect((await visitor.readHtml("/status/acme-public/rss")).text).toContain("<rss");
   });
 
   test("the dashboards of the document find their addresses and fields", async () => {
@@ -100,9 +101,9 @@ describe("addresses of an imported Uptime Kuma", () => {
     const paths = [...text.matchAll(/signalbox\.lan:3210(\/[^\s`]*SLUG[^\s`]*)/g)].map(([, path]) =>
       `${path}`.replace("SLUG", "acme-public"),
     );
-    for (const path of paths) expect((await made.readHtml(path)).text.length).toBeGreaterThan(0);
+    for (const path of paths) expect((await visitor.readHtml(path)).text.length).toBeGreaterThan(0);
     // Homepage and Dashy add these two to the address and the slug; Glance reads the fields in quotes.
-    const page = (await made.readHtml("/status/acme-public.json")).json();
+    const page = (await visitor.readHtml("/status/acme-public.json")).json();
     const [, template = ""] = /template: \|([^]*?)```/.exec(text) ?? [];
     const monitor = page.sections[0].monitors[0];
     for (const [, type, name = ""] of template.matchAll(/\.(String|Array) "(\w+)"/g)) {
@@ -113,18 +114,18 @@ describe("addresses of an imported Uptime Kuma", () => {
       ]);
     }
     const { heartbeatList } = (
-      await made.readHtml("/api/status-page/heartbeat/acme-public")
+      await visitor.readHtml("/api/status-page/heartbeat/acme-public")
     ).json();
-    for (const beats of Object.values<{ status: number }[]>(heartbeatList))
-      expect(beats.every(({ status }) => [0, 1, 2, 3].includes(status))).toBe(true);
+    for (const heartbeats of Object.values<{ status: number }[]>(heartbeatList))
+      expect(heartbeats.every(({ status }) => [0, 1, 2, 3].includes(status))).toBe(true);
   });
 
   test("hidden monitors appear nowhere", async () => {
-    const pages = (await made.ours.api("GET", "/api/v1/status-pages")).json.data;
+    const pages = (await visitor.ours.api("GET", "/api/v1/status-pages")).json.data;
     const { id } = pages.find(({ slug }: { slug: string }) => slug === "acme-internal") ?? pages[0];
-    await made.changePage(id, { slug: "secret-page", visibility: "hidden" });
-    await made.restart();
+    await visitor.changePage(id, { slug: "secret-page", visibility: "hidden" });
+    await visitor.restart();
     for (const path of ["secret-page", "heartbeat/secret-page", "none"])
-      expect((await made.get(`/api/status-page/${path}`)).status).toBe(404);
+      expect((await visitor.get(`/api/status-page/${path}`)).status).toBe(404);
   });
 });

@@ -11,7 +11,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 const context = { channels: new Channels(new Section({}, "alerting")), readFile: async () => null };
 
-const converted = (conditions: readonly string[], fields: object = {}) =>
+const convert = (conditions: readonly string[], fields: object = {}) =>
   convertEndpoint(
     new Section({ name: "shop", url: site.at(), conditions, ...fields }, "endpoint"),
     context,
@@ -24,7 +24,7 @@ async function stateAt(
   conditions: readonly string[],
   { status = 200, body = "", headers }: Answer,
 ) {
-  const { monitor } = await converted(conditions);
+  const { monitor } = await convert(conditions);
   expect(monitor).toMatchObject({ isIncomplete: false, fields: { type: "http", paused: false } });
   site.setReply(
     replyWith(status, typeof body === "string" ? body : JSON.stringify(body), headers ?? {}),
@@ -176,13 +176,13 @@ describe("an imported condition", () => {
       ["[RESPONSE_TIME] <= 200", "lessThanOrEqual", 200],
       ["[RESPONSE_TIME] < 1m", "lessThan", 60_000],
     ]) {
-      const { monitor } = await converted([String(condition)]);
+      const { monitor } = await convert([String(condition)]);
       expect(monitor.fields["assertions"]).toEqual([{ source: "latency", op, value }]);
     }
   });
 
   test("without a status accepts any", async () => {
-    const { monitor } = await converted(["[BODY] == OK"]);
+    const { monitor } = await convert(["[BODY] == OK"]);
     expect(monitor.fields["expectedStatus"]).toEqual(["100-599"]);
   });
 });
@@ -205,7 +205,7 @@ describe("a condition that can't be checked pauses its monitor and is reported w
   ];
   for (const [condition, why] of reasons)
     test(condition.slice(0, 40), async () => {
-      const { monitor } = await converted([condition]);
+      const { monitor } = await convert([condition]);
       const { fields, notes, isIncomplete } = monitor;
       expect({ type: fields["type"], paused: fields["paused"], isIncomplete }).toEqual({
         type: "http",
@@ -226,27 +226,27 @@ test("expressions of hostile conditions are read in time proportional to their l
     `[BODY].${"a.".repeat(900)}b == 1`,
     `[STATUS] == pat(${"[".repeat(1_500)})`,
   ];
-  const { monitor } = await converted(hostile);
+  const { monitor } = await convert(hostile);
   expect(monitor.isIncomplete).toBe(true);
 });
 
 describe("other types check", () => {
-  const imported = async (url: string, conditions: string[], fields: object = {}) =>
-    (await converted(conditions, { url, ...fields })).monitor;
+  const importAll = async (url: string, conditions: string[], fields: object = {}) =>
+    (await convert(conditions, { url, ...fields })).monitor;
 
   test("[CONNECTED] == false as an inverted monitor", async () => {
-    const monitor = await imported("tcp://closed.example:23", ["[CONNECTED] == false"]);
+    const monitor = await importAll("tcp://closed.example:23", ["[CONNECTED] == false"]);
     expect(monitor).toMatchObject({
       isIncomplete: false,
       fields: { type: "tcp", inverted: true, paused: false },
     });
-    const both = await imported("http://closed.example", ["[CONNECTED] == false", "[BODY] == OK"]);
+    const both = await importAll("http://closed.example", ["[CONNECTED] == false", "[BODY] == OK"]);
     expect(both).toMatchObject({ isIncomplete: true, fields: { paused: true } });
   });
 
   test("WebSockets and gRPC", async () => {
     expect(
-      await imported(
+      await importAll(
         "wss://probe:pw@chat.example/ws",
         ["[CONNECTED] == true", "[BODY] == pat(*pong*)"],
         {
@@ -267,7 +267,7 @@ describe("other types check", () => {
       },
     });
     expect(
-      await imported("grpcs://api.example:443", [
+      await importAll("grpcs://api.example:443", [
         "[CONNECTED] == true",
         "[BODY].status == SERVING",
       ]),
@@ -276,7 +276,7 @@ describe("other types check", () => {
       fields: { type: "grpc", host: "api.example", port: 443, tls: true },
     });
     expect(
-      await imported("grpc://api.example:50051", ["[BODY].status == NOT_SERVING"]),
+      await importAll("grpc://api.example:50051", ["[BODY].status == NOT_SERVING"]),
     ).toMatchObject({
       isIncomplete: true,
       fields: { type: "grpc", port: 50_051, tls: false, paused: true },
@@ -285,7 +285,7 @@ describe("other types check", () => {
 
   test("text over TCP", async () => {
     expect(
-      await imported("tcp://cache.example:6379", ["[BODY] == pat(*PONG*)"], { body: "PING\r\n" }),
+      await importAll("tcp://cache.example:6379", ["[BODY] == pat(*PONG*)"], { body: "PING\r\n" }),
     ).toMatchObject({
       isIncomplete: false,
       fields: { type: "tcp", send: "PING\r\n", expect: "PONG" },
@@ -294,7 +294,7 @@ describe("other types check", () => {
 
   test("DNS with a resolver by name through the resolver of this machine", async () => {
     const dns = { "query-name": "example.org.", "query-type": "MX" };
-    const byName = await imported("dns.example", ["[DNS_RCODE] == NOERROR"], { dns });
+    const byName = await importAll("dns.example", ["[DNS_RCODE] == NOERROR"], { dns });
     expect(byName).toMatchObject({
       isIncomplete: false,
       fields: { type: "dns", host: "example.org", recordType: "MX", resolver: null, paused: false },
@@ -305,11 +305,11 @@ describe("other types check", () => {
       ["[2620:fe::fe]:53", "[2620:fe::fe]:53"],
       ["2620:fe::fe", "2620:fe::fe"],
     ])
-      expect((await imported(url ?? "", [], { dns })).fields["resolver"]).toBe(resolver);
+      expect((await importAll(url ?? "", [], { dns })).fields["resolver"]).toBe(resolver);
   });
 
   test("the address and the domain of a host with monitors of their own", async () => {
-    const { monitor, parts } = await converted(
+    const { monitor, parts } = await convert(
       ["[STATUS] == 200", "[IP] == 192.0.2.7", "[DOMAIN_EXPIRATION] > 720h"],
       { url: "https://acme.example/health" },
     );
@@ -329,7 +329,7 @@ describe("other types check", () => {
 
   test("an unsupported type is imported as the closest one, paused", async () => {
     for (const url of ["udp://game.example:27015", "sctp://core.example:38412"]) {
-      const monitor = await imported(url, ["[CONNECTED] == true"]);
+      const monitor = await importAll(url, ["[CONNECTED] == true"]);
       expect(monitor).toMatchObject({ isIncomplete: true, fields: { type: "tcp", paused: true } });
       expect(monitor.notes[0]).toContain(`the scheme ${url.slice(0, url.indexOf(":"))}`);
     }

@@ -24,10 +24,10 @@ const now = Date.UTC(2026, 10, 25, 12);
 type Map = Record<string, unknown>;
 
 /** The map with the value at the path, without changing it. */
-function changed(map: Map, path: string, value: unknown): Map {
+function applyChange(map: Map, path: string, value: unknown): Map {
   const [key = "", ...rest] = path.split(".");
   if (rest.length === 0) return { ...map, [key]: value };
-  return { ...map, [key]: changed((map[key] ?? {}) as Map, rest.join("."), value) };
+  return { ...map, [key]: applyChange((map[key] ?? {}) as Map, rest.join("."), value) };
 }
 
 /** JSON is valid YAML. */
@@ -37,7 +37,7 @@ function planOf(config: Map): Promise<Plan> {
   return buildGatusPlan(file, {}, { now, readsNamedFiles: false });
 }
 
-const imported = ({ records, smtp }: Plan) =>
+const importAll = ({ records, smtp }: Plan) =>
   JSON.stringify([records.map(({ noun, fields, links }) => ({ noun, fields, links })), smtp]);
 const report = ({ records, notTaken, hints }: Plan) =>
   [
@@ -55,7 +55,7 @@ async function assertCounted(before: Map, after: Map, key: string) {
     ...lines.filter((line) => !linesBefore.includes(line)),
     ...linesBefore.filter((line) => !lines.includes(line)),
   ];
-  const isImported = imported(one) !== imported(other);
+  const isImported = importAll(one) !== importAll(other);
   expect(isImported ? name : changedLines.join("\n")).toContain(name);
   // The other providers have no overrides in Gatus.
   if (name === "overrides") return;
@@ -76,7 +76,7 @@ const base: Map = { alerting, endpoints: [shop] };
 function each(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
   for (const { path, value } of keys)
     test(`${path} is imported or named in the report`, () =>
-      assertCounted(place(within), place(changed(within, path, value)), path));
+      assertCounted(place(within), place(applyChange(within, path, value)), path));
 }
 
 describe("a top-level key", () => each(topLevel, base, (config) => config));

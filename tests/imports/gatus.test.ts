@@ -101,8 +101,8 @@ describe("Gatus' configuration", () => {
     const options = { keepResults: 14, keepHours: 400 };
     const { report } = await runImport(ours.scope, plan, null, options);
     const all = (await ours.api("GET", "/api/v1/monitors")).json.data;
-    const named = (name: string) => all.find((one: { name: string }) => one.name === name);
-    expect(named("shop")).toMatchObject({
+    const findByName = (name: string) => all.find((one: { name: string }) => one.name === name);
+    expect(findByName("shop")).toMatchObject({
       type: "http",
       interval: 120,
       timeout: 5,
@@ -120,37 +120,37 @@ describe("Gatus' configuration", () => {
         { source: "latency", path: null, op: "lessThan", value: 500 },
       ],
     });
-    expect(named("shop").alertChannelIds).toHaveLength(1);
-    expect(named("shop").groupId).toBe(named("database").groupId);
-    expect(named("orders")).toMatchObject({
+    expect(findByName("shop").alertChannelIds).toHaveLength(1);
+    expect(findByName("shop").groupId).toBe(findByName("database").groupId);
+    expect(findByName("orders")).toMatchObject({
       paused: false,
       oauth2: { tokenUrl: "https://login.example/token", clientId: "probe", scope: "read write" },
       proxyUrl: "socks5://proxy.example:1080",
       proxyUsername: "probe",
       secretsSet: ["oauth2.clientSecret", "proxyPassword"],
     });
-    expect(named("database")).toMatchObject({ type: "tcp", host: "db.example", port: 5432 });
-    expect(named("gateway")).toMatchObject({ type: "ping", paused: true });
-    expect(named("zone")).toMatchObject({
+    expect(findByName("database")).toMatchObject({ type: "tcp", host: "db.example", port: 5432 });
+    expect(findByName("gateway")).toMatchObject({ type: "ping", paused: true });
+    expect(findByName("zone")).toMatchObject({
       type: "dns",
       resolver: "9.9.9.9",
       expected: ["93.184.216.34"],
     });
-    expect(named("chat")).toMatchObject({ type: "websocket", paused: false });
-    expect(named("domain")).toMatchObject({
+    expect(findByName("chat")).toMatchObject({ type: "websocket", paused: false });
+    expect(findByName("domain")).toMatchObject({
       type: "domain",
       domain: "acme.example",
       minDays: 30,
       paused: false,
     });
-    expect(named("domain-too")).toMatchObject({ type: "http", paused: false });
-    expect(named("domain-too: domain")).toMatchObject({ type: "domain", minDays: 30 });
+    expect(findByName("domain-too")).toMatchObject({ type: "http", paused: false });
+    expect(findByName("domain-too: domain")).toMatchObject({ type: "domain", minDays: 30 });
     expect(report.items.find(({ name }) => name === "domain-too")?.notes.join()).toContain(
       "“domain-too: domain” checks when its domain expires",
     );
-    expect(named("jump")).toMatchObject({ type: "ssh", port: 2222, paused: false });
-    expect(named("deploy")).toMatchObject({ type: "ssh", port: 22, paused: true });
-    expect(named("mail")).toMatchObject({
+    expect(findByName("jump")).toMatchObject({ type: "ssh", port: 2222, paused: false });
+    expect(findByName("deploy")).toMatchObject({ type: "ssh", port: 22, paused: true });
+    expect(findByName("mail")).toMatchObject({
       type: "smtp",
       port: 587,
       tls: "starttls",
@@ -158,12 +158,12 @@ describe("Gatus' configuration", () => {
       certificateExpiryDays: 3,
       paused: false,
     });
-    expect(named("length")).toMatchObject({
+    expect(findByName("length")).toMatchObject({
       paused: false,
       assertions: [{ path: "$.items.length()", op: "greaterThan", value: 3 }],
     });
-    expect(named("backup")).toMatchObject({ type: "push", interval: 86_400 });
-    expect(named("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");
+    expect(findByName("backup")).toMatchObject({ type: "push", interval: 86_400 });
+    expect(findByName("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");
     expect(
       report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
     ).toEqual(["zapier"]);
@@ -177,7 +177,7 @@ describe("Gatus' configuration", () => {
 
     // A later change of the source is in the audit log, with the values before and without secrets.
     writeFileSync(file, config.replace("interval: 2m", "interval: 3m"));
-    const shop = named("shop").id;
+    const shop = findByName("shop").id;
     await ours.api("PATCH", `/api/v1/monitors/${shop}`, { body: { interval: 90 } });
     const secrets = { ...variables, SLACK_URL: "https://hooks.slack.com/services/other" };
     await runImport(ours.scope, await buildGatusPlan(file, secrets), null, options);
@@ -325,7 +325,7 @@ describe("A folder of Gatus", () => {
 });
 
 describe("Alerts of Gatus", () => {
-  const orders = async () => {
+  const readOrders = async () => {
     const { records } = await buildGatusPlan(company, { DOMAIN: "acme.example" }, { now });
     return (name: string) => {
       const found = records.find((one) => one.name === name);
@@ -335,7 +335,7 @@ describe("Alerts of Gatus", () => {
   };
 
   test("with several thresholds use the lowest, and the report names the others", async () => {
-    const { fields, notes } = (await orders())("orders");
+    const { fields, notes } = (await readOrders())("orders");
     expect(fields).toMatchObject({ retries: 1, successThreshold: 1 });
     expect(notes).toContain(
       "All channels are alerted after 2 failures in a row; Gatus waits for more: pagerduty 20.",
@@ -374,7 +374,7 @@ endpoints:
   });
 
   test("add their descriptions to the monitor, where alerts show them", async () => {
-    const record = await orders();
+    const record = await readOrders();
     expect(record("orders").fields["description"]).toBe(
       "slack: health check failed\n\npagerduty: Call the data team.",
     );
@@ -382,7 +382,7 @@ endpoints:
   });
 
   test("that are disabled, individually or by default, are not attached", async () => {
-    const { notes, links } = (await orders())("checkout");
+    const { notes, links } = (await readOrders())("checkout");
     expect(links["alertChannelIds"]?.filter((id) => id.startsWith("telegram"))).toEqual([]);
     expect(notes).toContain("Without the alert by telegram, which is switched off.");
     expect(notes).toContain("Without the alert by slack, which is switched off.");
@@ -390,14 +390,14 @@ endpoints:
   });
 
   test("with equal overrides share a channel, and each other override has one", async () => {
-    const alert = (url: string) =>
+    const buildAlert = (url: string) =>
       `alerts: [{type: slack, provider-override: {webhook-url: "${url}"}}]`;
     const { records } = await planOf(`
 alerting: {slack: {webhook-url: "https://hooks.example/all"}}
 endpoints:
-  - {name: one, url: "http://one.example", ${alert("https://hooks.example/a")}}
-  - {name: two, url: "http://two.example", ${alert("https://hooks.example/a")}}
-  - {name: three, url: "http://three.example", ${alert("https://hooks.example/b")}}
+  - {name: one, url: "http://one.example", ${buildAlert("https://hooks.example/a")}}
+  - {name: two, url: "http://two.example", ${buildAlert("https://hooks.example/a")}}
+  - {name: three, url: "http://three.example", ${buildAlert("https://hooks.example/b")}}
   - {name: four, url: "http://four.example", alerts: [{type: slack}]}`);
     const urlOf = (name: string) => {
       const [id] = records.find((one) => one.name === name)?.links["alertChannelIds"] ?? [];
@@ -415,7 +415,7 @@ endpoints:
   });
 
   test("of type custom become a webhook with the same method, body and placeholders", async () => {
-    const { fields, notes, isIncomplete } = (await orders())("Gatus custom");
+    const { fields, notes, isIncomplete } = (await readOrders())("Gatus custom");
     expect(fields).toMatchObject({ type: "webhook", method: "POST" });
     expect(JSON.stringify(fields)).toContain("{{state}}");
     expect(JSON.stringify(fields)).not.toMatch(/\[[A-Z_]+\]/);
@@ -424,7 +424,7 @@ endpoints:
   });
 
   test("preserve numbers as written: a chat, a topic and a password", async () => {
-    const record = await orders();
+    const record = await readOrders();
     expect(record("Gatus telegram").fields).toMatchObject({
       chatId: "-1001234567890123456",
       topic: 42,

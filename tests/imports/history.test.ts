@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
 
 /** All stored rows, except the list of imports and the counter of result keys. */
-const stored = (appliance: TestAppliance) => {
+const readStored = (appliance: TestAppliance) => {
   appliance.database.run("delete from imports");
   return dumpTables(appliance)
     .replace(/\["monitor_states",\d+\]/, "")
@@ -67,14 +67,14 @@ describe("a repeated import adds no duplicate results", () => {
     ] as const) {
       appliance.time.now = now + days * dayMs;
       await sweep(appliance, heartbeatDays);
-      const before = stored(appliance);
+      const before = readStored(appliance);
       const { report } = await importKuma(appliance.ours.scope, source);
       expect([days, heartbeatDays, report.history]).toEqual([
         days,
         heartbeatDays,
         { heartbeats: 0, hours: 0, days: 0 },
       ]);
-      expect(stored(appliance)).toBe(before);
+      expect(readStored(appliance)).toBe(before);
     }
   });
 
@@ -87,9 +87,9 @@ describe("a repeated import adds no duplicate results", () => {
     await sweep(appliance, 14);
     const sums = `from uptime_days d join monitor_states s on s.key = d.monitor_key
       join monitors m on m.id = s.monitor_id where m.name = 'Acme website'`;
-    const days = () =>
+    const readDays = () =>
       appliance.database.query(`select count(*) as n ${sums}`).get() as { n: number };
-    const before = days().n;
+    const before = readDays().n;
     const later = Math.floor(now / dayMs) * 86_400 + 20 * 86_400;
     const changed = copyFixture(
       database,
@@ -99,20 +99,20 @@ describe("a repeated import adds no duplicate results", () => {
     );
     const { report } = await importKuma(appliance.ours.scope, changed);
     expect(report.history).toEqual({ heartbeats: 0, hours: 1, days: 1 });
-    expect(days().n).toBe(before + 1);
+    expect(readDays().n).toBe(before + 1);
   });
 });
 
 describe("figures of imported history are the same on every page", () => {
   test.each(files)("%s", async (file) => {
-    const made = await createVisitor();
-    made.time.now = now;
-    await importKuma(made.ours.scope, inflateFixture(file));
-    await made.restart();
-    const { api } = made.ours;
+    const visitor = await createVisitor();
+    visitor.time.now = now;
+    await importKuma(visitor.ours.scope, inflateFixture(file));
+    await visitor.restart();
+    const { api } = visitor.ours;
     const months = ["2026-09", "2026-10", "2026-11"];
     const monitors = (await api("GET", "/api/v1/monitors?per_page=100")).json.data as Json[];
-    const { sections } = (await made.readHtml("/status/acme-public.json")).json();
+    const { sections } = (await visitor.readHtml("/status/acme-public.json")).json();
     const publicMonitors = new Map<string, Json>(
       sections.flatMap((section: Json) => section.monitors.map((one: Json) => [one.id, one])),
     );

@@ -17,7 +17,7 @@ const now = Date.parse("2026-11-22T06:00:00.000Z");
 
 type Bounds = Parameters<typeof openSource>[2]["readingBounds"];
 const usual = { now, variables: {}, limits: defaultLimits, readsNamedFiles: false };
-const opened = (file: string, workIn: string, readingBounds: Bounds = {}) =>
+const open = (file: string, workIn: string, readingBounds: Bounds = {}) =>
   openSource("uptime-kuma", file, { workIn, ...usual, readingBounds });
 /** Opens a file that can be read in this process, which is cheaper. */
 const openedHere = (file: string, workIn: string) =>
@@ -32,7 +32,7 @@ async function rejection(promise: Promise<unknown>): Promise<string> {
   return error instanceof Error ? error.message : String(error);
 }
 
-function backup(monitors: readonly object[], more: object = {}): string {
+function readBackup(monitors: readonly object[], more: object = {}): string {
   const file = join(newDirectory(), "backup.json");
   const whole = { version: "1.23.16", notificationList: [], monitorList: monitors, ...more };
   writeFileSync(file, JSON.stringify(whole));
@@ -52,7 +52,7 @@ const monitorsOf = (count: number, more: (index: number) => object = () => ({}))
 const nested = (count: number) =>
   monitorsOf(count, (index) => ({ type: "group", parent: index === 0 ? null : index }));
 
-const changed = (change: (file: string) => void, ...statements: string[]) => {
+const applyChange = (change: (file: string) => void, ...statements: string[]) => {
   const file = copyFixture("kuma-2-acme.db", newDirectory(), ...statements);
   change(file);
   return file;
@@ -63,30 +63,30 @@ describe("a file that takes too long or too much memory is rejected with its rea
   const cases: [what: string, make: () => string, why: RegExp, bounds?: Bounds][] = [
     [
       "rows of a table whose pages contain each other",
-      () => changed((file) => writeEndlessTable(file, "tag", { levels: 3, rows: 300 })),
+      () => applyChange((file) => writeEndlessTable(file, "tag", { levels: 3, rows: 300 })),
       /has more than 10,000 records, counted up to its table tag\. Nothing was changed/,
     ],
     [
       "rows that connect records",
-      () => changed((file) => writeEndlessTable(file, "monitor_tag", { levels: 3, rows: 300 })),
+      () => applyChange((file) => writeEndlessTable(file, "monitor_tag", { levels: 3, rows: 300 })),
       /its table monitor_tag has more than 200,000 rows/,
     ],
     [
       "an endless list of tables",
-      () => changed(writeEndlessSchema),
+      () => applyChange(writeEndlessSchema),
       /reading it takes longer than 1 s\. Nothing was changed/,
       { seconds: 1 },
     ],
     [
       "an endless list of tables, limited by memory",
-      () => changed(writeEndlessSchema),
+      () => applyChange(writeEndlessSchema),
       /reading it takes more than 1 bytes of memory\. Nothing was changed/,
       { memoryBytes: 1 },
     ],
     [
       "text",
       () =>
-        backup(
+        readBackup(
           monitorsOf(1_200, () => ({
             method: "POST",
             body: "x".repeat(30_000),
@@ -97,16 +97,16 @@ describe("a file that takes too long or too much memory is rejected with its rea
   ];
   test.each(cases)("%s", async (...[, make, why, bounds]) => {
     const workIn = newDirectory();
-    expect(await rejection(opened(make(), workIn, bounds))).toMatch(why);
+    expect(await rejection(open(make(), workIn, bounds))).toMatch(why);
     expect(readdirSync(workIn)).toEqual([]);
   });
 
   const finite: [what: string, make: () => string, why: RegExp][] = [
-    ["monitors", () => backup(monitorsOf(records.value + 1)), /has more than 10,000 records/],
+    ["monitors", () => readBackup(monitorsOf(records.value + 1)), /has more than 10,000 records/],
     [
       "tags",
       () =>
-        backup(
+        readBackup(
           monitorsOf(100, () => ({
             tags: Array.from({ length: links.value / 100 + 1 }, () => ({ name: "a", value: "" })),
           })),
@@ -116,14 +116,14 @@ describe("a file that takes too long or too much memory is rejected with its rea
     [
       "notifications",
       () =>
-        backup([], {
+        readBackup([], {
           notificationList: Array.from({ length: records.value + 1 }, (_, id) => ({ id })),
         }),
       /has more than 10,000 records/,
     ],
     [
       "groups within groups",
-      () => backup(nested(records.value)),
+      () => readBackup(nested(records.value)),
       RegExp(`groups are nested deeper than ${groupNesting.value} levels`),
     ],
   ];
@@ -137,14 +137,14 @@ describe("a file that takes too long or too much memory is rejected with its rea
     [
       "results whose pages contain each other",
       120,
-      () => changed((file) => writeEndlessTable(file, "heartbeat", { levels: 5 })),
+      () => applyChange((file) => writeEndlessTable(file, "heartbeat", { levels: 5 })),
       /is damaged \(ids of heartbeat do not rise\)/,
     ],
     [
       "results that are all too old",
       1,
       () =>
-        changed(
+        applyChange(
           (file) => writeEndlessTable(file, "heartbeat", { levels: 5 }),
           "update heartbeat set time = '1999-01-01 00:00:00'",
         ),
@@ -153,7 +153,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
     [
       "sums whose pages contain each other",
       120,
-      () => changed((file) => writeEndlessTable(file, "stat_daily", { levels: 5 })),
+      () => applyChange((file) => writeEndlessTable(file, "stat_daily", { levels: 5 })),
       /is damaged \(ids of stat_daily do not rise\)/,
     ],
   ];
@@ -164,7 +164,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
     const workIn = newDirectory();
     // Opening has more time, because on a busy machine it alone can take some seconds.
     const bounds = { seconds: 120 };
-    const { plan, history, close } = await opened(make(), workIn, bounds);
+    const { plan, history, close } = await open(make(), workIn, bounds);
     bounds.seconds = seconds;
     const run = runImport(scope, plan, history, { keepResults: 14, keepHours: 400 });
     expect(await rejection(run)).toMatch(why);
@@ -176,12 +176,12 @@ describe("a file that takes too long or too much memory is rejected with its rea
 });
 
 test("a file whose reading process is killed is rejected", async () => {
-  const { history, close } = await opened(inflateFixture("kuma-2-acme.db"), newDirectory());
+  const { history, close } = await open(inflateFixture("kuma-2-acme.db"), newDirectory());
   await close?.();
-  const beats = async () => {
+  const readHeartbeats = async () => {
     for await (const _some of history?.beats(0) ?? []);
   };
-  expect(await rejection(beats())).toEndWith(
+  expect(await rejection(readHeartbeats())).toEndWith(
     "the process that read it failed. Nothing was changed.",
   );
 });
@@ -189,25 +189,25 @@ test("a file whose reading process is killed is rejected", async () => {
 test("a reading process yields the same plan and history as reading in place", async () => {
   for (const name of ["kuma-1-acme.db", "kuma-2-acme.db", "kuma-1-acme.json"]) {
     const [one, other] = [
-      await opened(inflateFixture(name), newDirectory()),
+      await open(inflateFixture(name), newDirectory()),
       await openHere("uptime-kuma", inflateFixture(name), { workIn: newDirectory(), ...usual }),
     ];
     expect(one.plan).toEqual(JSON.parse(JSON.stringify(other.plan)));
-    const all = async ({ history }: typeof one) => {
+    const listAll = async ({ history }: typeof one) => {
       const lists = [];
       for await (const some of history?.beats(0) ?? []) lists.push(...some);
       for (const unit of ["hours", "days"] as const)
         for await (const some of history?.sums?.(unit) ?? []) lists.push(...some);
       return lists;
     };
-    expect(await all(one)).toEqual(await all(other));
+    expect(await listAll(one)).toEqual(await listAll(other));
     await one.close?.();
     await other.close?.();
   }
 });
 
 test("nested groups become one group each, named by their full path, up to 50 levels", async () => {
-  const { plan, close } = await openedHere(backup(nested(50)), newDirectory());
+  const { plan, close } = await openedHere(readBackup(nested(50)), newDirectory());
   await close?.();
   expect(plan.records).toHaveLength(50);
   expect(plan.records.map(({ name }) => name)).toContain("Shop 1 / Shop 2 / Shop 3");
@@ -215,7 +215,7 @@ test("nested groups become one group each, named by their full path, up to 50 le
 
 test("a circle of groups is cut where it closes", async () => {
   const circle = monitorsOf(3, (index) => ({ type: "group", parent: ((index + 1) % 3) + 1 }));
-  const { plan, close } = await openedHere(backup(circle), newDirectory());
+  const { plan, close } = await openedHere(readBackup(circle), newDirectory());
   await close?.();
   expect(plan.records.map(({ name }) => name)).toContain("Shop 3 / Shop 2 / Shop 1");
 });
@@ -226,7 +226,7 @@ test("more records than the organization can have are named in a preview, and re
   const { limits, ...others } = appliance.ours.scope;
   const scope = { ...others, limits: { ...limits, monitors: 3 } };
   const before = dumpTables(appliance);
-  const { plan, close } = await openedHere(backup(monitorsOf(4)), newDirectory());
+  const { plan, close } = await openedHere(readBackup(monitorsOf(4)), newDirectory());
   await close?.();
   const options = { keepResults: 14, keepHours: 400 };
   const sentence = "Monitors: 4 of the file, where this organization can have 3. Choose fewer.";
@@ -244,7 +244,7 @@ test("a stored report has a limited number of notes, and all its records", async
   appliance.time.now = now;
   const { scope } = appliance.ours;
   const note = "x".repeat(importBounds.storedNotes.value / 2);
-  const { plan, close } = await openedHere(backup(monitorsOf(4)), newDirectory());
+  const { plan, close } = await openedHere(readBackup(monitorsOf(4)), newDirectory());
   await close?.();
   for (const record of plan.records) record.notes.push(note);
   const { report } = await runImport(scope, plan, null, { keepResults: 14, keepHours: 400 });

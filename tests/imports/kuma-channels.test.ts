@@ -105,9 +105,9 @@ test.each<[config: Fields, fields: Fields]>([
     { type: "webhook", url: `${hook}?a=1&msg={{title}}`, method: "GET" },
   ],
 ])("%j", (config, fields) => {
-  const { fields: made, isTaken, isIncomplete } = convert(config);
+  const { fields: result, isTaken, isIncomplete } = convert(config);
   expect({ isTaken, isIncomplete }).toEqual({ isTaken: true, isIncomplete: false });
-  expect(made).toMatchObject({ name: "Ops", enabled: true, ...fields });
+  expect(result).toMatchObject({ name: "Ops", enabled: true, ...fields });
 });
 
 test("a webhook's own JSON has the usual fields, also with quotation marks in a name", () => {

@@ -241,9 +241,9 @@ describe("each key of the JSON backup is imported, or named:", () => {
     notificationList: (Record<string, unknown> & { config: string })[];
   };
   const text = readFileSync(inflateFixture("kuma-1-acme.json"), "utf8");
-  const backup = (): Backup => JSON.parse(text);
+  const buildBackup = (): Backup => JSON.parse(text);
   function planWith(change: (backup: Backup) => void): Plan {
-    const whole = backup();
+    const whole = buildBackup();
     change(whole);
     return buildKumaPlan(openBackup(JSON.stringify(whole), "backup.json"), now);
   }
@@ -257,7 +257,7 @@ describe("each key of the JSON backup is imported, or named:", () => {
 
   test("of monitors", () => {
     const isFirst = isFirstOf((row) => `${String(row["type"])} ${String(row["authMethod"])}`);
-    const { monitorList: all } = backup();
+    const { monitorList: all } = buildBackup();
     const few = all.filter(isFirst);
     const planWithFew = (change: (monitor: Fields) => void) =>
       planWith((whole) => {
@@ -285,16 +285,16 @@ describe("each key of the JSON backup is imported, or named:", () => {
   test("of monitors with channels, which the report does not call lost", () => {
     const plan = planWith(() => {});
     const monitors = plan.records.filter(({ noun }) => noun === "monitor");
-    expect(backup().monitorList.some((one) => "1" in (one["notificationIDList"] as Fields))).toBe(
-      true,
-    );
+    expect(
+      buildBackup().monitorList.some((one) => "1" in (one["notificationIDList"] as Fields)),
+    ).toBe(true);
     expect(monitors.flatMap(({ notes }) => notes).join("\n")).not.toMatch(/notification_?i/);
   });
 
   test("of notifications of every type", () => {
     // SMTP settings are imported only with a monitor that uses them.
     const isFirst = isFirstOf((row) => JSON.stringify(row["notificationIDList"]));
-    const few = backup().monitorList.filter(isFirst);
+    const few = buildBackup().monitorList.filter(isFirst);
     const planWithFew = (change: (backup: Backup) => void) =>
       planWith((whole) => {
         whole.monitorList = few;
@@ -302,7 +302,7 @@ describe("each key of the JSON backup is imported, or named:", () => {
       });
     const before = new Map(planWithFew(() => {}).records.map((one) => [one.externalId, one]));
     const ignored: string[] = [];
-    for (const [index, { config }] of backup().notificationList.entries()) {
+    for (const [index, { config }] of buildBackup().notificationList.entries()) {
       const keys = Object.keys(JSON.parse(config) as object);
       for (const key of [...keys, "laterOption"]) {
         if (/^(?:name|type|isDefault|applyExisting|id|active|userId)$/.test(key)) continue;

@@ -10,14 +10,14 @@ import { createScratch } from "../support/scratch-directories.ts";
 const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");
 
-async function world() {
+async function setUpWorld() {
   const appliance = await testAppliance();
   appliance.time.now = now;
   return appliance;
 }
 
 type Row = Record<string, unknown>;
-const rows = (file: string, query: string) => {
+const readRows = (file: string, query: string) => {
   const database = new Database(inflateFixture(file), { readonly: true });
   const found = database.query<Row, []>(query).all();
   database.close();
@@ -28,7 +28,7 @@ async function monitorsOf({ ours }: TestAppliance): Promise<Row[]> {
   const { json } = await ours.api("GET", "/api/v1/monitors?per_page=100");
   return json.data;
 }
-const named = (all: readonly Row[], name: string) => {
+const findByName = (all: readonly Row[], name: string) => {
   const found = all.find((one) => one["name"] === name);
   if (found === undefined) throw new Error(`There is no ${name}.`);
   return found;
@@ -39,7 +39,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
     let appliance: TestAppliance;
     let report: Awaited<ReturnType<typeof importKuma>>["report"];
     beforeAll(async () => {
-      appliance = await world();
+      appliance = await setUpWorld();
       ({ report } = await importKuma(appliance.ours.scope, inflateFixture(file)));
     });
 
@@ -57,9 +57,12 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
         user: "user",
       };
       for (const [noun, from] of Object.entries(tables)) {
-        const ids = rows(file, `select id from ${from}`).map(({ id }) => String(id));
-        const told = report.items.filter((item) => item.noun === noun);
-        expect([noun, told.map(({ externalId }) => externalId).sort()]).toEqual([noun, ids.sort()]);
+        const ids = readRows(file, `select id from ${from}`).map(({ id }) => String(id));
+        const messages = report.items.filter((item) => item.noun === noun);
+        expect([noun, messages.map(({ externalId }) => externalId).sort()]).toEqual([
+          noun,
+          ids.sort(),
+        ]);
       }
       const silent = report.items.filter(
         ({ decision, isIncomplete, notes }) =>
@@ -69,11 +72,13 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
     });
 
     test("each monitor has the same check, or is paused with a reason", async () => {
-      const made = await monitorsOf(appliance);
-      const parents = new Map(rows(file, "select * from monitor").map((row) => [row["id"], row]));
+      const result = await monitorsOf(appliance);
+      const parents = new Map(
+        readRows(file, "select * from monitor").map((row) => [row["id"], row]),
+      );
       for (const row of parents.values()) {
         if (row["type"] === "group") continue;
-        const monitor = named(made, String(row["name"]));
+        const monitor = findByName(result, String(row["name"]));
         const item = report.items.find(
           (one) => one.noun === "monitor" && one.externalId === String(row["id"]),
         );
@@ -92,8 +97,8 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       const channels = (await appliance.ours.api("GET", "/api/v1/alert-channels")).json
         .data as Row[];
       const names = new Map(channels.map(({ id, name }) => [id, name]));
-      const made = await monitorsOf(appliance);
-      const attached = rows(
+      const result = await monitorsOf(appliance);
+      const attached = readRows(
         file,
         `with recursive around (id, of) as (
            select id, id from monitor union
@@ -105,7 +110,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       );
       expect(attached.length).toBeGreaterThan(30);
       for (const { name, channels: wanted } of attached) {
-        const monitor = named(made, String(name));
+        const monitor = findByName(result, String(name));
         const has = (monitor["alertChannelIds"] as string[]).map((id) => names.get(id));
         expect([name, new Set(has)]).toEqual([name, new Set(String(wanted).split(","))]);
       }
@@ -113,7 +118,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
 
     test("the history equals that of Uptime Kuma", () => {
       // Counts checks: pending counts as down, maintenance not at all.
-      const counted = rows(
+      const counted = readRows(
         file,
         `select m.name, sum(h.status = 1) as up, sum(h.status in (0, 2)) as down, sum(h.status = 3) as held
          from heartbeat h join monitor m on m.id = h.monitor_id where m.type <> 'group' group by m.id`,
@@ -133,15 +138,15 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
 
 describe("an Uptime Kuma 2", () => {
   let appliance: TestAppliance;
-  let made: Row[];
+  let result: Row[];
   beforeAll(async () => {
-    appliance = await world();
+    appliance = await setUpWorld();
     await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
-    made = await monitorsOf(appliance);
+    result = await monitorsOf(appliance);
   });
 
   test("daily and hourly uptime equals that of Uptime Kuma", () => {
-    const wanted = rows(
+    const wanted = readRows(
       "kuma-2-acme.db",
       `select m.name, s.timestamp / 86400 as day, 1.0 * s.up / (s.up + s.down) as ratio
        from stat_daily s join monitor m on m.id = s.monitor_id
@@ -161,7 +166,7 @@ describe("an Uptime Kuma 2", () => {
   });
 
   test("monitors have their settings, and secrets stay secret", () => {
-    expect(named(made, "Checkout API (basic auth)")).toMatchObject({
+    expect(findByName(result, "Checkout API (basic auth)")).toMatchObject({
       type: "http",
       method: "POST",
       timeout: 12,
@@ -173,7 +178,7 @@ describe("an Uptime Kuma 2", () => {
       reminderInterval: 150,
       tags: ["production", "team: payments", "tier: 1"],
     });
-    expect(named(made, "OAuth2 protected API")).toMatchObject({
+    expect(findByName(result, "OAuth2 protected API")).toMatchObject({
       oauth2: {
         tokenUrl: "http://auth.acme.example:8080/oauth/token",
         clientId: "kuma-probe",
@@ -184,24 +189,24 @@ describe("an Uptime Kuma 2", () => {
       secretsSet: ["oauth2.clientSecret"],
       paused: false,
     });
-    expect(named(made, "No stack traces")).toMatchObject({
+    expect(findByName(result, "No stack traces")).toMatchObject({
       keywordAbsent: "Exception",
       retries: 1,
     });
-    expect(named(made, "Version JSON")).toMatchObject({
+    expect(findByName(result, "Version JSON")).toMatchObject({
       jsonPath: "$.version",
       jsonEquals: "2.4.1",
     });
-    expect(named(made, "Queue depth below 100")).toMatchObject({
+    expect(findByName(result, "Queue depth below 100")).toMatchObject({
       assertions: [{ source: "json", path: "$.queue.depth", op: "lessThan", value: 100 }],
     });
-    expect(named(made, "Redirect check")).toMatchObject({ followRedirects: false });
-    expect(named(made, "TLS port with expiry")).toMatchObject({
+    expect(findByName(result, "Redirect check")).toMatchObject({ followRedirects: false });
+    expect(findByName(result, "TLS port with expiry")).toMatchObject({
       type: "tls",
       port: 443,
       certificateExpiryDays: 14,
     });
-    expect(named(made, "Postgres shop")).toMatchObject({
+    expect(findByName(result, "Postgres shop")).toMatchObject({
       type: "postgres",
       host: "db.acme.example",
       username: "acme",
@@ -210,19 +215,22 @@ describe("an Uptime Kuma 2", () => {
       secretsSet: ["password"],
       paused: false,
     });
-    expect(named(made, "MySQL legacy")).toMatchObject({ type: "mysql", secretsSet: ["password"] });
-    expect(named(made, "Router interfaces (SNMP)")).toMatchObject({
+    expect(findByName(result, "MySQL legacy")).toMatchObject({
+      type: "mysql",
+      secretsSet: ["password"],
+    });
+    expect(findByName(result, "Router interfaces (SNMP)")).toMatchObject({
       type: "snmp",
       oid: "1.3.6.1.2.1.2.1.0",
       assertions: [{ source: "body", op: "greaterThanOrEqual", value: 40 }],
     });
-    expect(named(made, "Container web-1")).toMatchObject({
+    expect(findByName(result, "Container web-1")).toMatchObject({
       type: "docker",
       container: "web-1",
       host: "docker.acme.example",
       port: 2375,
     });
-    expect(named(made, "DNS TXT")).toMatchObject({ recordType: "TXT", resolver: "9.9.9.9" });
+    expect(findByName(result, "DNS TXT")).toMatchObject({ recordType: "TXT", resolver: "9.9.9.9" });
     const stored =
       JSON.stringify(appliance.database.query("select * from external_records").all()) +
       JSON.stringify(appliance.database.query("select * from monitors").all());
@@ -238,13 +246,13 @@ describe("an Uptime Kuma 2", () => {
       hosts: ["status.acme.example", "uptime.acme.example"],
       timeZone: "Europe/Berlin",
     });
-    const names = new Map(made.map(({ id, name }) => [id, name]));
+    const names = new Map(result.map(({ id, name }) => [id, name]));
     type Section = { name: string; monitors: { id: string }[] };
     const sections = ((page?.["sections"] ?? []) as Section[]).map(({ name, monitors }) => [
       name,
       monitors.map(({ id }) => names.get(id)),
     ]);
-    const wanted = rows(
+    const wanted = readRows(
       "kuma-2-acme.db",
       `select g.name, m.name as monitor from "group" g join monitor_group mg on mg.group_id = g.id
        join monitor m on m.id = mg.monitor_id where g.status_page_id = 1 and m.type <> 'group'
@@ -284,33 +292,33 @@ describe("an Uptime Kuma 2", () => {
   test("a push token continues to work", async () => {
     const { json } = await appliance.ours.api(
       "GET",
-      `/api/v1/monitors/${String(named(made, "Nightly backup (push)")["id"])}`,
+      `/api/v1/monitors/${String(findByName(result, "Nightly backup (push)")["id"])}`,
     );
     expect(json.data.pushUrl).toEndWith("/push/FAKEpushTokenAcmeNightly00000001");
   });
 
   test("importing it again changes nothing", async () => {
-    const records = () => {
+    const readRecords = () => {
       appliance.database.run("delete from imports");
       // Result keys are used once, and never again.
       return dumpTables(appliance).replace(/\["monitor_states",\d+\]/, "");
     };
-    const before = records();
+    const before = readRecords();
     const { report } = await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
     const changed = report.items.filter(
       ({ decision }) => decision !== "unchanged" && decision !== "not-taken",
     );
     expect(changed).toEqual([]);
     expect(report.history).toEqual({ heartbeats: 0, hours: 0, days: 0 });
-    expect(records()).toBe(before);
+    expect(readRecords()).toBe(before);
   });
 });
 
 test("a repeated import applies changes of the source and preserves local changes", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   const { ours } = appliance;
   await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
-  const before = named(await monitorsOf(appliance), "Acme website");
+  const before = findByName(await monitorsOf(appliance), "Acme website");
   await ours.api("PATCH", `/api/v1/monitors/${String(before["id"])}`, {
     body: { retries: 7, tags: ["ours"] },
   });
@@ -332,15 +340,15 @@ test("a repeated import applies changes of the source and preserves local change
     "TCP 7000 updated",
   ]);
   const after = await monitorsOf(appliance);
-  expect(named(after, "Acme website")).toMatchObject({
+  expect(findByName(after, "Acme website")).toMatchObject({
     id: before["id"],
     interval: 45,
     url: "https://new.acme.example/",
     retries: 7,
     tags: ["ours"],
   });
-  expect(named(after, "TCP 7000")).toMatchObject({ type: "ping", host: "tcp.acme.example" });
-  expect(named(after, "New one")["groupId"]).toBe(before["groupId"]);
+  expect(findByName(after, "TCP 7000")).toMatchObject({ type: "ping", host: "tcp.acme.example" });
+  expect(findByName(after, "New one")["groupId"]).toBe(before["groupId"]);
   expect(report.history.heartbeats).toBe(1);
   const { json } = await ours.api(
     "GET",
@@ -350,27 +358,27 @@ test("a repeated import applies changes of the source and preserves local change
 });
 
 test("with --paused nothing is checked until it is imported without", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"), { paused: true });
   expect(new Set((await monitorsOf(appliance)).map(({ status }) => status))).toEqual(
     new Set(["paused"]),
   );
   // Someone has looked at the import meanwhile, and paused one of its monitors for a day.
   const { api } = appliance.ours;
-  const { id } = named(await monitorsOf(appliance), "Version JSON");
+  const { id } = findByName(await monitorsOf(appliance), "Version JSON");
   const pausedUntil = new Date(appliance.time.now + 86_400_000).toISOString();
   await api("PATCH", `/api/v1/monitors/${String(id)}`, { body: { pausedUntil } });
   await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
-  expect(named(await monitorsOf(appliance), "Version JSON")).toMatchObject({
+  expect(findByName(await monitorsOf(appliance), "Version JSON")).toMatchObject({
     paused: true,
     pausedUntil,
   });
-  expect(named(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
-  expect(named(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
+  expect(findByName(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
+  expect(findByName(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
 });
 
 test("a dry run returns the same report and changes nothing", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   const before = dumpTables(appliance);
   const dry = await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"), {
     dryRun: true,

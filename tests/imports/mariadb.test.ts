@@ -20,7 +20,7 @@ function typeOf({ name, type }: Column): string {
 }
 
 /** Copies the tables with their rows. */
-async function copied(from: string, sql: SQL) {
+async function copy(from: string, sql: SQL) {
   const database = new Database(from, { readonly: true });
   const tables = database
     .query<{ name: string }, []>(
@@ -59,12 +59,12 @@ defineTestWith(
   async () => {
     const password = "kuma-in-mariadb";
     await using server = await startMariadbServer(password);
-    const address = (word: string) => `mysql://probe:${word}@127.0.0.1:${server.port}/shop`;
-    const kuma = new SQL(address(password), { max: 1 });
+    const buildAddress = (word: string) => `mysql://probe:${word}@127.0.0.1:${server.port}/shop`;
+    const kuma = new SQL(buildAddress(password), { max: 1 });
     await kuma.unsafe("ALTER DATABASE shop CHARACTER SET utf8mb4");
     await kuma.unsafe("SET NAMES utf8mb4");
-    await copied(inflateFixture("kuma-2-acme.db"), kuma);
-    const stored = async (from: string) => {
+    await copy(inflateFixture("kuma-2-acme.db"), kuma);
+    const setUpStored = async (from: string) => {
       const appliance = await testAppliance();
       appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
       const { report } = await importKuma(appliance.ours.scope, from);
@@ -88,13 +88,17 @@ defineTestWith(
         ),
       };
     };
-    expect(await stored(address(password))).toEqual(await stored(inflateFixture("kuma-2-acme.db")));
+    expect(await setUpStored(buildAddress(password))).toEqual(
+      await setUpStored(inflateFixture("kuma-2-acme.db")),
+    );
     await kuma.unsafe("ALTER TABLE notification RENAME TO hidden");
     await kuma.unsafe("CREATE VIEW notification AS SELECT * FROM hidden");
     await kuma.close();
     const { ours } = await testAppliance();
-    expect(importKuma(ours.scope, address(password))).rejects.toThrow("not one of Uptime Kuma");
-    const wrong = importKuma(ours.scope, address("wrong"));
+    expect(importKuma(ours.scope, buildAddress(password))).rejects.toThrow(
+      "not one of Uptime Kuma",
+    );
+    const wrong = importKuma(ours.scope, buildAddress("wrong"));
     expect(wrong).rejects.toThrow(/can't be read/);
     await wrong.catch((error: Error) => expect(error.message).not.toContain("wrong@"));
   },

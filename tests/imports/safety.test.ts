@@ -19,7 +19,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
-async function world() {
+async function setUpWorld() {
   const appliance = await testAppliance();
   appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
   return appliance;
@@ -135,7 +135,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
   ];
   for (const [what, make, why] of cases)
     test(what, async () => {
-      const appliance = await world();
+      const appliance = await setUpWorld();
       const before = dumpTables(appliance);
       expect(importKuma(appliance.ours.scope, make(newDirectory()))).rejects.toThrow(why);
       await importKuma(appliance.ours.scope, make(newDirectory())).catch(() => {});
@@ -143,7 +143,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     });
 
   test("a trigger in it does not run, and a database is read with its log", async () => {
-    const appliance = await world();
+    const appliance = await setUpWorld();
     const folder = newDirectory();
     copyFixture(
       "kuma-2-acme.db",
@@ -168,7 +168,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
 });
 
 test("the logo is imported from a data directory, but not through links to outside", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   const folder = newDirectory();
   copyFixture("kuma-2-acme.db", folder);
   mkdirSync(join(folder, "upload"));
@@ -178,19 +178,19 @@ test("the logo is imported from a data directory, but not through links to outsi
   );
   writeFileSync(join(folder, "upload", "logo1.png"), png);
   await importKuma(appliance.ours.scope, folder);
-  const logo = () =>
+  const readLogo = () =>
     appliance.database
       .query<{ data: string | null }, []>(
         "select logo_data as data from status_pages where slug = 'acme-public'",
       )
       .get()?.data;
-  expect(logo()).toBe(png.toString("base64"));
+  expect(readLogo()).toBe(png.toString("base64"));
 });
 
 describe("an interrupted import", () => {
   for (const writes of [1, 2, 3])
     test(`stays invisible if killed after ${writes} writes, and is removed`, async () => {
-      const appliance = await world();
+      const appliance = await setUpWorld();
       const { ours, store, time } = appliance;
       const before = stateOf(appliance);
       let left = writes;
@@ -215,7 +215,7 @@ describe("an interrupted import", () => {
     });
 
   test("with an error leaves nothing, and another can follow at once", async () => {
-    const appliance = await world();
+    const appliance = await setUpWorld();
     const { ours, store } = appliance;
     const before = stateOf(appliance);
     let left = 2;
@@ -237,16 +237,16 @@ describe("an interrupted import", () => {
 });
 
 test("undoing an import removes its records, and it can be repeated", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   const { ours } = appliance;
   const { api } = ours;
   const mine = { type: "tcp", name: "Mine", host: "127.0.0.1", port: 9 };
-  const kept = (await api("POST", "/api/v1/monitors", { body: mine })).json.data;
+  const stored = (await api("POST", "/api/v1/monitors", { body: mine })).json.data;
   const { id } = await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   expect((await undoImport(ours.scope, id ?? "")).status).toBe("undone");
   expect(
     (await api("GET", "/api/v1/monitors")).json.data.map((one: { id: string }) => one.id),
-  ).toEqual([kept.id]);
+  ).toEqual([stored.id]);
   for (const noun of ["alert-channels", "monitor-groups", "incidents", "maintenance-windows"])
     expect([noun, (await api("GET", `/api/v1/${noun}`)).json.data]).toEqual([noun, []]);
   expect((await api("GET", "/api/v1/status-pages")).json.data).toHaveLength(1);
@@ -258,7 +258,7 @@ test("undoing an import removes its records, and it can be repeated", async () =
 });
 
 test("deleted records stay deleted after a repeated import", async () => {
-  const appliance = await world();
+  const appliance = await setUpWorld();
   const { ours } = appliance;
   await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   const [website] = (await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data;
@@ -269,11 +269,11 @@ test("deleted records stay deleted after a repeated import", async () => {
 });
 
 test("the JSON backup of 1.x has the same monitors and channels as its database", async () => {
-  const [one, other] = [await world(), await world()];
+  const [one, other] = [await setUpWorld(), await setUpWorld()];
   await importKuma(one.ours.scope, inflateFixture("kuma-1-acme.db"));
   await importKuma(other.ours.scope, inflateFixture("kuma-1-acme.json"));
   // The backup has neither Docker hosts nor proxies: monitors with one are imported paused.
-  const stored = ({ database }: TestAppliance) => {
+  const setUpStored = ({ database }: TestAppliance) => {
     const monitors = database
       .query<{ name: string; tags: string }, []>(
         `select m.name, m.type, m.tags, m.interval_seconds, m.retries, m.paused, m.settings, g.name as groupName,
@@ -288,5 +288,5 @@ test("the JSON backup of 1.x has the same monitors and channels as its database"
       .all();
     return { monitors, channels };
   };
-  expect(stored(other)).toEqual(stored(one));
+  expect(setUpStored(other)).toEqual(setUpStored(one));
 });

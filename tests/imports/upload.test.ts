@@ -11,7 +11,7 @@ import { signInMember } from "../support/people.ts";
 const newDirectory = createScratch();
 const partBytes = 200_000;
 
-async function world() {
+async function setUpWorld() {
   const uploadsIn = newDirectory();
   const appliance = await testAppliance({ uploadsIn });
   appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
@@ -23,7 +23,7 @@ async function world() {
     return admin.page("POST", "/dashboard/imports/uploads", { body });
   }
 
-  async function part(id: string, offset: number, bytes: Uint8Array<ArrayBuffer>) {
+  async function readPart(id: string, offset: number, bytes: Uint8Array<ArrayBuffer>) {
     const request = new Request(
       `http://localhost/dashboard/imports/uploads/${id}?offset=${offset}`,
       {
@@ -43,11 +43,11 @@ async function world() {
   }
 
   /** Sends a file like the page does. */
-  async function sent(file: string): Promise<string> {
+  async function readSent(file: string): Promise<string> {
     const bytes = new Uint8Array(readFileSync(file));
     const { id } = (await begin(bytes.length)).json.data;
     for (let offset = 0; offset < bytes.length; offset += partBytes) {
-      const { status, json } = await part(id, offset, bytes.slice(offset, offset + partBytes));
+      const { status, json } = await readPart(id, offset, bytes.slice(offset, offset + partBytes));
       expect([status, json.data?.received]).toEqual([
         200,
         Math.min(offset + partBytes, bytes.length),
@@ -56,13 +56,13 @@ async function world() {
     return id;
   }
 
-  return { ...appliance, admin, begin, part, sent, left };
+  return { ...appliance, admin, begin, readPart, readSent, left };
 }
 
 describe("an upload", () => {
   test("can be previewed, imported in part and undone", async () => {
-    const { admin, ours, sent, left } = await world();
-    const id = await sent(inflateFixture("kuma-2-acme.db"));
+    const { admin, ours, readSent, left } = await setUpWorld();
+    const id = await readSent(inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, {
       body: { source },
@@ -70,10 +70,10 @@ describe("an upload", () => {
     expect(preview.json.data.items.length).toBeGreaterThan(80);
     expect((await ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
     const only = ["monitor:6", "monitor:33", "group:2", "alert-channel:1"];
-    const made = await admin.page("POST", `/dashboard/imports/uploads/${id}/import`, {
+    const result = await admin.page("POST", `/dashboard/imports/uploads/${id}/import`, {
       body: { source, only },
     });
-    expect(made.json.data).toMatchObject({
+    expect(result.json.data).toMatchObject({
       status: "done",
       actorName: "admin",
       report: { history: { days: expect.any(Number) } },
@@ -90,16 +90,16 @@ describe("an upload", () => {
   });
 
   test("must be complete, in order, and from the same organization", async () => {
-    const { admin, begin, part } = await world();
+    const { admin, begin, readPart } = await setUpWorld();
     const { id } = (await begin(10)).json.data;
     const body = { source: "uptime-kuma" };
     expect(
       (await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body })).status,
     ).toBe(409);
-    expect((await part(id, 5, new Uint8Array(5))).status).toBe(409);
-    expect((await part(id, 0, new Uint8Array(11))).status).toBe(409);
-    expect((await part(id, 0, new Uint8Array(10))).status).toBe(200);
-    expect((await part("other", 0, new Uint8Array(10))).status).toBe(404);
+    expect((await readPart(id, 5, new Uint8Array(5))).status).toBe(409);
+    expect((await readPart(id, 0, new Uint8Array(11))).status).toBe(409);
+    expect((await readPart(id, 0, new Uint8Array(10))).status).toBe(200);
+    expect((await readPart("other", 0, new Uint8Array(10))).status).toBe(404);
     const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body });
     expect([preview.status, preview.json.error.message]).toEqual([
       400,
@@ -107,11 +107,11 @@ describe("an upload", () => {
     ]);
     const another = (await begin(10)).json.data;
     expect(another.id).not.toBe(id);
-    expect((await part(id, 0, new Uint8Array(1))).status).toBe(404);
+    expect((await readPart(id, 0, new Uint8Array(1))).status).toBe(404);
   });
 
   test("is removed by the next upload after an hour without a part", async () => {
-    const { begin, left, time } = await world();
+    const { begin, left, time } = await setUpWorld();
     await begin(10);
     expect(left()).toHaveLength(1);
     time.now += 2 * 3_600_000;
@@ -124,11 +124,11 @@ describe("an uploaded Gatus configuration", () => {
   const source = "gatus";
 
   async function previewOf(yaml: string) {
-    const { admin, sent } = await world();
+    const { admin, readSent } = await setUpWorld();
     const folder = newDirectory();
     const file = join(folder, "config.yaml");
     writeFileSync(file, yaml);
-    const id = await sent(file);
+    const id = await readSent(file);
     return admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body: { source } });
   }
 

@@ -7,7 +7,7 @@ import { createWatch } from "../support/check-board.ts";
 
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
 
-async function opened() {
+async function openIncident() {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
@@ -70,29 +70,29 @@ const additions: Record<string, (at: { api: Client; path: string; updateId: stri
   };
 
 const full = {
-  "the maximum number of entries": (made: Appliance & { id: string }) =>
-    fill(made, made.id, incidentBounds.entries.value - 1),
-  "the maximum length of text": (made: Appliance & { id: string }) =>
-    fill(made, made.id, 1, "ä".repeat(incidentBounds.text.value / 2 - 8)),
+  "the maximum number of entries": (world: Appliance & { id: string }) =>
+    fill(world, world.id, incidentBounds.entries.value - 1),
+  "the maximum length of text": (world: Appliance & { id: string }) =>
+    fill(world, world.id, 1, "ä".repeat(incidentBounds.text.value / 2 - 8)),
 };
 
 for (const [what, make] of Object.entries(full))
   describe(`a timeline with ${what}`, () => {
     for (const [name, add] of Object.entries(additions))
       test(`is full: ${name} is a conflict with advice`, async () => {
-        const made = await opened();
-        make(made);
-        const before = sizeOf(made, made.id);
-        const { status, json } = (await add(made)) as Awaited<ReturnType<Client>>;
+        const world = await openIncident();
+        make(world);
+        const before = sizeOf(world, world.id);
+        const { status, json } = (await add(world)) as Awaited<ReturnType<Client>>;
         expect([status, json.error?.code]).toEqual([409, "CONFLICT"]);
         expect(json.error.message).toContain("Resolve this incident and open another one.");
-        expect(sizeOf(made, made.id)).toEqual(before);
+        expect(sizeOf(world, world.id)).toEqual(before);
       });
 
     test("can still be corrected and resolved, once", async () => {
-      const made = await opened();
-      make(made);
-      const { api, path } = made;
+      const world = await openIncident();
+      make(world);
+      const { api, path } = world;
       expect((await api("PATCH", path, { body: { severity: "major" } })).status).toBe(200);
       const resolved = await api("POST", `${path}/resolve`);
       expect([resolved.status, resolved.json.data.status]).toEqual([200, "resolved"]);
@@ -104,9 +104,9 @@ for (const [what, make] of Object.entries(full))
   });
 
 test("a timeline with 4,999 entries accepts one more and shows all in order", async () => {
-  const made = await opened();
-  const { api, path } = made;
-  fill(made, made.id, incidentBounds.entries.value - 2);
+  const world = await openIncident();
+  const { api, path } = world;
+  fill(world, world.id, incidentBounds.entries.value - 2);
   const { status, json } = await api("PATCH", path, { body: { message: "The last one." } });
   expect(status).toBe(200);
   expect(json.data.updates).toHaveLength(incidentBounds.entries.value);
@@ -115,9 +115,9 @@ test("a timeline with 4,999 entries accepts one more and shows all in order", as
 });
 
 test("entries and bytes are counted across all changes of a timeline", async () => {
-  const made = await opened();
-  const { api, path, id, updateId } = made;
-  const agree = () => expect(sizeOf(made, id)).toEqual(countedOf(made, id));
+  const world = await openIncident();
+  const { api, path, id, updateId } = world;
+  const agree = () => expect(sizeOf(world, id)).toEqual(countedOf(world, id));
   await api("PATCH", path, { body: { message: "Größer." } });
   await api("PATCH", `${path}/updates/${updateId}`, { body: { message: "Longer than before." } });
   agree();
@@ -129,13 +129,13 @@ test("entries and bytes are counted across all changes of a timeline", async () 
   await api("DELETE", `${path}/notes/${note.json.data.id}`);
   await api("DELETE", `${path}/postmortem`);
   agree();
-  expect(sizeOf(made, id)?.[0]).toBe(3);
+  expect(sizeOf(world, id)?.[0]).toBe(3);
 });
 
 test("a postmortem that makes the texts of an incident too long is a conflict; a shorter one is not", async () => {
-  const made = await opened();
-  const { api, path } = made;
-  fill(made, made.id, 209, "x".repeat(10_000));
+  const world = await openIncident();
+  const { api, path } = world;
+  fill(world, world.id, 209, "x".repeat(10_000));
   const write = (length: number) =>
     api("PATCH", `${path}/postmortem`, { body: { message: "x".repeat(length) } });
   expect((await write(7_000)).status).toBe(200);
@@ -144,34 +144,34 @@ test("a postmortem that makes the texts of an incident too long is a conflict; a
 });
 
 test("a monitor with a full incident adds nothing to it, changes its state as usual, and resolves it", async () => {
-  const made = await createWatch();
-  const job = await made.createJob({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
+  const watch = await createWatch();
+  const job = await watch.createJob({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
   const report = async (query: Record<string, string>) => {
-    made.time.now += 60_000;
+    watch.time.now += 60_000;
     expect((await job.report(query)).status).toBe(200);
   };
   await report({ status: "up" });
   await report({ status: "down" });
-  const [incident] = (await made.api("GET", "/api/v1/incidents")).json.data;
-  fill(made, incident.id, incidentBounds.entries.value);
-  const before = sizeOf(made, incident.id);
+  const [incident] = (await watch.api("GET", "/api/v1/incidents")).json.data;
+  fill(watch, incident.id, incidentBounds.entries.value);
+  const before = sizeOf(watch, incident.id);
   for (let count = 0; count < 3; count++) {
     await report({ latency_ms: "900" });
     await report({ status: "down" });
   }
-  expect(sizeOf(made, incident.id)).toEqual(before);
-  expect((await made.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
+  expect(sizeOf(watch, incident.id)).toEqual(before);
+  expect((await watch.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
   await report({ status: "up" });
-  const { json } = await made.api("GET", `/api/v1/incidents/${incident.id}`);
+  const { json } = await watch.api("GET", `/api/v1/incidents/${incident.id}`);
   expect(json.data.status).toBe("resolved");
   expect(json.data.updates.at(-1).message).toContain("is responding again");
 });
 
 test("an oversized incident from an older version is sent completely to several clients, with a stable ETag", async () => {
-  const made = await opened();
-  const { api, id, path } = made;
+  const world = await openIncident();
+  const { api, id, path } = world;
   const text = "ä".repeat(5_000);
-  fillNotes(made, id, 400, text);
+  fillNotes(world, id, 400, text);
   const all = await Promise.all([api("GET", path), api("GET", path), api("GET", path)]);
   for (const { status, json } of all) {
     expect(status).toBe(200);
@@ -193,9 +193,9 @@ test("an oversized incident from an older version is sent completely to several 
 });
 
 test("an organization has a limited number of long responses at a time, and finished ones free their slot", async () => {
-  const made = await opened();
-  const { id, path, app, ours } = made;
-  fillNotes(made, id, 1_000, "x".repeat(5_000));
+  const world = await openIncident();
+  const { id, path, app, ours } = world;
+  fillNotes(world, id, 1_000, "x".repeat(5_000));
   const get = () =>
     app.handle(
       new Request(`http://localhost${path}`, {
@@ -215,20 +215,22 @@ test("an organization has a limited number of long responses at a time, and fini
 });
 
 test("at the limit of incidents, monitors still change their state", async () => {
-  const made = await createWatch();
-  const job = await made.createJob({ autoIncidentSeverity: "critical" });
-  const first = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-  made.database
+  const watch = await createWatch();
+  const job = await watch.createJob({ autoIncidentSeverity: "critical" });
+  const first = await watch.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  watch.database
     .query("UPDATE incident_counts SET count = ? WHERE count > 0")
     .run(incidentBounds.incidents.value);
-  const { status, json } = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  const { status, json } = await watch.api("POST", "/api/v1/incidents", {
+    body: { title: "Slow" },
+  });
   expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
   expect((await job.report({ status: "up" })).status).toBe(200);
-  made.time.now += 60_000;
+  watch.time.now += 60_000;
   expect((await job.report({ status: "down" })).status).toBe(200);
-  expect((await made.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
-  expect(made.database.query("SELECT count(*) FROM incidents").values()).toEqual([[1]]);
-  expect((await made.api("POST", `/api/v1/incidents/${first.json.data.id}/resolve`)).status).toBe(
+  expect((await watch.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
+  expect(watch.database.query("SELECT count(*) FROM incidents").values()).toEqual([[1]]);
+  expect((await watch.api("POST", `/api/v1/incidents/${first.json.data.id}/resolve`)).status).toBe(
     200,
   );
 });

@@ -3,31 +3,31 @@ import { signInMember } from "../support/people.ts";
 import { createWatch } from "../support/check-board.ts";
 
 /** A push monitor whose first failure opens an incident, and its history. */
-async function story(fields: object = {}) {
-  const made = await createWatch();
-  const { api, time } = made;
-  const job = await made.createJob({ autoIncidentSeverity: "critical", ...fields });
-  const incidents = async () => {
+async function setUpStory(fields: object = {}) {
+  const watch = await createWatch();
+  const { api, time } = watch;
+  const job = await watch.createJob({ autoIncidentSeverity: "critical", ...fields });
+  const readIncidents = async () => {
     const { json } = await api("GET", "/api/v1/incidents");
     const ids = json.data.map(({ id }: { id: string }) => id).toReversed();
     const all = ids.map(async (id: string) => (await api("GET", `/api/v1/incidents/${id}`)).json);
     return (await Promise.all(all)).map(({ data }) => data);
   };
   return {
-    ...made,
+    ...watch,
     report: job.report,
     id: job.id,
     /** Reports a minute later. */
     goes: async (status: "up" | "down" | "slow", msg?: string) => {
       time.now += 60_000;
       const query = status === "slow" ? { latency_ms: "900" } : { status };
-      const answer = await job.report({ ...query, ...(msg !== undefined && { msg }) });
-      expect(answer.status).toBe(200);
+      const response = await job.report({ ...query, ...(msg !== undefined && { msg }) });
+      expect(response.status).toBe(200);
     },
     /** Oldest first. */
-    incidents,
+    readIncidents,
     messages: async () =>
-      (await incidents()).map(({ updates }) =>
+      (await readIncidents()).map(({ updates }) =>
         updates.map(({ message }: { message: string }) => message),
       ),
     edit: async (id: string, body: object) => {
@@ -40,17 +40,17 @@ async function story(fields: object = {}) {
 const began = "Job is not responding. We are investigating.";
 
 /** A scenario with an open incident. */
-async function outage(fields: object = {}) {
-  const made = await story(fields);
-  await made.goes("up");
-  await made.goes("down", "Disk full.");
-  const [incident] = await made.incidents();
-  return { ...made, incident };
+async function readOutage(fields: object = {}) {
+  const world = await setUpStory(fields);
+  await world.goes("up");
+  await world.goes("down", "Disk full.");
+  const [incident] = await world.readIncidents();
+  return { ...world, incident };
 }
 
 describe("an outage", () => {
   test("opens an incident with the monitor's severity and name, a text for customers and a note with the reason", async () => {
-    const { incident, id, time } = await outage();
+    const { incident, id, time } = await readOutage();
     expect(incident).toMatchObject({
       title: "Job is down",
       status: "investigating",
@@ -74,10 +74,10 @@ describe("an outage", () => {
   });
 
   test("opens it once for any number of failed checks, and resolves it with its duration", async () => {
-    const { goes, incidents, time } = await outage();
+    const { goes, readIncidents, time } = await readOutage();
     for (let minute = 0; minute < 4; minute++) await goes("down");
     await goes("up");
-    const [incident, ...others] = await incidents();
+    const [incident, ...others] = await readIncidents();
     expect(others).toEqual([]);
     const at = new Date(time.now).toISOString();
     expect(incident).toMatchObject({ status: "resolved", resolvedAt: at });
@@ -88,22 +88,22 @@ describe("an outage", () => {
   });
 
   test("has the same duration as its recovery alert", async () => {
-    const { report, incidents, time, id, api } = await outage();
+    const { report, readIncidents, time, id, api } = await readOutage();
     const { json: monitor } = await api("GET", `/api/v1/monitors/${id}`);
     time.now = Date.parse(monitor.data.statusSince) + 9_928;
     await report({ status: "up" });
-    const [incident] = await incidents();
+    const [incident] = await readIncidents();
     expect(incident.updates[1].message).toBe("Job is responding again after 10 s.");
   });
 
   test("that becomes degraded leaves it open with an update, until the recovery", async () => {
-    const { goes, incidents, messages } = await outage({ degradedAfterMs: 500 });
+    const { goes, readIncidents, messages } = await readOutage({ degradedAfterMs: 500 });
     await goes("slow");
-    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "investigating" }]);
     await goes("down", "Disk full, too.");
     await goes("slow");
     await goes("up");
-    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "resolved" }]);
     const slow = "Job is responding again, but not as well as usual. We are investigating.";
     const [timeline] = await messages();
     expect(timeline.slice(0, 4)).toEqual([
@@ -113,7 +113,7 @@ describe("an outage", () => {
       slow,
     ]);
     const why = "Answered in 900 ms, more than 500 ms.";
-    const [{ notes }] = await incidents();
+    const [{ notes }] = await readIncidents();
     expect(notes.map(({ message }: { message: string }) => message)).toEqual([
       "Reported down.",
       why,
@@ -123,7 +123,7 @@ describe("an outage", () => {
   });
 
   test("of eleven minutes is not reported as one minute because the last one was degraded", async () => {
-    const { goes, messages } = await outage({ degradedAfterMs: 500 });
+    const { goes, messages } = await readOutage({ degradedAfterMs: 500 });
     for (let minute = 0; minute < 9; minute++) await goes("down");
     await goes("slow");
     await goes("up");
@@ -131,16 +131,19 @@ describe("an outage", () => {
   });
 
   test("opens none for a monitor without the setting, nor for a degraded state", async () => {
-    const { goes, incidents } = await story({ autoIncidentSeverity: null, degradedAfterMs: 500 });
+    const { goes, readIncidents } = await setUpStory({
+      autoIncidentSeverity: null,
+      degradedAfterMs: 500,
+    });
     for (const status of ["down", "up", "slow", "down", "up"] as const) await goes(status);
-    expect(await incidents()).toEqual([]);
-    const degraded = await story({ degradedAfterMs: 500 });
+    expect(await readIncidents()).toEqual([]);
+    const degraded = await setUpStory({ degradedAfterMs: 500 });
     for (const status of ["up", "slow", "up"] as const) await degraded.goes(status);
-    expect(await degraded.incidents()).toEqual([]);
+    expect(await degraded.readIncidents()).toEqual([]);
   });
 
   test("leaves an audit row and an event in the monitor's name for each step", async () => {
-    const { goes, database, id, incident } = await outage({ degradedAfterMs: 500 });
+    const { goes, database, id, incident } = await readOutage({ degradedAfterMs: 500 });
     await goes("slow");
     await goes("up");
     const steps = ["incident.opened", "incident.updated", "incident.resolved"];
@@ -162,7 +165,7 @@ describe("an outage", () => {
   });
 
   test("opens a new incident each time", async () => {
-    const { goes, messages } = await outage();
+    const { goes, messages } = await readOutage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
       [began, "Job is responding again after 1 min."],
@@ -171,13 +174,13 @@ describe("an outage", () => {
   });
 
   test("joins an open public incident that names it with internal notes, instead of opening a second one", async () => {
-    const { api, id, goes, incidents } = await story();
+    const { api, id, goes, readIncidents } = await setUpStory();
     await goes("up");
     const body = { title: "Checkout fails", monitorIds: [id] };
     const { json } = await api("POST", "/api/v1/incidents", { body });
     await goes("down");
     await goes("up");
-    const [incident, ...others] = await incidents();
+    const [incident, ...others] = await readIncidents();
     expect(others).toEqual([]);
     expect(incident).toMatchObject({
       id: json.data.id,
@@ -194,7 +197,7 @@ describe("an outage", () => {
   });
 
   test("opens its own if the incident that names it is private or resolved, or none names it", async () => {
-    const { api, id, goes, incidents } = await story();
+    const { api, id, goes, readIncidents } = await setUpStory();
     await goes("up");
     for (const fields of [{ public: false }, {}, { monitorIds: [] }]) {
       const body = { title: "By a person", monitorIds: [id], ...fields };
@@ -203,14 +206,14 @@ describe("an outage", () => {
         await api("POST", `/api/v1/incidents/${json.data.id}/resolve`);
     }
     await goes("down");
-    expect((await incidents()).at(-1)).toMatchObject({
+    expect((await readIncidents()).at(-1)).toMatchObject({
       origin: "monitor",
       status: "investigating",
     });
   });
 
   test("uses the current severity setting, and does not touch people's private incidents", async () => {
-    const { api, id, goes, incidents, changeMonitor, engine } = await outage();
+    const { api, id, goes, readIncidents, changeMonitor, engine } = await readOutage();
     await goes("up");
     const body = { title: "Slow since Monday", monitorId: id, public: false };
     await api("POST", "/api/v1/incidents", { body });
@@ -219,7 +222,7 @@ describe("an outage", () => {
     await goes("down");
     await goes("up");
     expect(
-      (await incidents()).map(({ origin, severity, status }) => [origin, severity, status]),
+      (await readIncidents()).map(({ origin, severity, status }) => [origin, severity, status]),
     ).toEqual([
       ["monitor", "critical", "resolved"],
       ["manual", "minor", "investigating"],
@@ -230,30 +233,30 @@ describe("an outage", () => {
 
 describe("changes by people", () => {
   test("resolved by hand, it is not opened again by the same outage, and its timeline stays closed", async () => {
-    const { goes, edit, incident, incidents } = await outage({ degradedAfterMs: 500 });
+    const { goes, edit, incident, readIncidents } = await readOutage({ degradedAfterMs: 500 });
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
-    const [before] = await incidents();
+    const [before] = await readIncidents();
     for (const status of ["down", "down", "slow", "up"] as const) await goes(status);
-    expect(await incidents()).toEqual([before]);
+    expect(await readIncidents()).toEqual([before]);
     await goes("down");
-    expect(await incidents()).toHaveLength(2);
+    expect(await readIncidents()).toHaveLength(2);
   });
 
   test("title, severity, status and texts stay; only the resolution is added", async () => {
-    const { goes, edit, incident, incidents, messages } = await outage();
+    const { goes, edit, incident, readIncidents, messages } = await readOutage();
     const edits = { title: "Backups fail", severity: "minor", public: false };
     await edit(incident.id, { ...edits, status: "identified", message: "The disk is full." });
     await goes("down");
-    expect(await incidents()).toMatchObject([{ ...edits, status: "identified" }]);
+    expect(await readIncidents()).toMatchObject([{ ...edits, status: "identified" }]);
     await goes("up");
-    expect(await incidents()).toMatchObject([{ ...edits, status: "resolved" }]);
+    expect(await readIncidents()).toMatchObject([{ ...edits, status: "resolved" }]);
     expect(await messages()).toEqual([
       [began, "The disk is full.", "Job is responding again after 2 min."],
     ]);
   });
 
   test("deleted, it is not replaced in the same outage, only by the next", async () => {
-    const { api, goes, incident, messages } = await outage();
+    const { api, goes, incident, messages } = await readOutage();
     await api("DELETE", `/api/v1/incidents/${incident.id}`);
     await goes("down");
     await goes("up");
@@ -263,7 +266,7 @@ describe("changes by people", () => {
   });
 
   test("reopened after the outage, it is resolved by the next recovery, without a second incident", async () => {
-    const { goes, edit, incident, messages } = await outage();
+    const { goes, edit, incident, messages } = await readOutage();
     await goes("up");
     await edit(incident.id, { status: "monitoring", message: "Not quite." });
     await goes("down", "Told you.");
@@ -280,7 +283,7 @@ describe("changes by people", () => {
   });
 
   test("more monitors can be added, but it stays with the one that opened it", async () => {
-    const { api, id, goes, createJob: job, incident, incidents } = await outage();
+    const { api, id, goes, createJob: job, incident, readIncidents } = await readOutage();
     const other = await job({ name: "Other" });
     const path = `/api/v1/incidents/${incident.id}`;
     const { status, json } = await api("PATCH", path, { body: { monitorIds: [other.id, id] } });
@@ -291,49 +294,51 @@ describe("changes by people", () => {
     await api("PATCH", path, { body: { monitorIds: [id, other.id] } });
     await other.report({ status: "down" });
     await other.report();
-    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "investigating" }]);
     await goes("up");
     const resolved = { status: "resolved", monitorIds: [id, other.id] };
-    expect(await incidents()).toMatchObject([resolved]);
+    expect(await readIncidents()).toMatchObject([resolved]);
     await api("DELETE", `/api/v1/monitors/${id}`);
-    expect(await incidents()).toMatchObject([{ monitorId: other.id, monitorIds: [other.id] }]);
+    expect(await readIncidents()).toMatchObject([{ monitorId: other.id, monitorIds: [other.id] }]);
   });
 
   test("a pause leaves it open; the first success after it resolves it", async () => {
-    const { goes, changeMonitor, engine, id, incidents, messages } = await outage();
+    const { goes, changeMonitor, engine, id, readIncidents, messages } = await readOutage();
     await changeMonitor(id, { paused: true });
     await goes("up");
-    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "investigating" }]);
     await changeMonitor(id, { paused: false });
     await engine.runOnce();
     await goes("up");
-    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "resolved" }]);
     expect(await messages()).toEqual([[began, "Job is responding again."]]);
   });
 
   test("edits that race with the monitor's updates survive, without a second incident", async () => {
-    const { goes, edit, incident, incidents, messages } = await outage({ degradedAfterMs: 500 });
+    const { goes, edit, incident, readIncidents, messages } = await readOutage({
+      degradedAfterMs: 500,
+    });
     const words = Array.from({ length: 30 }, (_, index) => `Word ${index}`);
-    const speak = async (from: number) => {
+    const send = async (from: number) => {
       for (const message of words.slice(from, from + 10)) await edit(incident.id, { message });
     };
     const monitors = async () => {
       for (const status of ["slow", "down", "slow", "down", "slow", "down"] as const)
         await goes(status);
     };
-    await Promise.all([speak(0), speak(10), speak(20), monitors()]);
+    await Promise.all([send(0), send(10), send(20), monitors()]);
     const [timeline] = await messages();
     expect(timeline.filter((text: string) => text.startsWith("Word")).toSorted()).toEqual(
       words.toSorted(),
     );
     expect(timeline).toHaveLength(1 + words.length + 6);
-    expect(await incidents()).toHaveLength(1);
+    expect(await readIncidents()).toHaveLength(1);
   });
 
   test("resolved by hand and by the monitor in one moment, it is resolved once by each", async () => {
-    const { goes, edit, incident, incidents } = await outage();
+    const { goes, edit, incident, readIncidents } = await readOutage();
     await Promise.all([goes("up"), edit(incident.id, { status: "resolved" })]);
-    const [after, ...others] = await incidents();
+    const [after, ...others] = await readIncidents();
     expect(others).toEqual([]);
     expect(after.status).toBe("resolved");
     expect(after.updates.length).toBeLessThanOrEqual(3);
@@ -343,14 +348,14 @@ describe("changes by people", () => {
 
 describe("a monitor that is deleted", () => {
   test("has its incident resolved in the same write, in the name of the deleting person", async () => {
-    const { api, id, engine, incident, incidents, time, database } = await outage();
+    const { api, id, engine, incident, readIncidents, time, database } = await readOutage();
     time.now += 60_000;
     expect((await api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
     await engine.runOnce();
     const at = new Date(time.now).toISOString();
     const over = { status: "resolved", resolvedAt: at, updatedAt: at, monitorId: null };
-    expect(await incidents()).toMatchObject([{ ...over, origin: "monitor" }]);
-    expect((await incidents())[0].updates.slice(1)).toMatchObject([
+    expect(await readIncidents()).toMatchObject([{ ...over, origin: "monitor" }]);
+    expect((await readIncidents())[0].updates.slice(1)).toMatchObject([
       { status: "resolved", message: "Job is no longer monitored.", createdAt: at },
     ]);
     const traces = database.query(
@@ -369,14 +374,14 @@ describe("a monitor that is deleted", () => {
   });
 
   test("leaves people's incidents and resolved ones unchanged", async () => {
-    const { api, id, goes, incidents, edit, incident } = await outage();
+    const { api, id, goes, readIncidents, edit, incident } = await readOutage();
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
     const body = { title: "Slow since Monday", monitorId: id };
     await api("POST", "/api/v1/incidents", { body });
     await goes("up");
-    const before = await incidents();
+    const before = await readIncidents();
     await api("DELETE", `/api/v1/monitors/${id}`);
-    expect(await incidents()).toEqual(
+    expect(await readIncidents()).toEqual(
       before.map((one) => ({
         ...one,
         monitorId: null,
@@ -387,32 +392,32 @@ describe("a monitor that is deleted", () => {
   });
 
   test("in bulk resolves the incident of each; a deleted group resolves nothing", async () => {
-    const made = await outage();
-    const { api, time, incidents } = made;
-    const other = await made.createJob({ name: "Other", autoIncidentSeverity: "minor" });
-    const kept = await made.createJob({ name: "Kept", autoIncidentSeverity: "minor" });
-    const group = await made.group({ name: "Jobs", monitorIds: [made.id, other.id, kept.id] });
-    for (const { report } of [other, kept]) await report({ status: "down" });
+    const world = await readOutage();
+    const { api, time, readIncidents } = world;
+    const other = await world.createJob({ name: "Other", autoIncidentSeverity: "minor" });
+    const stored = await world.createJob({ name: "Kept", autoIncidentSeverity: "minor" });
+    const group = await world.group({ name: "Jobs", monitorIds: [world.id, other.id, stored.id] });
+    for (const { report } of [other, stored]) await report({ status: "down" });
     expect((await api("DELETE", `/api/v1/monitor-groups/${group.id}`)).status).toBe(200);
-    const states = async () => (await incidents()).map(({ status }) => status);
-    expect(await states()).toEqual(["investigating", "investigating", "investigating"]);
+    const readStates = async () => (await readIncidents()).map(({ status }) => status);
+    expect(await readStates()).toEqual(["investigating", "investigating", "investigating"]);
     time.now += 1_000;
-    const { page } = await signInMember(made, "member");
+    const { page } = await signInMember(world, "member");
     const { status } = await page("POST", "/dashboard/api/v1/monitors/bulk", {
-      body: { monitorIds: [made.id, other.id], delete: true },
+      body: { monitorIds: [world.id, other.id], delete: true },
     });
     expect(status).toBe(200);
-    expect((await made.messages()).map((timeline) => timeline.at(-1))).toEqual([
+    expect((await world.messages()).map((timeline) => timeline.at(-1))).toEqual([
       "Job is no longer monitored.",
       "Other is no longer monitored.",
       "Kept is not responding. We are investigating.",
     ]);
-    expect(await states()).toEqual(["resolved", "resolved", "investigating"]);
+    expect(await readStates()).toEqual(["resolved", "resolved", "investigating"]);
   });
 
   test("during a state change or a post leaves no incident open and loses no text", async () => {
     for (let round = 0; round < 5; round++) {
-      const { api, report, id, incident, edit, incidents, messages } = await outage();
+      const { api, report, id, incident, edit, readIncidents, messages } = await readOutage();
       const [deleted] = await Promise.all([
         api("DELETE", `/api/v1/monitors/${id}`),
         edit(incident.id, { message: "We look." }),
@@ -420,7 +425,7 @@ describe("a monitor that is deleted", () => {
         report({ status: "down" }),
       ]);
       expect(deleted.status).toBe(200);
-      expect((await incidents()).map(({ status }) => status)).not.toContain("investigating");
+      expect((await readIncidents()).map(({ status }) => status)).not.toContain("investigating");
       expect((await messages()).flat()).toContain("We look.");
     }
   });

@@ -3,31 +3,31 @@ import { createPublisher } from "../support/publisher.ts";
 import { dumpTables, unknownId } from "../support/appliance.ts";
 import { readWords } from "../support/visitor.ts";
 
-async function published() {
-  const made = await createPublisher();
-  const { id, updates } = await made.createIncident({ message: "Teh cause is unknown." });
+async function publishPage() {
+  const publisher = await createPublisher();
+  const { id, updates } = await publisher.createIncident({ message: "Teh cause is unknown." });
   const path = `/api/v1/incidents/${id}`;
   const update = `${path}/updates/${updates[0].id}`;
   return {
-    ...made,
+    ...publisher,
     id: id as string,
     path,
     update,
     edit: (message: string, headers: Record<string, string> = {}) =>
-      made.api("PATCH", update, { body: { message }, headers }),
+      publisher.api("PATCH", update, { body: { message }, headers }),
   };
 }
 
 test("an edited update is marked as edited everywhere, stores its old text, and sends no second notification", async () => {
-  await using made = await published();
-  await using hook = await made.addHook();
-  const { edit, update, api, readHtml: read, restart, time, id, postUpdate: post, ours } = made;
+  await using world = await publishPage();
+  await using hook = await world.addHook();
+  const { edit, update, api, readHtml: read, restart, time, id, postUpdate: post, ours } = world;
   const { json: channel } = await api("POST", "/api/v1/alert-channels", {
     body: { type: "webhook", name: "Ops", url: "https://hooks.team.example/x" },
   });
   await post(id, { status: "identified", message: "Second." });
-  await made.send();
-  const told = hook.asked.length;
+  await world.send();
+  const messageCount = hook.asked.length;
   time.now += 60_000;
   const first = new Date(time.now).toISOString();
   expect((await edit("The cause is unknown.")).status).toBe(200);
@@ -43,8 +43,8 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
     { id: expect.any(String), message: "Teh cause is unknown.", editedAt: first, author },
     { id: expect.any(String), message: "The cause is unknown.", editedAt: at, author },
   ]);
-  await made.send();
-  expect(hook.asked).toHaveLength(told);
+  await world.send();
+  expect(hook.asked).toHaveLength(messageCount);
   const deliveries = await api("GET", `/api/v1/alert-channels/${channel.data.id}/deliveries`);
   const alerts = deliveries.json.data.map(
     ({ alertIds }: { alertIds: string[] }) => alertIds.length,
@@ -65,35 +65,35 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
 });
 
 test("the same text is no edit", async () => {
-  await using made = await published();
-  const { api, path, update, edit } = made;
+  await using world = await publishPage();
+  const { api, path, update, edit } = world;
   const [{ message }] = (await api("GET", path)).json.data.updates;
-  const before = dumpTables(made);
+  const before = dumpTables(world);
   const { status, json } = await edit(message);
   expect([status, json.data.updates[0]]).toMatchObject([200, { message, editedAt: null }]);
   expect((await edit(message, { "If-Match": '"7-x"' })).status).toBe(412);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
   expect((await api("GET", `${update}/revisions`)).json.data).toEqual([]);
 });
 
 test("an edited monitor update belongs to its editor; an edit records its author, its update and its base version", async () => {
-  await using made = await published();
-  const job = await made.createJob({ name: "db-7", autoIncidentSeverity: "minor" });
-  await made.publish({
+  await using world = await publishPage();
+  const job = await world.createJob({ name: "db-7", autoIncidentSeverity: "minor" });
+  await world.publish({
     sections: [{ name: "Jobs", groupId: null, monitors: [{ id: job.id, name: "Shop" }] }],
   });
   await job.report({ status: "down" });
-  const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
-  const { updates } = (await made.api("GET", `/api/v1/incidents/${id}`)).json.data;
+  const [{ id }] = (await world.api("GET", "/api/v1/incidents")).json.data;
+  const { updates } = (await world.api("GET", `/api/v1/incidents/${id}`)).json.data;
   const body = { message: "The shop takes no orders." };
-  const { status } = await made.api("PATCH", `/api/v1/incidents/${id}/updates/${updates[0].id}`, {
+  const { status } = await world.api("PATCH", `/api/v1/incidents/${id}/updates/${updates[0].id}`, {
     body,
   });
   expect(status).toBe(200);
-  await made.restart();
-  expect((await made.readHtml(`/status/ours/incidents/${id}`)).text).toContain(body.message);
+  await world.restart();
+  expect((await world.readHtml(`/status/ours/incidents/${id}`)).text).toContain(body.message);
 
-  const { api, path, update, edit } = made;
+  const { api, path, update, edit } = world;
   for (const [status, answer] of [
     [404, await api("PATCH", `${path}/updates/${unknownId}`, { body })],
     [404, await api("GET", `${path}/updates/${unknownId}/revisions`)],
@@ -101,10 +101,10 @@ test("an edited monitor update belongs to its editor; an edit records its author
     [404, await api("PATCH", `${path}/updates/${updates[0].id}`, { body })],
     [422, await edit(" ")],
     [412, await edit("Late.", { "If-Match": '"7-x"' })],
-    [403, await made.ours.reader("PATCH", update, { body })],
+    [403, await world.ours.reader("PATCH", update, { body })],
   ] as const)
     expect(answer.status).toBe(status);
-  const actions = made.database
+  const actions = world.database
     .query("SELECT fields FROM audit_entries WHERE action = 'incident.updated'")
     .values();
   expect(actions).toEqual([['["updates"]']]);

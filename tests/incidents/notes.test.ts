@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 
-async function opened() {
-  const made = await testAppliance();
-  const { api } = made.ours;
+async function openIncident() {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
   const path = `/api/v1/incidents/${json.data.id}`;
   return {
-    ...made,
+    ...appliance,
     api,
     path,
     note: (message: string) => api("POST", `${path}/notes`, { body: { message } }),
@@ -16,7 +16,7 @@ async function opened() {
 }
 
 test("a note is stored next to the timeline, with author and time", async () => {
-  const { note, read, api, path, ours, time, database } = await opened();
+  const { note, read, api, path, ours, time, database } = await openIncident();
   const before = await read();
   time.now += 60_000;
   const { status, json, headers } = await note("Restart <b>worker 3</b>.\n");
@@ -49,11 +49,11 @@ test("a note is stored next to the timeline, with author and time", async () => 
 });
 
 test("a note belongs to one incident, needs a text and a key with write access", async () => {
-  const { note, api, path, ours } = await opened();
+  const { note, api, path, ours } = await openIncident();
   const { id } = (await note("Ours.")).json.data;
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Else" } });
   const elsewhere = `/api/v1/incidents/${json.data.id}/notes`;
-  const answers = [
+  const responses = [
     [404, await api("DELETE", `${elsewhere}/${id}`)],
     [404, await api("DELETE", `${path}/notes/${unknownId}`)],
     [404, await api("POST", `/api/v1/incidents/${unknownId}/notes`, { body: { message: "x" } })],
@@ -61,16 +61,16 @@ test("a note belongs to one incident, needs a text and a key with write access",
     [422, await note("x".repeat(5001))],
     [403, await ours.reader("POST", `${path}/notes`, { body: { message: "x" } })],
   ] as const;
-  for (const [status, answer] of answers) expect(answer.status).toBe(status);
+  for (const [status, answer] of responses) expect(answer.status).toBe(status);
   expect((await api("GET", path)).json.data.notes).toHaveLength(1);
 });
 
 test("an incident with very many updates and notes returns all of them in order", async () => {
-  const { api, path, read, database } = await opened();
+  const { api, path, read, database } = await openIncident();
   await api("POST", `${path}/notes`, { body: { message: "Note 0" } });
   const count = 130;
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
-  const copies = (table: string, values: Record<string, string>) => {
+  const readCopies = (table: string, values: Record<string, string>) => {
     const names = database
       .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
       .all()
@@ -81,13 +81,13 @@ test("an incident with very many updates and notes returns all of them in order"
     );
   };
   const id = "printf('ffffffff-0000-7000-8000-%012d', i)";
-  copies("incident_updates", { id, seq: "seq + 2 * i", message: "'Update ' || i" });
-  copies("incident_notes", { id, message: "'Note ' || i" });
+  readCopies("incident_updates", { id, seq: "seq + 2 * i", message: "'Update ' || i" });
+  readCopies("incident_notes", { id, message: "'Note ' || i" });
   const { updates, notes } = await read();
-  const messages = (all: { message: string }[]) => all.map(({ message }) => message);
+  const buildMessages = (all: { message: string }[]) => all.map(({ message }) => message);
   const upTo = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
-  expect(messages(updates)).toEqual(["Incident opened.", ...upTo("Update").slice(1)]);
-  expect(messages(notes)).toEqual(upTo("Note"));
+  expect(buildMessages(updates)).toEqual(["Incident opened.", ...upTo("Update").slice(1)]);
+  expect(buildMessages(notes)).toEqual(upTo("Note"));
   const patched = await api("PATCH", path, { body: { severity: "major" } });
   expect(patched.json.data.updates.length).toBe(count);
 });

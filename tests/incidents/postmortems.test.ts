@@ -3,29 +3,29 @@ import { dayMs } from "../../src/core/time/clock.ts";
 import { createPublisher } from "../support/publisher.ts";
 import { readWords } from "../support/visitor.ts";
 
-async function resolved() {
-  const made = await createPublisher();
-  const { id } = await made.createIncident({ title: "Checkout fails" });
+async function setUpResolved() {
+  const publisher = await createPublisher();
+  const { id } = await publisher.createIncident({ title: "Checkout fails" });
   const path = `/api/v1/incidents/${id}`;
-  const seen = async () => {
-    await made.restart();
-    const { text } = await made.readHtml(`/status/ours/incidents/${id}`);
+  const readSeen = async () => {
+    await publisher.restart();
+    const { text } = await publisher.readHtml(`/status/ours/incidents/${id}`);
     return readWords(text, "#postmortem .md")[0] ?? null;
   };
   return {
-    ...made,
+    ...publisher,
     id: id as string,
     path,
-    seen,
-    write: (body: object) => made.api("PATCH", `${path}/postmortem`, { body }),
+    readSeen,
+    write: (body: object) => publisher.api("PATCH", `${path}/postmortem`, { body }),
   };
 }
 
 test("a postmortem is internal until it is published, which needs a resolved incident and a text", async () => {
-  await using made = await resolved();
-  const { write, seen, postUpdate: post, api, path, id, time } = made;
-  const conflict = async (body: object) => (await write(body)).json.error.code;
-  expect(await conflict({ published: true })).toBe("CONFLICT");
+  await using world = await setUpResolved();
+  const { write, readSeen, postUpdate: post, api, path, id, time } = world;
+  const readConflict = async (body: object) => (await write(body)).json.error.code;
+  expect(await readConflict({ published: true })).toBe("CONFLICT");
   const before = (await api("GET", path)).json.data;
   time.now += 1_000;
   const at = new Date(time.now).toISOString();
@@ -33,29 +33,29 @@ test("a postmortem is internal until it is published, which needs a resolved inc
   const { status, json } = await write({ message: "CANARY draft" });
   // A draft changes nothing public, not even `updatedAt`.
   expect([status, json.data]).toEqual([200, { ...before, postmortem: draft }]);
-  expect(await conflict({ published: true })).toBe("CONFLICT");
+  expect(await readConflict({ published: true })).toBe("CONFLICT");
   await post(id, { status: "resolved" });
-  expect(await seen()).toBeNull();
+  expect(await readSeen()).toBeNull();
   for (const part of [".json", "/feed.atom", "/api/v2/incidents.json", "/history", ""])
-    expect((await made.readHtml(`/status/ours${part}`)).text).not.toContain("CANARY");
+    expect((await world.readHtml(`/status/ours${part}`)).text).not.toContain("CANARY");
   await write({ message: "**Cause**: a key.", published: true });
-  expect(await seen()).toBe("Cause: a key.");
+  expect(await readSeen()).toBe("Cause: a key.");
   await write({ message: "Cause: an old key." });
-  expect(await seen()).toBe("Cause: an old key.");
+  expect(await readSeen()).toBe("Cause: an old key.");
   // A reopened incident hides its postmortem.
   await post(id, { status: "monitoring" });
-  expect(await seen()).toBeNull();
+  expect(await readSeen()).toBeNull();
   await post(id, { status: "resolved" });
-  expect(await seen()).not.toBeNull();
+  expect(await readSeen()).not.toBeNull();
   await write({ published: false });
-  expect(await seen()).toBeNull();
+  expect(await readSeen()).toBeNull();
   await write({ published: true });
   expect((await api("DELETE", `${path}/postmortem`)).status).toBe(200);
-  expect(await seen()).toBeNull();
+  expect(await readSeen()).toBeNull();
   expect((await api("GET", path)).json.data.postmortem).toBeNull();
   expect((await api("DELETE", `${path}/postmortem`)).status).toBe(404);
   expect((await write({ notify: true })).status).toBe(422);
-  const actions = made.database
+  const actions = world.database
     .query("SELECT action FROM audit_entries WHERE action LIKE 'incident.postmortem%' ORDER BY seq")
     .values()
     .flat();
@@ -71,28 +71,28 @@ test("a postmortem is internal until it is published, which needs a resolved inc
 });
 
 test("a published postmortem is in the feeds and the Statuspage API, and sent to subscribers on demand", async () => {
-  await using made = await resolved();
-  await using hook = await made.addHook();
-  await made.mailbox();
-  const { write, postUpdate: post, id, time, readHtml: read } = made;
+  await using world = await setUpResolved();
+  await using hook = await world.addHook();
+  await world.mailbox();
+  const { write, postUpdate: post, id, time, readHtml: read } = world;
   await post(id, { status: "resolved" });
-  await made.send();
-  const told = hook.asked.length;
+  await world.send();
+  const messageCount = hook.asked.length;
   await write({ message: "Quietly.", published: true });
-  await made.send();
-  expect(hook.asked).toHaveLength(told);
+  await world.send();
+  expect(hook.asked).toHaveLength(messageCount);
   await write({ published: false });
   time.now += 20 * dayMs;
   await write({ message: "**Cause**: a key.", published: true, notify: true });
-  await made.send();
-  expect(hook.received().slice(told)).toMatchObject([
+  await world.send();
+  expect(hook.received().slice(messageCount)).toMatchObject([
     {
       type: "incident.postmortem",
       data: { message: "**Cause**: a key.", incident: { id, status: "resolved" } },
     },
   ]);
-  expect(made.listSubjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
-  await made.restart();
+  expect(world.listSubjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
+  await world.restart();
   const at = new Date(time.now).toISOString();
   const { incidents } = (await read("/status/ours.json")).json();
   expect(incidents[0].postmortem).toEqual({ message: "**Cause**: a key.", publishedAt: at });

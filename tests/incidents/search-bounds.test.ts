@@ -59,7 +59,7 @@ for (const [what, [title, q]] of Object.entries(crafted))
   });
 
 test("more different letters make the strides shorter", async () => {
-  const statements = async (q: string) => {
+  const readStatements = async (q: string) => {
     const appliance = await testAppliance();
     addIncidents(appliance, 2_000, "Плохо");
     let count = 0;
@@ -72,7 +72,7 @@ test("more different letters make the strides shorter", async () => {
     spy.mockRestore();
     return count;
   };
-  const [few, many] = [await statements("x"), await statements(letters.join(""))];
+  const [few, many] = [await readStatements("x"), await readStatements(letters.join(""))];
   expect(many).toBeGreaterThan(10 * few);
 });
 

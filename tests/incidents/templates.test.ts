@@ -18,14 +18,14 @@ test("a template is stored unchanged, listed by name, changed and deleted", asyn
   expect(one).toMatchObject(full);
   const other = await make({ name: "Back", message: "All is well." });
   expect(other).toMatchObject({ status: "investigating", title: null, severity: null });
-  const names = async () =>
+  const readNames = async () =>
     (await api("GET", path)).json.data.map(({ name }: { name: string }) => name);
-  expect(await names()).toEqual(["Back", "Provider down"]);
+  expect(await readNames()).toEqual(["Back", "Provider down"]);
   const { json } = await api("PATCH", `${path}/${one.id}`, { body: { name: "A", title: null } });
   expect(json.data).toEqual({ ...one, name: "A", title: null });
-  expect(await names()).toEqual(["A", "Back"]);
+  expect(await readNames()).toEqual(["A", "Back"]);
   await api("DELETE", `${path}/${one.id}`);
-  expect(await names()).toEqual(["Back"]);
+  expect(await readNames()).toEqual(["Back"]);
 });
 
 test("unknown placeholders are rejected with their position", async () => {

@@ -50,7 +50,7 @@ test("old monitor updates without facts are distinguished from people's", () => 
   migrate(database, migrationsBefore("_incident_facts"));
   database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '')");
   const time = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`;
-  const incident = (id: string, origin: string, title: string, steps: Step[]) => {
+  const createIncident = (id: string, origin: string, title: string, steps: Step[]) => {
     database.run(
       "INSERT INTO incidents VALUES ('o', ?, ?, 'resolved', 'minor', NULL, ?, 1, ?, 9, ?, ?)",
       [id, title, origin, time(9), time(0), time(9)],
@@ -71,18 +71,18 @@ test("old monitor updates without facts are distinguished from people's", () => 
     });
   };
   const opened: Step = { by: "monitor", action: "opened", message: "Answered 500." };
-  incident("plain", "monitor", "db-7 is up is down", [
+  createIncident("plain", "monitor", "db-7 is up is down", [
     opened,
     { by: "monitor", action: "updated", message: "db-7 is up answers again, but is degraded. x" },
     { by: "person", action: "updated", message: "db-7 is up is down again.", fields: ["message"] },
     { by: "monitor", action: "updated", message: "db-7 is up is down again. x" },
     { by: "monitor", action: "resolved", message: "db-7 is up is up again after 5 min." },
   ]);
-  incident("edited", "monitor", "The shop is down", [
+  createIncident("edited", "monitor", "The shop is down", [
     opened,
     { by: "person", action: "resolved", message: "Incident resolved.", fields: ["status"] },
   ]);
-  incident("manual", "manual", "db-7 is up is down", [{ ...opened, by: "person" }]);
+  createIncident("manual", "manual", "db-7 is up is down", [{ ...opened, by: "person" }]);
   migrate(database, assets.migrations);
   const titles = database.query("SELECT id, automatic FROM incidents ORDER BY id").values();
   expect(titles).toEqual([

@@ -13,11 +13,11 @@ const path = "/api/v1/settings";
 
 async function createWorld() {
   const server = await startMailServer();
-  const made = await createDashboard({ allowTarget: ["127.0.0.0/8"] });
-  const { api, time, appliance, database, store } = made;
+  const dashboard = await createDashboard({ allowTarget: ["127.0.0.0/8"] });
+  const { api, time, appliance, database, store } = dashboard;
   time.now = at("2026-10-05T10:00:00.000Z");
-  const group = await made.group({ name: "Payments" });
-  await made.monitor({ name: "Checkout <b>", groupId: group.id });
+  const group = await dashboard.group({ name: "Payments" });
+  await dashboard.monitor({ name: "Checkout <b>", groupId: group.id });
   database.run("UPDATE events SET at = '2026-09-01T00:00:00.000Z'");
   const key = database.query<{ key: number }, []>("SELECT key FROM monitor_states").get()?.key ?? 0;
   const usual = { monitorKey: key, latencyMs: 34, message: null };
@@ -29,7 +29,7 @@ async function createWorld() {
   const update = (body: object) => api("PATCH", path, { body });
   expect((await update({ smtp: server.smtp() })).status).toBe(200);
   return {
-    ...made,
+    ...dashboard,
     server,
     group,
     update,
@@ -37,7 +37,7 @@ async function createWorld() {
     runAt: async (text: string) => {
       time.now = at(text);
       await new ReportMailer(appliance).runOnce();
-      await made.alerts.runOnce();
+      await dashboard.alerts.runOnce();
       return server.mails
         .splice(0)
         .map(({ to, headers }) => `${to.join()}: ${headers["subject"]?.join().replace(/\s/g, " ")}`)
@@ -48,8 +48,8 @@ async function createWorld() {
 }
 
 test("a report is sent once to each address when its week or month is over in the time zone of the organization", async () => {
-  await using made = await createWorld();
-  const { update, runAt, time, server, database } = made;
+  await using world = await createWorld();
+  const { update, runAt, time, server, database } = world;
   database.run("UPDATE organization_settings SET time_zone = 'Europe/Berlin'");
   const mail = {
     interval: "monthly",
@@ -72,17 +72,17 @@ test("a report is sent once to each address when its week or month is over in th
   ]);
   // Nothing of the time before the reports were set up.
   expect(await runAt("2026-10-24T10:01:00.000Z")).toEqual([]);
-  const week = (days: string) => `boss@team.example: Report of ${days} October 2026: Ours`;
+  const buildWeek = (days: string) => `boss@team.example: Report of ${days} October 2026: Ours`;
   expect(await runAt("2026-10-25T23:10:00.000Z")).toEqual([]);
-  expect(await runAt("2026-10-25T23:20:00.000Z")).toEqual([week("19 – 25")]);
+  expect(await runAt("2026-10-25T23:20:00.000Z")).toEqual([buildWeek("19 – 25")]);
   expect(await runAt("2026-10-25T23:21:00.000Z")).toEqual([]);
   time.now = at("2026-10-31T23:15:00.000Z");
   // The process is killed after it has added the report to the outbox.
-  await new ReportMailer(made.appliance).runOnce();
+  await new ReportMailer(world.appliance).runOnce();
   expect(server.mails).toEqual([]);
   const october = (to: string) => `${to}@team.example: Report of October 2026: Ours`;
   expect(await runAt("2026-10-31T23:16:00.000Z")).toEqual([october("boss"), october("cfo")]);
-  await Promise.all([1, 2].map(() => new ReportMailer(made.appliance).runOnce()));
+  await Promise.all([1, 2].map(() => new ReportMailer(world.appliance).runOnce()));
   expect(await runAt("2026-11-01T12:00:00.000Z")).toEqual([]);
   // A new recipient gets the last report, a removed one no further report.
   await update({ reportMails: [{ ...mail, to: [{ email: "cto@team.example" }] }] });
@@ -93,8 +93,8 @@ test("a report is sent once to each address when its week or month is over in th
 });
 
 test("an address that two reports spell differently gets both, and is queued once", async () => {
-  await using made = await createWorld();
-  const { update, runAt, group, database } = made;
+  await using world = await createWorld();
+  const { update, runAt, group, database } = world;
   const reportMails = [
     { interval: "monthly", to: [{ email: "Boss@team.example" }] },
     { interval: "monthly", groupId: group.id, to: [{ email: "boss@team.example" }] },
@@ -105,15 +105,15 @@ test("an address that two reports spell differently gets both, and is queued onc
     "boss@team.example: report of october 2026: ours",
     "boss@team.example: report of october 2026: payments, ours",
   ]);
-  const changes = () => database.query("SELECT total_changes() AS sum").get();
-  const before = changes();
+  const readChanges = () => database.query("SELECT total_changes() AS sum").get();
+  const before = readChanges();
   expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
-  expect(changes()).toEqual(before);
+  expect(readChanges()).toEqual(before);
 });
 
 test("a report has the figures of its group, its target, and the monitors that were down", async () => {
-  await using made = await createWorld();
-  const { update, time, server, group } = made;
+  await using world = await createWorld();
+  const { update, time, server, group } = world;
   const mail = {
     interval: "monthly",
     groupId: group.id,
@@ -122,8 +122,8 @@ test("a report has the figures of its group, its target, and the monitors that w
   };
   expect((await update({ reportMails: [mail] })).status).toBe(200);
   time.now = at("2026-11-01T00:20:00.000Z");
-  await new ReportMailer(made.appliance).runOnce();
-  await made.alerts.runOnce();
+  await new ReportMailer(world.appliance).runOnce();
+  await world.alerts.runOnce();
   const { text: raw, html } = server.getOnlyMail();
   const text = raw.replaceAll(/[^\S\n]/g, " ");
   expect(text).toContain("Report of October 2026: Payments, Ours");
@@ -136,9 +136,9 @@ test("a report has the figures of its group, its target, and the monitors that w
 });
 
 test("each recipient gets the report in their language, and people at the address of their account", async () => {
-  await using made = await createWorld();
-  const { update, runAt, server, database, time, group } = made;
-  const person = await createPerson(made, made.ours.id, "viewer");
+  await using world = await createWorld();
+  const { update, runAt, server, database, time, group } = world;
+  const person = await createPerson(world, world.ours.id, "viewer");
   const to = [
     { personId: person.id, language: "de" },
     { email: person.email, language: "fr" },
@@ -155,15 +155,15 @@ test("each recipient gets the report in their language, and people at the addres
   await update({ reportMails: [{ ...mail, to: [to[0]] }] });
   expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
   time.now = at("2026-12-01T00:20:00.000Z");
-  await new ReportMailer(made.appliance).runOnce();
-  await made.alerts.runOnce();
+  await new ReportMailer(world.appliance).runOnce();
+  await world.alerts.runOnce();
   expect(server.getOnlyMail().to).toEqual(["new@team.example"]);
   expect(server.getOnlyMail().text).toContain("Ziel 99,90");
 });
 
 test("a report excludes time in maintenance, or counts it as down time, and says which", async () => {
-  await using made = await createWorld();
-  const { api, update, store, time, database, group } = made;
+  await using world = await createWorld();
+  const { api, update, store, time, database, group } = world;
   const key = database.query<{ key: number }, []>("SELECT key FROM monitor_states").get()?.key ?? 0;
   await store.atomic(
     insertHeartbeats([
@@ -192,9 +192,9 @@ test("a report excludes time in maintenance, or counts it as down time, and says
     const mail = { interval: "monthly", to: [{ email: `${maintenance}@team.example` }] };
     await update({ reportMails: [{ ...mail, groupId: group.id, maintenance }] });
     time.now = at("2026-11-01T00:20:00.000Z");
-    await new ReportMailer(made.appliance).runOnce();
-    await made.alerts.runOnce();
-    texts.push(made.server.mails.splice(0)[0]?.text.replaceAll(/[^\S\n]/g, " ") ?? "");
+    await new ReportMailer(world.appliance).runOnce();
+    await world.alerts.runOnce();
+    texts.push(world.server.mails.splice(0)[0]?.text.replaceAll(/[^\S\n]/g, " ") ?? "");
   }
   expect(texts[0]).toContain("Uptime: 50.00 %\n");
   expect(texts[0]).toContain("Maintenance: 2 h, not counted");
@@ -203,8 +203,8 @@ test("a report excludes time in maintenance, or counts it as down time, and says
 });
 
 test("reports of a deleted group are not sent, and settings name only existing groups and valid targets", async () => {
-  await using made = await createWorld();
-  const { api, update, runAt, group, theirs } = made;
+  await using world = await createWorld();
+  const { api, update, runAt, group, theirs } = world;
   const mail = { interval: "weekly", groupId: group.id, to: [{ email: "boss@team.example" }] };
   await update({ reportMails: [mail] });
   const detailsOf = async (changes: object) => {
@@ -248,8 +248,8 @@ test("weeks start on Monday, and periods follow the clock changes of the zone", 
 const mailPath = "/api/v1/reports/mail";
 
 test("a preview is the mail that is sent, and sends nothing", async () => {
-  await using made = await createWorld();
-  const { api, update, server, group, runAt, time } = made;
+  await using world = await createWorld();
+  const { api, update, server, group, runAt, time } = world;
   const to = [{ email: "boss@team.example", language: "de" }];
   const mail = { interval: "monthly", groupId: group.id, slaTarget: 0.4, maintenance: "down", to };
   expect((await update({ reportMails: [mail] })).status).toBe(200);
@@ -269,8 +269,8 @@ test("a preview is the mail that is sent, and sends nothing", async () => {
   ]);
   expect(server.mails).toEqual([]);
   time.now = at("2026-11-01T00:20:00.000Z");
-  await new ReportMailer(made.appliance).runOnce();
-  await made.alerts.runOnce();
+  await new ReportMailer(world.appliance).runOnce();
+  await world.alerts.runOnce();
   const sent = server.getOnlyMail();
   const withoutOrigin = (document: string) => document.replaceAll(/https?:\/\/[^/]*/g, "");
   expect(
@@ -288,14 +288,14 @@ test("a preview is the mail that is sent, and sends nothing", async () => {
   expect(await statusOf(`?interval=weekly&groupId=${unknownId}`)).toBe(404);
   expect(await statusOf(`?interval=weekly&statusPageId=${unknownId}`)).toBe(404);
   expect(await statusOf(`${query}&statusPageId=${unknownId}`)).toBe(422);
-  expect((await made.theirs.api("GET", `${mailPath}${query}`)).status).toBe(404);
+  expect((await world.theirs.api("GET", `${mailPath}${query}`)).status).toBe(404);
   expect(await statusOf(`/pdf${query}`)).toBe(409);
   expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
 });
 
 test("a report that is sent now is held, and then reaches each recipient once, also after a kill", async () => {
-  await using made = await createWorld();
-  const { api, update, server, group, runAt, time, held, database } = made;
+  await using world = await createWorld();
+  const { api, update, server, group, runAt, time, held, database } = world;
   const to = ["boss", "cfo"].map((name) => ({ email: `${name}@team.example` }));
   const mail = { interval: "monthly", groupId: group.id, to };
   const others = { interval: "monthly", to: [{ email: "boss@team.example" }] };
@@ -315,13 +315,13 @@ test("a report that is sent now is held, and then reaches each recipient once, a
   expect((await api("DELETE", `/api/v1/held-changes/${undone.json.data.id}`)).status).toBe(200);
   time.now += 20_000;
   await held.runOnce();
-  await made.alerts.runOnce();
+  await world.alerts.runOnce();
   expect(server.mails).toEqual([]);
 
   expect((await send("?hold=10")).status).toBe(202);
   time.now += 9_000;
   await held.runOnce();
-  await made.alerts.runOnce();
+  await world.alerts.runOnce();
   expect(server.mails).toEqual([]);
   time.now += 1_000;
   await held.runOnce();
@@ -358,8 +358,8 @@ test("a report that is sent now is held, and then reaches each recipient once, a
 });
 
 test("only a report that is set up is sent, by an admin, and only with a mail server", async () => {
-  await using made = await createWorld();
-  const { api, update, theirs, group } = made;
+  await using world = await createWorld();
+  const { api, update, theirs, group } = world;
   const send = async (client: typeof api, body: object) =>
     (await client("POST", `${mailPath}/send`, { body })).status;
   expect(await send(api, { interval: "monthly" })).toBe(404);

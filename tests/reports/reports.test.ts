@@ -12,14 +12,14 @@ import { signInMember } from "../support/people.ts";
 const at = (text: string) => Date.parse(text);
 
 /** An organization with three monitors, one of them without a group, and helpers that write results and states. */
-async function reporting() {
-  const made = await createDashboard();
-  const { database, store, api, time } = made;
+async function setUpReport() {
+  const dashboard = await createDashboard();
+  const { database, store, api, time } = dashboard;
   time.now = at("2026-01-01T00:00:00.000Z");
-  const group = await made.group({ name: "=Payments" });
+  const group = await dashboard.group({ name: "=Payments" });
   const ids: string[] = [];
   for (const [index, name] of ["Checkout", '"Cards", +EU', "Blog"].entries())
-    ids.push((await made.monitor({ name, groupId: index < 2 ? group.id : null })).id);
+    ids.push((await dashboard.monitor({ name, groupId: index < 2 ? group.id : null })).id);
   time.now = at("2026-11-20T10:00:00.000Z");
   // The state history starts with the first of these.
   database.run("UPDATE events SET at = '2026-01-01T00:00:00.000Z'");
@@ -34,7 +34,7 @@ async function reporting() {
     return json.data;
   };
   return {
-    ...made,
+    ...dashboard,
     group,
     checkout,
     cards,
@@ -74,7 +74,7 @@ const seconds = [
   "maintenanceSeconds",
 ] as const;
 const secondsOf = (one: ReportFigures) => seconds.map((name) => one[name]);
-const total = (all: readonly ReportFigures[]) =>
+const buildTotal = (all: readonly ReportFigures[]) =>
   seconds.map((name) => all.reduce((sum, one) => sum + one[name], 0));
 
 describe("a month", () => {
@@ -109,7 +109,7 @@ describe("a month", () => {
   });
 
   test("starts and ends in the requested time zone, or the organization's", async () => {
-    const { report, measure, checkout } = await reporting();
+    const { report, measure, checkout } = await setUpReport();
     // 1 October has begun in Berlin, and not in UTC.
     await measure(checkout, { at: at("2026-09-30T22:30:00.000Z") });
     const berlin = await report({ month: "2026-10", timeZone: "Europe/Berlin" });
@@ -124,7 +124,7 @@ describe("a month", () => {
   });
 
   test("that is not over ends now; a future or invalid month is rejected", async () => {
-    const { report, api } = await reporting();
+    const { report, api } = await setUpReport();
     const { month, isRunning, to } = await report();
     expect([month, isRunning, to]).toEqual(["2026-11", true, "2026-11-20T10:00:00.000Z"]);
     for (const query of ["month=2026-12", "month=2026-13", "slaTarget=2", "slaTarget=1e-1"])
@@ -137,7 +137,7 @@ describe("a month", () => {
 
 describe("days", () => {
   test("of a month have the worst status of each monitor, group and of all", async () => {
-    const { report, measure, checkout, cards, blog, group } = await reporting();
+    const { report, measure, checkout, cards, blog, group } = await setUpReport();
     const measured = [
       [checkout, "2026-10-01T05:00:00.000Z", "down"],
       [checkout, "2026-10-02T05:00:00.000Z", "up"],
@@ -185,7 +185,7 @@ describe("days", () => {
 
 describe("figures", () => {
   test("of the whole are sums of its groups and monitors, and of the month's measurements", async () => {
-    const { report, measure, checkout, cards, blog, group, store } = await reporting();
+    const { report, measure, checkout, cards, blog, group, store } = await setUpReport();
     const from = at("2026-09-20T00:00:00.000Z");
     const result = fc.record({
       monitor: fc.constantFrom(checkout, cards, blog),
@@ -209,8 +209,8 @@ describe("figures", () => {
           const months = ["2026-09", "2026-10", "2026-11"];
           const reports = await Promise.all(months.map((month) => report({ month, timeZone })));
           for (const one of reports) {
-            expect(secondsOf(one.summary)).toEqual(total(one.monitors));
-            expect(secondsOf(one.summary)).toEqual(total(one.groups));
+            expect(secondsOf(one.summary)).toEqual(buildTotal(one.monitors));
+            expect(secondsOf(one.summary)).toEqual(buildTotal(one.groups));
             const span = monthSpan(one.month, timeZone);
             const inMonth = results.filter(({ minute }) => {
               const hour = Math.floor((from + minute * 60_000) / hourMs) * hourMs;
@@ -239,7 +239,7 @@ describe("figures", () => {
   });
 
   test("contain the number and duration of outages, and whether the target was met", async () => {
-    const { report, measure, state, checkout, cards, group, ours } = await reporting();
+    const { report, measure, state, checkout, cards, group, ours } = await setUpReport();
     for (let hour = 0; hour < 10; hour++)
       await measure(checkout, {
         at: at("2026-10-05T00:00:00.000Z") + hour * hourMs,
@@ -284,9 +284,9 @@ describe("figures", () => {
   });
 
   test("compare with the target of the query, the subject, the group or the organization, in this order", async () => {
-    const made = await reporting();
-    const { report, csv, measure, checkout, blog, group, api } = made;
-    const { page } = await signInMember(made, "admin");
+    const world = await setUpReport();
+    const { report, csv, measure, checkout, blog, group, api } = world;
+    const { page } = await signInMember(world, "admin");
     for (const id of [checkout, blog])
       for (const [day, status] of [
         ["05", "up"],
@@ -342,7 +342,7 @@ describe("figures", () => {
   });
 
   test("contain no mean longer than the longest outage: unconfirmed down time does not count", async () => {
-    const { report, measure, state, checkout, blog } = await reporting();
+    const { report, measure, state, checkout, blog } = await setUpReport();
     for (const [id, minutes] of [
       [checkout, 10],
       [blog, 4],
@@ -362,7 +362,7 @@ describe("figures", () => {
   });
 
   test("have no outages if results are older than the monitor: imported history has no states", async () => {
-    const { report, csv, measure, state, monitor, time, checkout } = await reporting();
+    const { report, csv, measure, state, monitor, time, checkout } = await setUpReport();
     time.now = at("2026-11-10T00:00:00.000Z");
     const { id } = await monitor({ name: "Imported" });
     time.now = at("2026-11-20T10:00:00.000Z");
@@ -394,7 +394,7 @@ describe("figures", () => {
   });
 
   test("of a monitor created within the month contain its start", async () => {
-    const { report, time, monitor } = await reporting();
+    const { report, time, monitor } = await setUpReport();
     time.now = at("2026-10-12T08:00:00.000Z");
     const { id } = await monitor({ name: "Young" });
     time.now = at("2026-11-20T10:00:00.000Z");
@@ -404,7 +404,7 @@ describe("figures", () => {
   });
 
   test("start with the first measured hour if known, otherwise with the day", async () => {
-    const { report, measure, monitor, time, store } = await reporting();
+    const { report, measure, monitor, time, store } = await setUpReport();
     time.now = at("2026-11-10T00:00:00.000Z");
     const { id } = await monitor({ name: "Imported" });
     time.now = at("2026-11-20T10:00:00.000Z");
@@ -420,7 +420,7 @@ describe("figures", () => {
   });
 
   test("count an incident of several monitors once per group", async () => {
-    const { report, api, time, checkout, cards, blog, group } = await reporting();
+    const { report, api, time, checkout, cards, blog, group } = await setUpReport();
     time.now = at("2026-10-12T08:00:00.000Z");
     const open = async (title: string, monitorIds: string[]) =>
       (await api("POST", "/api/v1/incidents", { body: { title, monitorIds } })).json.data.id;
@@ -482,7 +482,7 @@ describe("figures", () => {
 
 describe("as CSV", () => {
   test("it has a line for the whole, each group and each monitor, and no spreadsheet formula", async () => {
-    const { csv, measure, checkout } = await reporting();
+    const { csv, measure, checkout } = await setUpReport();
     await measure(checkout, { at: at("2026-10-05T00:00:00.000Z"), seconds: 2 });
     await measure(checkout, { at: at("2026-10-05T01:00:00.000Z"), seconds: 1, status: "down" });
     const text = await csv({ month: "2026-10", slaTarget: "0.999" });
@@ -504,7 +504,7 @@ describe("as CSV", () => {
 });
 
 test("the CSV has an ETag, and HEAD has the headers of GET", async () => {
-  const { api } = await reporting();
+  const { api } = await setUpReport();
   const path = "/api/v1/reports/csv?month=2026-10";
   const [get, head] = [await api("GET", path), await api("HEAD", path)];
   for (const name of ["etag", "content-type", "content-disposition"])
@@ -517,7 +517,7 @@ test("the CSV has an ETag, and HEAD has the headers of GET", async () => {
 });
 
 test("the report of a year has the figures of its months, and counts an outage of two months once", async () => {
-  const { report, measure, state, checkout, blog, group, api, theirs } = await reporting();
+  const { report, measure, state, checkout, blog, group, api, theirs } = await setUpReport();
   const timeZone = "Europe/Berlin";
   for (const [when, status] of [
     // 1 October in Berlin.
@@ -582,9 +582,9 @@ test("the report of a year has the figures of its months, and counts an outage o
 });
 
 test("a viewer downloads it by a URL that contains the organization", async () => {
-  const made = await reporting();
-  const { page } = await signInMember(made, "viewer");
-  const path = `/dashboard/api/v1/reports/csv?month=2026-10&organization=${made.ours.id}`;
+  const world = await setUpReport();
+  const { page } = await signInMember(world, "viewer");
+  const path = `/dashboard/api/v1/reports/csv?month=2026-10&organization=${world.ours.id}`;
   const { status, headers, text } = await page("GET", path);
   expect([status, headers.get("content-disposition")]).toEqual([
     200,
@@ -595,7 +595,7 @@ test("a viewer downloads it by a URL that contains the organization", async () =
 
 describe("of a status page", () => {
   test("it has the monitors of its sections, grouped and single", async () => {
-    const { report, api, group, blog, checkout, cards } = await reporting();
+    const { report, api, group, blog, checkout, cards } = await setUpReport();
     const body = {
       title: "Public",
       slug: "public",

@@ -62,7 +62,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   /** Faults so far. */
   let struck = 0;
   const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
-  const found = (check: keyof typeof checks, text: string) => {
+  const findOutcome = (check: keyof typeof checks, text: string) => {
     checks[check].push(text);
     say(`WRONG: ${text}`);
   };
@@ -79,53 +79,53 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const changes = new Map<string, string[]>();
   let areJobsOver = false;
   const pauses = createRandom(seed + 2);
-  const made = async (noun: string, body: object): Promise<Json> => {
+  const create = async (noun: string, body: object): Promise<Json> => {
     const headers = { "Idempotency-Key": crypto.randomUUID() };
     for (;;) {
       const client = clients[Math.floor(pauses() * clients.length)];
-      const asked = client?.("POST", `/api/v1/${noun}`, { body, headers }).catch(() => null);
-      const answer = await asked;
-      if (answer?.status === 201) return answer.json.data;
+      const request = client?.("POST", `/api/v1/${noun}`, { body, headers }).catch(() => null);
+      const response = await request;
+      if (response?.status === 201) return response.json.data;
       await Bun.sleep(100);
     }
   };
   /** Resolves when a server has acknowledged the write. */
-  const reported = async (path: string, status: string) => {
+  const readReports = async (path: string, status: string) => {
     for (;;) {
       const { url } = servers[Math.floor(pauses() * servers.length)] ?? first;
-      const answer = await fetch(`${url}${path}?status=${status}`).catch(() => null);
-      await answer?.text().catch(() => "");
-      if (answer?.ok === true) return count("reports");
-      if (answer !== null && answer.status !== 503)
-        found("answers", `A report was answered with ${answer.status}.`);
+      const response = await fetch(`${url}${path}?status=${status}`).catch(() => null);
+      await response?.text().catch(() => "");
+      if (response?.ok === true) return count("reports");
+      if (response !== null && response.status !== 503)
+        findOutcome("answers", `A report was answered with ${response.status}.`);
       await Bun.sleep(100);
     }
   };
   /** Reports changes of a few monitors in turn, so slowly that they do not flap. */
-  const job = async (part: number, alertChannelIds: string[]) => {
+  const readJob = async (part: number, alertChannelIds: string[]) => {
     for (let number = 0; !areJobsOver; number++) {
       const name = `Job ${part}.${number}`;
       const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds };
-      const { id, pushUrl } = await made("monitors", body);
-      const told: string[] = [];
-      changes.set(id, told);
+      const { id, pushUrl } = await create("monitors", body);
+      const messages: string[] = [];
+      changes.set(id, messages);
       for (const status of ["up", "down", "up", "down", "up"]) {
         if (areJobsOver) break;
-        await reported(new URL(pushUrl).pathname, status);
-        if (told.length > 0 || status === "down") told.push(`monitor.${status}`);
+        await readReports(new URL(pushUrl).pathname, status);
+        if (messages.length > 0 || status === "down") messages.push(`monitor.${status}`);
         await Bun.sleep(200 + pauses() * 2_000);
       }
     }
   };
   const webhook = { type: "webhook", name: "Inbox", url: hook.at("/hook"), incidents: false };
-  const channel = (await made("alert-channels", webhook)).id as string;
-  const jobs = Array.from({ length: 8 }, (_, part) => job(part, [channel]));
+  const channel = (await create("alert-channels", webhook)).id as string;
+  const jobs = Array.from({ length: 8 }, (_, part) => readJob(part, [channel]));
   const ofMonitors = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   const keyOf = async () => {
     const about = { type: "http", url: target.url.href, interval: intervalMs / 1_000, retries: 0 };
-    const { id } = await made("monitors", { ...about, name: "Site" });
+    const { id } = await create("monitors", { ...about, name: "Site" });
     const text = "select key from monitor_states where monitor_id = ?";
     return (await store.query<{ key: number }>(text, [id]))[0]?.key ?? 0;
   };
@@ -139,17 +139,18 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       [JSON.stringify(keys), from - intervalMs, until + intervalMs],
     );
     const { repeated, missing } = findWrongSlots(rows, keys, intervalMs, [from, until]);
-    if (repeated.length > 0) found("slots", `Slots have several results: ${repeated.join("; ")}`);
+    if (repeated.length > 0)
+      findOutcome("slots", `Slots have several results: ${repeated.join("; ")}`);
     if (missing.length > 0 && !mayMiss)
-      found("slots", `Slots have no result: ${missing.join("; ")}`);
+      findOutcome("slots", `Slots have no result: ${missing.join("; ")}`);
     count("results in slots", rows.length);
   }
 
   const probe = async (): Promise<boolean> => {
     const [client = clients[0]] = clients.filter((_, i) => servers[i]?.isUp());
     const body = { title: `Probe ${counts["probes"] ?? 0}` };
-    const asked = client?.("POST", "/api/v1/incidents", { body }).catch(() => null);
-    return (await Promise.race([asked, Bun.sleep(500)]))?.status === 201;
+    const request = client?.("POST", "/api/v1/incidents", { body }).catch(() => null);
+    return (await Promise.race([request, Bun.sleep(500)]))?.status === 201;
   };
   /** Whether writes are acknowledged again in time after a fault. */
   async function resumes(after: string) {
@@ -161,7 +162,8 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     count("probes");
     const ms = Math.round(performance.now() - from);
     counts["ms to resume at most"] = Math.max(counts["ms to resume at most"] ?? 0, ms);
-    if (ms > resumeMs) found("resumed", `${ms} ms after “${after}” nothing was acknowledged.`);
+    if (ms > resumeMs)
+      findOutcome("resumed", `${ms} ms after “${after}” nothing was acknowledged.`);
   }
 
   async function suspended(nodes: readonly RqliteNode[], ms: number, meanwhile: () => unknown) {
@@ -171,7 +173,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     await Bun.sleep(Math.max(0, ms - (performance.now() - from)));
     for (const node of nodes) node.signal("SIGCONT");
   }
-  async function killed(node: RqliteNode, name: string) {
+  async function readKilled(node: RqliteNode, name: string) {
     await node.kill();
     await resumes(name);
     await node.restart();
@@ -180,14 +182,14 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     const from = performance.now();
     const [code] = await Promise.all([server.stop(signal), resumes(name)]);
     const expected = signal === "SIGTERM" ? 0 : 137;
-    if (code !== expected) found("answers", `After “${name}” a server exited with ${code}.`);
-    if (performance.now() - from > stopMs) found("answers", `“${name}” took too long.`);
+    if (code !== expected) findOutcome("answers", `After “${name}” a server exited with ${code}.`);
+    if (performance.now() - from > stopMs) findOutcome("answers", `“${name}” took too long.`);
     await server.start();
   }
   const others = (node: RqliteNode) => databases.filter((one) => one !== node);
   const faults: Record<string, (name: string) => Promise<void>> = {
-    "leader killed": async (name) => killed(await findLeader(databases), name),
-    "follower killed": async (name) => killed(oneOf(others(await findLeader(databases))), name),
+    "leader killed": async (name) => readKilled(await findLeader(databases), name),
+    "follower killed": async (name) => readKilled(oneOf(others(await findLeader(databases))), name),
     async "leader stopped"(name) {
       const leader = await findLeader(databases);
       leader.signal("SIGTERM");
@@ -244,7 +246,8 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     await become((owners) => !owners.has(null) && !owners.has(id));
     const ms = Math.round(performance.now() - from);
     counts["ms to take over at most"] = Math.max(counts["ms to take over at most"] ?? 0, ms);
-    if (ms > takeoverMs) found("resumed", `After “${name}” its shards were free for ${ms} ms.`);
+    if (ms > takeoverMs)
+      findOutcome("resumed", `After “${name}” its shards were free for ${ms} ms.`);
     // Missed checks are caught up first.
     await Bun.sleep(intervalMs);
     const takenAt = Date.now();
@@ -277,11 +280,14 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       count("without an answer", all.filter(({ output }) => output === null).length);
       count("histories");
       if (!timelines.every((one) => isLinearizable(one, createTimelineModel(one))))
-        found("history", "The updates of an incident have no order that explains every answer.");
+        findOutcome(
+          "history",
+          "The updates of an incident have no order that explains every answer.",
+        );
       if (
         !sets.every(({ moves, initial }) => isLinearizable(moves, createMembershipModel(initial)))
       )
-        found("history", "The moves among groups have no order that explains every answer.");
+        findOutcome("history", "The moves among groups have no order that explains every answer.");
       if ((counts["histories"] ?? 0) % goneEach === 1) await serverGone();
     }
     areJobsOver = true;
@@ -289,21 +295,21 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     const arriveBy = performance.now() + arriveMs;
     while (wrongAlerts(ofMonitors(), changes).length > 0 && performance.now() < arriveBy)
       await Bun.sleep(200);
-    for (const text of wrongAlerts(ofMonitors(), changes)) found("alerts", text);
+    for (const text of wrongAlerts(ofMonitors(), changes)) findOutcome("alerts", text);
     count("alerts", ofMonitors().length);
     const again = ofMonitors().length - new Set(ofMonitors().map(({ alertId }) => alertId)).size;
     count("of them again", again);
     // Checks in flight: at most one per monitor.
     if (again > struck * jobs.length)
-      found("alerts", `${again} alerts came again after ${struck} faults.`);
+      findOutcome("alerts", `${again} alerts came again after ${struck} faults.`);
     // A new monitor is checked at once, which can end in the slot of its first turn.
     await lookAtSlots(beganAt + 2 * intervalMs, Date.now(), true);
     for (const server of servers) await server.stop("SIGTERM");
-    for (const text of await wrongContents(databases)) found("content", text);
+    for (const text of await wrongContents(databases)) findOutcome("content", text);
   } catch (error) {
     const text = String(error);
     for (const line of [text, ...servers.flatMap((server) => server.readLogLines(text))])
-      found("answers", line);
+      findOutcome("answers", line);
   } finally {
     await Promise.all(servers.map((server) => server.stop("SIGKILL")));
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
@@ -330,7 +336,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
 /** Differences between the database nodes, after all have applied the whole log. */
 async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-soak-"));
-  const copies = async () => {
+  const readCopies = async () => {
     const files = nodes.map(async ({ host }, i) => {
       const file = join(directory, `${i}.db`);
       await Bun.write(file, await fetch(`http://${host}/db/backup?noleader`));
@@ -352,7 +358,7 @@ async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
   try {
     const until = performance.now() + settledMs;
     for (;;) {
-      const files = await copies();
+      const files = await readCopies();
       const isOne = new Set(files.map(contentOf)).size === 1;
       if (isOne) return wrongRows(files[0] as string);
       if (performance.now() > until) return ["The nodes of the database differ."];

@@ -7,23 +7,23 @@ import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
 // A soak without findings proves something only if the invariants detect these faults.
 
-const alert = (alertId: string, type: string, delivery = `d-${alertId}`) => ({
+const buildAlert = (alertId: string, type: string, delivery = `d-${alertId}`) => ({
   alertId,
   delivery,
   monitorId: "m",
   type,
 });
-const [down, up] = [alert("1", "monitor.down"), alert("2", "monitor.up")];
+const [down, up] = [buildAlert("1", "monitor.down"), buildAlert("2", "monitor.up")];
 const changes = new Map([["m", ["monitor.down", "monitor.up"]]]);
 
 test.each([
   ["every alert in order", [down, up], 0],
   ["a duplicate of the same delivery", [down, down, up], 0],
-  ["a duplicate in another delivery", [down, alert("1", "monitor.down", "other"), up], 1],
+  ["a duplicate in another delivery", [down, buildAlert("1", "monitor.down", "other"), up], 1],
   ["a missing alert", [down], 1],
   ["an up without its down", [up], 1],
   ["the wrong order", [up, down], 1],
-  ["an unknown alert", [down, up, alert("3", "monitor.down")], 1],
+  ["an unknown alert", [down, up, buildAlert("3", "monitor.down")], 1],
   [
     "an alert of a monitor that never changed",
     [down, up, { ...down, alertId: "4", monitorId: "n" }],
@@ -60,17 +60,17 @@ test("incidents and rows: exactly the planted faults are found", async () => {
     title: "One",
     message: messages[0],
   });
-  const told = [{ path: headers.get("location") ?? "", title: "One", messages }];
+  const notified = [{ path: headers.get("location") ?? "", title: "One", messages }];
   const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
     .data;
   expect((await fetch(`${pushUrl}?latency_ms=7`)).status).toBe(200);
-  expect(await findWrongIncidents(api, told)).toEqual([]);
-  const lost = { ...told[0], path: "/api/v1/incidents/lost", title: "Lost", messages };
-  expect(await findWrongIncidents(api, [...told, lost])).toEqual([
+  expect(await findWrongIncidents(api, notified)).toEqual([]);
+  const lost = { ...notified[0], path: "/api/v1/incidents/lost", title: "Lost", messages };
+  expect(await findWrongIncidents(api, [...notified, lost])).toEqual([
     "Lost was acknowledged and is not there.",
   ]);
   expect(
-    await findWrongIncidents(api, [{ ...lost, ...told[0], messages: ["1", "2"] }]),
+    await findWrongIncidents(api, [{ ...lost, ...notified[0], messages: ["1", "2"] }]),
   ).toHaveLength(1);
   await server.stop();
 

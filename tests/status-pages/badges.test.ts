@@ -14,7 +14,7 @@ const english = getLanguage("en");
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
 const reader = { timeZone: "UTC", now, language: english };
-const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
+const buildMonitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   lastKnown: "up",
   notJudgedSince: null,
   id: "m",
@@ -31,7 +31,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
 });
 
 /** Text and color of a badge. */
-function said(svg: string) {
+function readText(svg: string) {
   parseXml(svg);
   const title = /<title>(.*?)<\/title>/.exec(svg)?.[1];
   const colours = [...svg.matchAll(/<rect [^>]*fill="(#\w+)"/g)].map(([, colour]) => colour);
@@ -51,7 +51,7 @@ describe("a badge", () => {
   ] as const;
   for (const [state, text, colour] of states)
     test(`shows that a monitor is ${text}, in words and in color`, () =>
-      expect(said(renderMonitorBadge("status", monitor({ state }), reader))).toEqual([
+      expect(readText(renderMonitorBadge("status", buildMonitor({ state }), reader))).toEqual([
         `Shop: ${text}`,
         colour,
       ]));
@@ -68,70 +68,73 @@ describe("a badge", () => {
     test(`shows an uptime of ${text}, never rounded up`, () => {
       const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
       const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
-      const badge = renderMonitorBadge("uptime", monitor({ days }), reader);
-      expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
+      const badge = renderMonitorBadge("uptime", buildMonitor({ days }), reader);
+      expect(readText(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
     });
 
   test("shows a dash without measurements", () => {
-    const none = monitor({ latencyMs: null });
-    expect(said(renderMonitorBadge("uptime", none, reader))).toEqual([
+    const none = buildMonitor({ latencyMs: null });
+    expect(readText(renderMonitorBadge("uptime", none, reader))).toEqual([
       "Shop uptime: –",
       gray ?? "",
     ]);
-    expect(said(renderMonitorBadge("latency", none, reader))).toEqual([
+    expect(readText(renderMonitorBadge("latency", none, reader))).toEqual([
       "Shop latency: –",
       green ?? "",
     ]);
-    expect(said(renderMonitorBadge("latency", monitor(), reader))).toEqual([
+    expect(readText(renderMonitorBadge("latency", buildMonitor(), reader))).toEqual([
       "Shop latency: 34\u202fms",
       green ?? "",
     ]);
   });
 
   test("is as wide as its text", () => {
-    const width = (name: string) =>
-      Number(/width="(\d+)"/.exec(renderMonitorBadge("status", monitor({ name }), reader))?.[1]);
-    expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
-    const empty = width("");
-    const widths = (count: number, glyph: string) => (width(glyph.repeat(count)) - empty) / count;
+    const buildWidth = (name: string) =>
+      Number(
+        /width="(\d+)"/.exec(renderMonitorBadge("status", buildMonitor({ name }), reader))?.[1],
+      );
+    expect(buildWidth("A".repeat(40))).toBeGreaterThan(buildWidth("A".repeat(20)) + 100);
+    const empty = buildWidth("");
+    const buildWidths = (count: number, glyph: string) =>
+      (buildWidth(glyph.repeat(count)) - empty) / count;
     // Verdana at 11 px and its fallback fonts.
     for (const wide of ["稼", "ア", "한", "😀", "👨‍👩‍👧", "🇩🇪", "❤️"]) {
-      expect([wide, widths(20, wide) >= 11]).toEqual([wide, true]);
-      expect([wide, widths(20, wide) <= 14]).toEqual([wide, true]);
+      expect([wide, buildWidths(20, wide) >= 11]).toEqual([wide, true]);
+      expect([wide, buildWidths(20, wide) <= 14]).toEqual([wide, true]);
     }
     for (const narrow of ["a", "é", "e\u0301", "ｱ", "й"])
-      expect([narrow, Math.round(widths(20, narrow))]).toEqual([narrow, 7]);
+      expect([narrow, Math.round(buildWidths(20, narrow))]).toEqual([narrow, 7]);
   });
 });
 
 test("badges exist for monitors of public pages and can be embedded anywhere", async () => {
-  await using made = await createVisitor();
-  const { get, group, createJob: job, publish, restart } = made;
+  await using visitor = await createVisitor();
+  const { get, group, createJob: job, publish, restart } = visitor;
   const { id, report } = await job({ name: "db-1.internal" });
   await report({ latency_ms: "34" });
   const groupId = (await group({ monitorIds: [id] })).id;
-  const statuses = async () => {
+  const readStatuses = async () => {
     await restart();
     const all = [];
     for (const kind of badgeKinds) all.push((await get(`/badge/monitor/${id}/${kind}.svg`)).status);
     return all;
   };
-  expect(await statuses()).toEqual([404, 404, 404]);
+  expect(await readStatuses()).toEqual([404, 404, 404]);
   await publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
-  expect(await statuses()).toEqual([200, 200, 404]);
+  expect(await readStatuses()).toEqual([200, 200, 404]);
   await publish({ sections: [{ groupId }], showLatency: true });
-  expect(await statuses()).toEqual([200, 200, 200]);
+  expect(await readStatuses()).toEqual([200, 200, 200]);
   await publish({ visibility: "hidden" });
-  expect(await statuses()).toEqual([404, 404, 404]);
+  expect(await readStatuses()).toEqual([404, 404, 404]);
 });
 
 test("a badge has its monitor's public name, its type and no script", async () => {
-  await using made = await createVisitor();
-  const { id, report } = await made.createJob({ name: "db-1.internal" });
+  await using visitor = await createVisitor();
+  const { id, report } = await visitor.createJob({ name: "db-1.internal" });
   await report();
-  await made.publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
+  await visitor.publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
   for (const kind of ["status", "uptime"]) {
-    const { text, type, headers } = await made.readHtml(`/badge/monitor/${id}/${kind}.svg`);
+    const { text, type, headers } = await visitor.readHtml(`/badge/monitor/${id}/${kind}.svg`);
     expect([
       type,
       headers.get("access-control-allow-origin"),
@@ -143,8 +146,8 @@ test("a badge has its monitor's public name, its type and no script", async () =
 });
 
 test("a badge that is not public is a 404 without an HTML page", async () => {
-  await using made = await createVisitor();
-  const { get, restart } = made;
+  await using visitor = await createVisitor();
+  const { get, restart } = visitor;
   await restart();
   const types: [path: string, type: string][] = [
     ...badgeKinds.map((kind): [string, string] => [
@@ -159,7 +162,7 @@ test("a badge that is not public is a 404 without an HTML page", async () => {
     const seen = await get(path);
     expect([path, seen.status, seen.type?.split(";")[0]]).toEqual([path, 404, type]);
     expect(seen.headers.get("x-content-type-options")).toBe("nosniff");
-    if (type === "image/svg+xml") expect(said(seen.text)[0]).toBe("badge: not found");
+    if (type === "image/svg+xml") expect(readText(seen.text)[0]).toBe("badge: not found");
   }
 });
 
@@ -170,7 +173,7 @@ const optionsOf = (path: string) =>
   });
 
 test("OPTIONS lists the methods of every public path, even without a record", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   for (const [name, path] of Object.entries(publicPaths)) {
     const parameters: Record<string, string> = {
       slug: "nowhere",
@@ -185,14 +188,14 @@ test("OPTIONS lists the methods of every public path, even without a record", as
       span: "24h",
     };
     const at = path.replace(/:(\w+)/g, (_, parameter: string) => parameters[parameter] ?? "");
-    const answer = await made.respondAlone(optionsOf(at));
+    const response = await visitor.respondAlone(optionsOf(at));
     const takesForms = ["page", "subscribe", "link"].includes(name);
-    expect([name, answer?.status, answer?.headers.get("allow")]).toEqual([
+    expect([name, response?.status, response?.headers.get("allow")]).toEqual([
       name,
       204,
       takesForms ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS",
     ]);
   }
   for (const path of ["/status/nowhere/nothing", "/badge/monitor/x.svg", "/api/badge/x"])
-    expect([path, (await made.respondAlone(optionsOf(path)))?.status]).toEqual([path, 404]);
+    expect([path, (await visitor.respondAlone(optionsOf(path)))?.status]).toEqual([path, 404]);
 });

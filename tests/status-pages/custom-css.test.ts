@@ -55,39 +55,39 @@ test("colors, fonts, spacing and media queries are kept, without comments", asyn
 });
 
 test("the CSS is a file of its own on the page, but never on the page with the form", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   const css = ".hero { border: 2px solid red }";
-  await made.publish({ look: { css } });
-  const { text, headers } = await made.readHtml("/status/ours");
+  await visitor.publish({ look: { css } });
+  const { text, headers } = await visitor.readHtml("/status/ours");
   const [, sheet = ""] = /href="([^"]*style\.css[^"]*)"/.exec(text) ?? [];
   expect(headers.get("content-security-policy")).toContain("style-src 'self';");
-  const file = await made.get(sheet);
+  const file = await visitor.get(sheet);
   expect([file.type, file.text]).toEqual([
     "text/css; charset=utf-8",
     ".hero{border:2px solid red}",
   ]);
-  expect((await made.readHtml("/status/ours/subscribe")).text).not.toContain("style.css");
-  expect((await made.defaultPage())["look"]).toMatchObject({ css });
-  await made.publish({ look: { css: "" } });
-  expect((await made.readHtml("/status/ours")).text).not.toContain("style.css");
+  expect((await visitor.readHtml("/status/ours/subscribe")).text).not.toContain("style.css");
+  expect((await visitor.defaultPage())["look"]).toMatchObject({ css });
+  await visitor.publish({ look: { css: "" } });
+  expect((await visitor.readHtml("/status/ours")).text).not.toContain("style.css");
 });
 
 test("CSS over the limit or with a rejected part changes nothing, also in a preview", async () => {
-  await using made = await createVisitor();
-  const { id } = await made.defaultPage();
+  await using visitor = await createVisitor();
+  const { id } = await visitor.defaultPage();
   const path = `/api/v1/status-pages/${id}`;
   const send = async (css: string) =>
-    (await made.ours.api("PATCH", path, { body: { look: { css } } })).status;
+    (await visitor.ours.api("PATCH", path, { body: { look: { css } } })).status;
   expect(await send("a{}".repeat(7_000))).toBe(422);
   expect(await send(" ".repeat(1024 * 1024))).toBe(413);
   expect(await send("form { display: none }")).toBe(422);
-  expect((await made.get("/status/ours/style.css")).status).toBe(404);
+  expect((await visitor.get("/status/ours/style.css")).status).toBe(404);
 });
 
 test("a configuration applies CSS too, also to a new page, and rejects hostile CSS", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   const apply = (css: string) =>
-    made.ours.api("PUT", "/api/v1/config", {
+    visitor.ours.api("PUT", "/api/v1/config", {
       body: {
         source: "main",
         statusPages: { styled: { slug: "styled", title: "Styled", look: { css } } },
@@ -95,8 +95,8 @@ test("a configuration applies CSS too, also to a new page, and rejects hostile C
     });
   for (const color of ["red", "green"]) {
     await apply(`.hero { color: ${color} }`);
-    await made.restart();
-    expect((await made.get("/status/styled/style.css")).text).toBe(`.hero{color:${color}}`);
+    await visitor.restart();
+    expect((await visitor.get("/status/styled/style.css")).text).toBe(`.hero{color:${color}}`);
   }
   expect((await apply("form { display: none }")).status).toBe(422);
 });

@@ -18,7 +18,11 @@ const beat = fc.record({
   status: fc.constantFrom(...statuses),
   seconds: fc.integer({ min: 1, max: 3_600 }),
 });
-const beats = fc.uniqueArray(beat, { minLength: 1, maxLength: 40, selector: ({ ago }) => ago });
+const heartbeats = fc.uniqueArray(beat, {
+  minLength: 1,
+  maxLength: 40,
+  selector: ({ ago }) => ago,
+});
 type Beat = { ago: number; status: (typeof statuses)[number]; seconds: number };
 
 function sumsOf(all: readonly Beat[]) {
@@ -28,7 +32,7 @@ function sumsOf(all: readonly Beat[]) {
 }
 
 /** Uptime of a monitor of our page: on the page, in its JSON and in its badge. */
-async function told({ readHtml: read }: Visitor, id: string, place = 0) {
+async function summarize({ readHtml: read }: Visitor, id: string, place = 0) {
   const html = (await read("/status/ours")).text;
   const percent = readWords(html, ".uptime")[place] ?? "";
   const monitor = (await read("/status/ours.json")).json().sections[0].monitors[place];
@@ -44,13 +48,21 @@ const secondsNames = [
   "maintenanceSeconds",
 ] as const;
 
-const aged = fc.record({ ageHours: fc.integer({ min: 0, max: 50 * 24 }), all: beats });
+const aged = fc.record({ ageHours: fc.integer({ min: 0, max: 50 * 24 }), all: heartbeats });
 
 test("REST, Monitors page, status page and badge show the same uptime for a span, and it adds up", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aged, { minLength: 5, maxLength: 5 }), async (monitors) => {
-      await using made = await createVisitor();
-      const { monitor, publish, insertPastHeartbeats: past, time, ours, store, appliance } = made;
+      await using visitor = await createVisitor();
+      const {
+        monitor,
+        publish,
+        insertPastHeartbeats: past,
+        time,
+        ours,
+        store,
+        appliance,
+      } = visitor;
       const ids: string[] = [];
       const end = time.now + 60 * dayMs;
       for (const { ageHours } of monitors.toSorted((one, other) => other.ageHours - one.ageHours)) {
@@ -62,12 +74,12 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
       for (const [index, { all }] of monitors.entries()) await past(ids[index] ?? "", ...all);
       const scope = { store, clock: appliance.clock, organizationId: ours.id };
       const rows = (await readRows(scope, ids)).map((row) => expandMonitor(row));
-      await made.restart();
+      await visitor.restart();
       for (const [place, id] of ids.entries()) {
         const { ratios, spans, days } = (await ours.reader("GET", `/api/v1/monitors/${id}/uptime`))
           .json.data;
         const row = rows.find((one) => one.id === id);
-        const seen = await told(made, id, place);
+        const seen = await summarize(visitor, id, place);
         const month = spans["30d"];
         expect(row?.uptime24h).toBe(spans["24h"].ratio);
         expect([row?.uptime30d, seen.monitor.uptime]).toEqual([month.ratio, month.ratio]);
@@ -91,7 +103,7 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
           expect(figures.isPartial).toBe(Date.parse(figures.from) > first);
           // The displayed uptime and known time yield the displayed downtime.
           const known = figures.upSeconds + figures.degradedSeconds + figures.downSeconds;
-          const down = known * (1 - (said(formatPercent(figures.ratio)) ?? 1));
+          const down = known * (1 - (readText(formatPercent(figures.ratio)) ?? 1));
           expect(down).toBeGreaterThanOrEqual(figures.downSeconds - 0.001);
           expect(down).toBeLessThan(figures.downSeconds + 0.000_1 * known + 0.001);
         }
@@ -116,12 +128,12 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
 });
 
 test("a young monitor's uptime counts from its first result, not from 90 days ago", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 });
-  const { badge } = await told(made, id);
+  const { badge } = await summarize(visitor, id);
   expect(badge).toBe("100\u202f% since 10:00");
   const html = (await read("/status/ours")).text;
   expect(readWords(html, ".since")).toEqual(["since 10:00"]);
@@ -129,21 +141,21 @@ test("a young monitor's uptime counts from its first result, not from 90 days ag
 });
 
 /** Parses a displayed percentage to 0–1; null for a dash. */
-const said = (percent: string) => (percent === "–" ? null : Number.parseFloat(percent) / 100);
+const readText = (percent: string) => (percent === "–" ? null : Number.parseFloat(percent) / 100);
 
 test("uptime is the exact sum of the heartbeats, and never rounded up", async () => {
   await fc.assert(
-    fc.asyncProperty(beats, fc.integer({ min: 1, max: 365 }), async (all, historyDays) => {
-      await using made = await createVisitor();
-      const { monitor, publish, insertPastHeartbeats: past, time } = made;
+    fc.asyncProperty(heartbeats, fc.integer({ min: 1, max: 365 }), async (all, historyDays) => {
+      await using visitor = await createVisitor();
+      const { monitor, publish, insertPastHeartbeats: past, time } = visitor;
       const { id } = await monitor();
       await publish({ sections: [buildSection("All", id)], historyDays });
       await past(id, ...all);
       const dayOf = ({ ago }: Beat) => Math.floor((time.now - ago) / dayMs);
       const today = Math.floor(time.now / dayMs);
       const since = (count: number) => sumsOf(all.filter((one) => dayOf(one) > today - count));
-      await made.restart();
-      const seen = await told(made, id);
+      await visitor.restart();
+      const seen = await summarize(visitor, id);
       const ratio = computeRatio(since(historyDays));
       expect(seen.monitor.uptime).toBe(ratio);
       expect(seen.monitor.days).toHaveLength(historyDays);
@@ -153,7 +165,7 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
         expect(day).toBe(new Date(number * dayMs).toISOString().slice(0, 10));
         expect([uptime, downSeconds]).toEqual([computeRatio(sums), sums.downSeconds]);
       }
-      const shown = said(seen.percent);
+      const shown = readText(seen.percent);
       if (ratio === null || shown === null) expect([ratio, shown]).toEqual([null, null]);
       else expect(shown <= ratio + 1e-9 && ratio - shown < 0.000_101).toBe(true);
     }),
@@ -162,34 +174,34 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
 });
 
 test("a second of outage within 90 days is not shown as 100 %", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
   const days = Array.from({ length: 90 }, (_, index) => ({ ago: index * dayMs, seconds: 86_399 }));
   await past(id, ...days, { ago: hourMs, status: "down", seconds: 1 });
-  const { percent, monitor: shown, badge } = await told(made, id);
+  const { percent, monitor: shown, badge } = await summarize(visitor, id);
   expect([percent, badge]).toEqual(["99.99\u202f%", "99.99\u202f%"]);
   expect(shown.uptime).toBeLessThan(1);
 });
 
 test("a badge shows the uptime of 30 days, regardless of the page's days", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past } = visitor;
   const { id } = await monitor();
   await past(id, { ago: 0 }, { ago: 29 * dayMs, status: "down" }, { ago: 30 * dayMs, seconds: 9 });
   const badges: string[] = [];
   for (const historyDays of [7, 30, 90]) {
     await publish({ sections: [buildSection("All", id)], historyDays });
-    await made.restart();
-    badges.push((await told(made, id)).badge);
+    await visitor.restart();
+    badges.push((await summarize(visitor, id)).badge);
   }
   expect(badges).toEqual(["50.00\u202f%", "50.00\u202f%", "50.00\u202f%"]);
 });
 
 test("simultaneous visitors see the same history", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
@@ -199,8 +211,8 @@ test("simultaneous visitors see the same history", async () => {
 });
 
 test("a result from the last seconds of a day counts, even if it is written on the next day", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read, time } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read, time } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 });

@@ -31,7 +31,7 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
   });
   afterAll(() => dns[Symbol.asyncDispose]());
 
-  const tried = (
+  const attempt = (
     origin: string,
     {
       name = host,
@@ -44,7 +44,7 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
 
   test("works if it shows the page", async () => {
     await using server = await startTarget(replyWith(200, figures));
-    expect(await tried(`http://10.1.2.3:${server.port}`)).toEqual({
+    expect(await attempt(`http://10.1.2.3:${server.port}`)).toEqual({
       host,
       address: `http://${host}:${server.port}`,
       record: { type: "A", value: "10.1.2.3" },
@@ -66,9 +66,9 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
     ] as const) {
       const of = { ...page, visibility };
       await using ours = await startTarget(replyWith(status, "", csp));
-      expect((await tried(`http://box.example:${ours.port}`, { of })).works).toBe(true);
+      expect((await attempt(`http://box.example:${ours.port}`, { of })).works).toBe(true);
       await using other = await startTarget(replyWith(status));
-      expect((await tried(`http://box.example:${other.port}`, { of })).works).toBe(false);
+      expect((await attempt(`http://box.example:${other.port}`, { of })).works).toBe(false);
     }
   });
 
@@ -90,12 +90,12 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
       ],
     ];
     for (const [origin, name, message] of cases)
-      expect(await tried(origin, { name })).toMatchObject({ works: false, message });
+      expect(await attempt(origin, { name })).toMatchObject({ works: false, message });
   });
 
   test("needs a trusted certificate with its name", async () => {
     await using server = await startSecureListener("wrongName");
-    const { works, message } = await tried(`https://box.example:${server.port}`);
+    const { works, message } = await attempt(`https://box.example:${server.port}`);
     expect(works).toBe(false);
     expect(message).toStartWith(
       `https://${host}:${server.port} does not work yet: the certificate`,
@@ -110,22 +110,22 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
       readFileSync(writeSelfSigned(folder, name, `DNS:${name}`).cert, "utf8");
     const [named, another] = [pem("status.acme.example"), pem("other.example")];
     rmSync(folder, { recursive: true });
-    const said = async (scheme: string, certificate: string | null) => {
+    const readText = async (scheme: string, certificate: string | null) => {
       const origin = `${scheme}://box.example:${server.port}`;
-      const { works, message } = await tried(origin, { targets, certificate });
+      const { works, message } = await attempt(origin, { targets, certificate });
       return [works, message];
     };
     const here = "The name leads to this appliance";
-    expect(await said("http", null)).toEqual([true, `${here}.`]);
-    expect(await said("https", named)).toEqual([
+    expect(await readText("http", null)).toEqual([true, `${here}.`]);
+    expect(await readText("https", named)).toEqual([
       true,
       `${here}, and its certificate is for this name.`,
     ]);
-    expect(await said("https", another)).toEqual([
+    expect(await readText("https", another)).toEqual([
       false,
       `${here}, but its certificate is for another name.`,
     ]);
-    expect(await said("https", null)).toEqual([false, `${here}, which does not use TLS.`]);
+    expect(await readText("https", null)).toEqual([false, `${here}, which does not use TLS.`]);
     expect(server.asked).toEqual([]);
   });
 
@@ -134,8 +134,8 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
     await using server = await startTarget(hang);
     const nameServers = [`127.0.0.1:${silent.port}`];
     const [unnamed, unanswered] = await Promise.all([
-      tried("http://box.example", { nameServers }),
-      tried(`http://box.example:${server.port}`),
+      attempt("http://box.example", { nameServers }),
+      attempt(`http://box.example:${server.port}`),
     ]);
     expect(unnamed).toMatchObject({
       works: false,
@@ -157,16 +157,18 @@ test("the suggested DNS record of a host name points to the appliance's address"
 });
 
 test("only host names of the page are checked, and only a limited number per minute", async () => {
-  const made = await createDashboard();
-  const { page: browser } = await signInMember(made, "member");
-  const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+  const dashboard = await createDashboard();
+  const { page: browser } = await signInMember(dashboard, "member");
+  const [{ id }] = (await dashboard.api("GET", "/api/v1/status-pages")).json.data;
   const check = (body: object, of = id) =>
     browser("POST", `/dashboard/status-pages/${of}/host-check`, { body });
   const refused = await check({ host: "elsewhere.example" });
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "host"]);
   expect((await check({ host: "elsewhere.example" }, unknownId)).status).toBe(404);
-  await made.api("PATCH", `/api/v1/status-pages/${id}`, { body: { hosts: ["status.invalid"] } });
-  made.appliance.hostCheckLimit = { take: () => 7, refund: () => {} };
+  await dashboard.api("PATCH", `/api/v1/status-pages/${id}`, {
+    body: { hosts: ["status.invalid"] },
+  });
+  dashboard.appliance.hostCheckLimit = { take: () => 7, refund: () => {} };
   const limited = await check({ host: "status.invalid" });
   expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "7"]);
 });

@@ -14,9 +14,9 @@ async function plan({ api }: Visitor, fields: object = {}): Promise<string> {
 }
 
 /** Events of the calendar, read by a calendar parser. */
-async function eventsOf(made: Visitor) {
-  await made.restart();
-  const { text, type } = await made.readHtml("/status/ours/maintenance.ics");
+async function eventsOf(visitor: Visitor) {
+  await visitor.restart();
+  const { text, type } = await visitor.readHtml("/status/ours/maintenance.ics");
   expect(type).toBe("text/calendar; charset=utf-8");
   for (const line of text.split("\r\n")) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
   return new ICAL.Component(ICAL.parse(text)).getAllSubcomponents("vevent").map((one) => {
@@ -34,18 +34,18 @@ async function eventsOf(made: Visitor) {
 
 describe("the calendar", () => {
   test("without planned work has one component and no event", async () => {
-    await using made = await createVisitor();
-    expect(await eventsOf(made)).toEqual([]);
-    const { text } = await made.readHtml("/status/ours/maintenance.ics");
+    await using visitor = await createVisitor();
+    expect(await eventsOf(visitor)).toEqual([]);
+    const { text } = await visitor.readHtml("/status/ours/maintenance.ics");
     const components = new ICAL.Component(ICAL.parse(text)).getAllSubcomponents();
     expect(components.map(({ name }) => name)).toEqual(["vtimezone"]);
   });
 
   test("has an event for each occurrence with a stable id; its stamp is the last change", async () => {
-    await using made = await createVisitor();
-    const id = await plan(made);
-    await plan(made, { title: "Weekly", rrule: "FREQ=WEEKLY" });
-    const before = await eventsOf(made);
+    await using visitor = await createVisitor();
+    const id = await plan(visitor);
+    await plan(visitor, { title: "Weekly", rrule: "FREQ=WEEKLY" });
+    const before = await eventsOf(visitor);
     expect(before.map(({ summary }) => summary).sort()).toEqual([
       "Firmware",
       ...Array(3).fill("Weekly"),
@@ -58,11 +58,11 @@ describe("the calendar", () => {
       to: window.endsAt,
       stamp: "2026-11-20T10:00:00Z",
     });
-    made.time.now += 60_000;
-    expect(await eventsOf(made)).toEqual(before);
+    visitor.time.now += 60_000;
+    expect(await eventsOf(visitor)).toEqual(before);
     const moved = { startsAt: "2026-11-23T02:00:00.000Z", endsAt: "2026-11-23T03:00:00.000Z" };
-    await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body: moved });
-    expect((await eventsOf(made)).find(({ uid }) => uid === once?.uid)).toMatchObject({
+    await visitor.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body: moved });
+    expect((await eventsOf(visitor)).find(({ uid }) => uid === once?.uid)).toMatchObject({
       from: moved.startsAt,
       to: moved.endsAt,
       stamp: "2026-11-20T10:01:00Z",
@@ -70,8 +70,8 @@ describe("the calendar", () => {
   });
 
   test("contains people's text unchanged", async () => {
-    await using made = await createVisitor();
-    const id = await plan(made);
+    await using visitor = await createVisitor();
+    const id = await plan(visitor);
     const line = fc
       .array(
         fc.oneof(
@@ -87,9 +87,11 @@ describe("the calendar", () => {
     await fc.assert(
       fc.asyncProperty(line, paragraphs, async (title, description) => {
         const body = { title, description };
-        const { status } = await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body });
+        const { status } = await visitor.api("PATCH", `/api/v1/maintenance-windows/${id}`, {
+          body,
+        });
         expect(status).toBe(200);
-        expect(await eventsOf(made)).toMatchObject([
+        expect(await eventsOf(visitor)).toMatchObject([
           { summary: title, description: renderText(parseMarkdown(description)) },
         ]);
       }),

@@ -9,8 +9,8 @@ const dayMs = 24 * hourMs;
 /** A page with the monitors A, B and C, all up. */
 async function createPage(page: object = {}) {
   const visitor = await createVisitor();
-  const made = ["A", "B", "C"].map((name) => visitor.createJob({ name }));
-  const jobs = await Promise.all(made);
+  const result = ["A", "B", "C"].map((name) => visitor.createJob({ name }));
+  const jobs = await Promise.all(result);
   for (const job of jobs) await job.report();
   await visitor.pass(1);
   const [a = "", b = "", c = ""] = jobs.map(({ id }) => id);
@@ -197,7 +197,7 @@ describe("the uptime of a page", () => {
     const at = new Date(start).toISOString();
     const old = { id: "1", title: "Old", severity: "major" as const, monitors, createdAt: at };
     const spans = listImpactSpans([{ ...old, resolvedAt: null }], start + hourMs);
-    expect(spans.get("a")).toEqual([span(0, 1)]);
+    expect(spans.get("a")).toEqual([buildSpan(0, 1)]);
   });
 
   const day = 20_000;
@@ -209,32 +209,32 @@ describe("the uptime of a page", () => {
     maintenanceSeconds: 0,
   };
   const days = new Map([[day, sums]]);
-  const span = (from: number, to: number, isOutage = true) => ({
+  const buildSpan = (from: number, to: number, isOutage = true) => ({
     from: start + from * hourMs,
     to: start + to * hourMs,
     isOutage,
   });
 
   test("counts the longer of failed checks and outages, and overlapping incidents once", () => {
-    const down = (...spans: ReturnType<typeof span>[]) =>
+    const down = (...spans: ReturnType<typeof buildSpan>[]) =>
       addImpacts(days, spans).get(day)?.downSeconds;
-    expect(down(span(1, 2))).toBe(6_000);
-    expect(down(span(1, 3))).toBe(7_200);
-    expect(down(span(1, 3), span(2, 3), span(5, 6))).toBe(10_800);
-    expect(down(span(-5, 2))).toBe(7_200);
-    expect(down(span(-50, 50))).toBe(86_400);
-    expect(down(span(25, 26))).toBe(6_000);
+    expect(down(buildSpan(1, 2))).toBe(6_000);
+    expect(down(buildSpan(1, 3))).toBe(7_200);
+    expect(down(buildSpan(1, 3), buildSpan(2, 3), buildSpan(5, 6))).toBe(10_800);
+    expect(down(buildSpan(-5, 2))).toBe(7_200);
+    expect(down(buildSpan(-50, 50))).toBe(86_400);
+    expect(down(buildSpan(25, 26))).toBe(6_000);
   });
 
   test("moves time between states without adding any, and invents no days", () => {
-    const changed = addImpacts(days, [span(0, 10), span(10, 12, false)]).get(day);
+    const changed = addImpacts(days, [buildSpan(0, 10), buildSpan(10, 12, false)]).get(day);
     expect(changed).toEqual({
       upSeconds: 43_200,
       degradedSeconds: 7_200,
       downSeconds: 36_000,
       maintenanceSeconds: 0,
     });
-    expect(addImpacts(days, [span(24, 48)]).get(day + 1)).toBeUndefined();
+    expect(addImpacts(days, [buildSpan(24, 48)]).get(day + 1)).toBeUndefined();
     expect(addImpacts(days, [])).toBe(days);
   });
 });

@@ -11,28 +11,32 @@ async function titlesOn({ readHtml: read, restart }: Visitor, slug: string): Pro
 }
 
 /** Our default page shows `shown`, a further page `other`; `bare` is on no page. */
-async function pages() {
-  const made = await createVisitor();
+async function setUpPages() {
+  const visitor = await createVisitor();
   const auto = { autoIncidentSeverity: "major" };
-  const job = (name: string) => made.createJob({ name, ...auto });
-  const [shown, other, bare] = [await job("Shown"), await job("Other"), await job("Bare")];
-  await made.publish({ sections: [buildSection("Jobs", [shown.id, "Shop"])] });
-  await made.createPage({ sections: [buildSection("Jobs", [other.id, "Cards"])] });
-  return { ...made, shown, other, bare };
+  const createJob = (name: string) => visitor.createJob({ name, ...auto });
+  const [shown, other, bare] = [
+    await createJob("Shown"),
+    await createJob("Other"),
+    await createJob("Bare"),
+  ];
+  await visitor.publish({ sections: [buildSection("Jobs", [shown.id, "Shop"])] });
+  await visitor.createPage({ sections: [buildSection("Jobs", [other.id, "Cards"])] });
+  return { ...visitor, shown, other, bare };
 }
 
 describe("visibility of incidents", () => {
   test("manual incidents are on the default page, and on other pages that show their monitor", async () => {
-    await using made = await pages();
-    const { createIncident: incident, shown, other, bare, readHtml: read } = made;
+    await using world = await setUpPages();
+    const { createIncident: incident, shown, other, bare, readHtml: read } = world;
     await incident({ title: "For all" });
     await incident({ title: "Of shown", monitorId: shown.id });
     await incident({ title: "Of other", monitorId: other.id });
     await incident({ title: "Of bare", monitorId: bare.id });
     await incident({ title: "Private", public: false });
-    expect(await titlesOn(made, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
-    expect(await titlesOn(made, "payments")).toEqual(["Of other", "For all"]);
-    expect(await titlesOn(made, "theirs")).toEqual([]);
+    expect(await titlesOn(world, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
+    expect(await titlesOn(world, "payments")).toEqual(["Of other", "For all"]);
+    expect(await titlesOn(world, "theirs")).toEqual([]);
     const { incidents } = (await read("/status/ours.json")).json();
     const shop = { id: shown.id, name: "Shop", impact: null };
     expect(incidents.map(({ monitor }: { monitor: unknown }) => monitor)).toEqual([
@@ -44,7 +48,7 @@ describe("visibility of incidents", () => {
   });
 
   test("an incident of several monitors is on pages that show one of them, which name only their own", async () => {
-    await using made = await pages();
+    await using world = await setUpPages();
     const {
       createIncident: incident,
       postUpdate: post,
@@ -54,12 +58,12 @@ describe("visibility of incidents", () => {
       readHtml: read,
       get,
       api,
-    } = made;
+    } = world;
     const ids = [bare.id, other.id, shown.id];
     const { id } = await incident({ title: "Of all three", monitorIds: ids });
     await incident({ title: "Of bare", monitorIds: [bare.id] });
-    expect(await titlesOn(made, "ours")).toEqual(["Of bare", "Of all three"]);
-    expect(await titlesOn(made, "payments")).toEqual(["Of all three"]);
+    expect(await titlesOn(world, "ours")).toEqual(["Of bare", "Of all three"]);
+    expect(await titlesOn(world, "payments")).toEqual(["Of all three"]);
     const cards = { id: other.id, name: "Cards" };
     const { incidents } = (await read("/status/payments.json")).json();
     expect(incidents).toMatchObject([{ monitor: cards, monitors: [cards] }]);
@@ -68,70 +72,70 @@ describe("visibility of incidents", () => {
     for (const word of ["Bare", "Shown", "Shop", bare.id, shown.id])
       expect([word, text.includes(word)]).toEqual([word, false]);
     await post(id, { monitorIds: [shown.id, bare.id] });
-    expect(await titlesOn(made, "payments")).toEqual([]);
+    expect(await titlesOn(world, "payments")).toEqual([]);
     expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
     // On both pages, with a different name on each.
     await post(id, { monitorIds: [other.id, shown.id] });
     const second = { sections: [buildSection("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
     const [, { id: pageId }] = (await api("GET", "/api/v1/status-pages")).json.data;
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: second });
-    await made.restart();
+    await world.restart();
     const page = (await read(`/status/payments/incidents/${id}`)).text;
     expect(readWords(page, ".aff b")).toEqual(["Cards", "Till"]);
   });
 
   test("an automatic incident names no monitor as its cause on a page without that monitor", async () => {
-    await using made = await pages();
-    const { bare, other, createIncident: incident, postUpdate: post, readHtml: read } = made;
+    await using world = await setUpPages();
+    const { bare, other, createIncident: incident, postUpdate: post, readHtml: read } = world;
     await bare.report({ status: "down" });
-    const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
+    const [{ id }] = (await world.api("GET", "/api/v1/incidents")).json.data;
     await post(id, { monitorIds: [bare.id, other.id] });
     await incident({ title: "Else" });
-    expect(await titlesOn(made, "payments")).toEqual(["Else", "A service is down"]);
+    expect(await titlesOn(world, "payments")).toEqual(["Else", "A service is down"]);
     const { incidents } = (await read("/status/payments.json")).json();
     expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards", impact: null }]);
   });
 
   test("an automatic incident is only on pages with its monitor, under its public name", async () => {
-    await using made = await pages();
-    for (const job of [made.shown, made.other, made.bare]) await job.report({ status: "down" });
-    expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
-    expect(await titlesOn(made, "payments")).toEqual(["Cards is down"]);
-    await made.shown.report();
-    await made.restart();
-    const { text } = await made.readHtml("/status/ours");
+    await using world = await setUpPages();
+    for (const job of [world.shown, world.other, world.bare]) await job.report({ status: "down" });
+    expect(await titlesOn(world, "ours")).toEqual(["Shop is down"]);
+    expect(await titlesOn(world, "payments")).toEqual(["Cards is down"]);
+    await world.shown.report();
+    await world.restart();
+    const { text } = await world.readHtml("/status/ours");
     expect(text).toContain("Shop is responding again");
     expect(text).not.toContain("Shown");
   });
 
   test("an incident of a monitor that is on no page stays hidden when the monitor is deleted", async () => {
-    await using made = await pages();
-    await made.bare.report({ status: "down" });
-    const { status } = await made.api("DELETE", `/api/v1/monitors/${made.bare.id}`);
+    await using world = await setUpPages();
+    await world.bare.report({ status: "down" });
+    const { status } = await world.api("DELETE", `/api/v1/monitors/${world.bare.id}`);
     expect(status).toBe(200);
-    expect(await titlesOn(made, "ours")).toEqual([]);
-    expect(await titlesOn(made, "payments")).toEqual([]);
+    expect(await titlesOn(world, "ours")).toEqual([]);
+    expect(await titlesOn(world, "payments")).toEqual([]);
   });
 
   test("a monitor that was renamed during its incident does not show its old name", async () => {
-    await using made = await pages();
-    await made.shown.report({ status: "down" });
-    await made.changeMonitor(made.shown.id, { name: "Renamed" });
-    expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
+    await using world = await setUpPages();
+    await world.shown.report({ status: "down" });
+    await world.changeMonitor(world.shown.id, { name: "Renamed" });
+    expect(await titlesOn(world, "ours")).toEqual(["Shop is down"]);
   });
 
   test("an incident that becomes private is removed, also from its own address", async () => {
-    await using made = await createVisitor();
-    const { id } = await made.createIncident();
-    await made.readHtml(`/status/ours/incidents/${id}`);
-    await made.postUpdate(id, { public: false });
-    expect(await titlesOn(made, "ours")).toEqual([]);
-    expect((await made.get(`/status/ours/incidents/${id}`)).status).toBe(404);
+    await using visitor = await createVisitor();
+    const { id } = await visitor.createIncident();
+    await visitor.readHtml(`/status/ours/incidents/${id}`);
+    await visitor.postUpdate(id, { public: false });
+    expect(await titlesOn(visitor, "ours")).toEqual([]);
+    expect((await visitor.get(`/status/ours/incidents/${id}`)).status).toBe(404);
   });
 
   test("an open incident is shown, however many open incidents the page does not show", async () => {
-    await using made = await pages();
-    const { other, bare, ours, database } = made;
+    await using world = await setUpPages();
+    const { other, bare, ours, database } = world;
     await other.report({ status: "down" });
     const names = database
       .query<{ name: string }, []>("SELECT name FROM pragma_table_info('incidents')")
@@ -143,15 +147,15 @@ describe("visibility of incidents", () => {
        FROM incidents WHERE organization_id = ? LIMIT 1`,
     );
     for (let count = 0; count < 200; count++)
-      insert.run(Bun.randomUUIDv7("hex", made.time.now + 1_000), bare.id, ours.id);
-    expect(await titlesOn(made, "payments")).toEqual(["Cards is down"]);
+      insert.run(Bun.randomUUIDv7("hex", world.time.now + 1_000), bare.id, ours.id);
+    expect(await titlesOn(world, "payments")).toEqual(["Cards is down"]);
   });
 });
 
 describe("one incident", () => {
   test("shows its whole timeline, newest first, at a stable address", async () => {
-    await using made = await createVisitor();
-    const { createIncident: incident, postUpdate: post, readHtml: read, restart, time } = made;
+    await using visitor = await createVisitor();
+    const { createIncident: incident, postUpdate: post, readHtml: read, restart, time } = visitor;
     const { id } = await incident({ message: "Looking.", severity: "critical" });
     time.now += 60_000;
     await post(id, { status: "identified", message: "Found\nit." });
@@ -170,24 +174,25 @@ describe("one incident", () => {
   });
 
   test("stays on the page while it is open, and for a week after its last update", async () => {
-    await using made = await createVisitor();
-    const { createIncident: incident, postUpdate: post, time } = made;
+    await using visitor = await createVisitor();
+    const { createIncident: incident, postUpdate: post, time } = visitor;
     const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
-    const past = async () => readWords((await made.readHtml("/status/ours")).text, ".past .row a");
+    const listPast = async () =>
+      readWords((await visitor.readHtml("/status/ours")).text, ".past .row a");
     await post(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
-    expect(await titlesOn(made, "ours")).toEqual(["Over", "Open"]);
+    expect(await titlesOn(visitor, "ours")).toEqual(["Over", "Open"]);
     time.now += 2 * dayMs;
-    expect(await titlesOn(made, "ours")).toEqual(["Open"]);
+    expect(await titlesOn(visitor, "ours")).toEqual(["Open"]);
     await post(open.id, { status: "resolved" });
-    expect(await titlesOn(made, "ours")).toEqual(["Open"]);
-    expect(await past()).toEqual(["Open", "Over"]);
+    expect(await titlesOn(visitor, "ours")).toEqual(["Open"]);
+    expect(await listPast()).toEqual(["Open", "Over"]);
     time.now += 9 * dayMs;
     // A correction of the text is not an update.
     await post(open.id, { title: "Was open" });
-    expect(await titlesOn(made, "ours")).toEqual([]);
+    expect(await titlesOn(visitor, "ours")).toEqual([]);
     // The list of past incidents is filled with earlier ones.
-    expect(await past()).toEqual(["Over", "Was open"]);
+    expect(await listPast()).toEqual(["Over", "Was open"]);
   });
 });
 
@@ -196,15 +201,15 @@ describe("the history", () => {
     [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
 
   test("shows a month's incidents by day, and links to the months before and after it", async () => {
-    await using made = await createVisitor();
-    const { createIncident: incident, readHtml: read, restart, time } = made;
+    await using visitor = await createVisitor();
+    const { createIncident: incident, readHtml: read, restart, time } = visitor;
     time.now = Date.parse("2026-09-30T23:59:59.999Z");
     await incident({ title: "Last of September" });
     time.now = Date.parse("2026-10-01T00:00:00.000Z");
     await incident({ title: "First of October" });
     time.now = Date.parse("2026-11-20T10:00:00.000Z");
     await restart();
-    const month = async (query: string) => {
+    const readMonth = async (query: string) => {
       const { text } = await read(`/status/ours/history${query}`);
       return [
         readWords(text, "h1"),
@@ -213,25 +218,25 @@ describe("the history", () => {
         linksIn(text),
       ];
     };
-    expect(await month("")).toEqual([["November 2026"], [], [], ["2026-10"]]);
-    expect(await month("?month=2026-10")).toEqual([
+    expect(await readMonth("")).toEqual([["November 2026"], [], [], ["2026-10"]]);
+    expect(await readMonth("?month=2026-10")).toEqual([
       ["October 2026"],
       ["1 Oct"],
       ["First of October"],
       ["2026-09", "2026-11"],
     ]);
-    expect(await month("?month=2026-09")).toEqual([
+    expect(await readMonth("?month=2026-09")).toEqual([
       ["September 2026"],
       ["30 Sept"],
       ["Last of September"],
       ["2026-10"],
     ]);
-    expect((await made.get("/status/ours/history?month=2026-12")).status).toBe(404);
+    expect((await visitor.get("/status/ours/history?month=2026-12")).status).toBe(404);
   });
 
   test("does not link to months without incidents", async () => {
-    await using made = await pages();
-    const { createIncident: incident, bare, time, readHtml: read } = made;
+    await using world = await setUpPages();
+    const { createIncident: incident, bare, time, readHtml: read } = world;
     await incident({ title: "Of bare", monitorId: bare.id });
     time.now += 31 * dayMs;
     expect(linksIn((await read("/status/payments/history")).text)).toEqual([]);

@@ -21,7 +21,7 @@ const hostile = {
 
 /** A page whose every writable text is this one. */
 async function filledWith(text: string) {
-  const made = await createVisitor();
+  const visitor = await createVisitor();
   const {
     createJob: job,
     createIncident: incident,
@@ -31,7 +31,7 @@ async function filledWith(text: string) {
     api,
     readHtml: read,
     time,
-  } = made;
+  } = visitor;
   const own = await job({ name: text, autoIncidentSeverity: "major" });
   const renamed = await monitor({ name: "Renamed" });
   await publish({
@@ -49,13 +49,17 @@ async function filledWith(text: string) {
   const window = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T12:00:00.000Z" };
   const planned = { ...window, title: text, description: text };
   expect((await api("POST", "/api/v1/maintenance-windows", { body: planned })).status).toBe(201);
-  await made.restart();
-  const svg = async (kind: string) => (await read(`/badge/monitor/${own.id}/${kind}.svg`)).text;
+  await visitor.restart();
+  const readSvg = async (kind: string) => (await read(`/badge/monitor/${own.id}/${kind}.svg`)).text;
   return {
-    ...made,
+    ...visitor,
     ours: (part: string) => read(`/status/ours${part}`),
     incidentId: id,
-    badges: async () => [await svg("status"), await svg("uptime"), await svg("latency")],
+    badges: async () => [
+      await readSvg("status"),
+      await readSvg("uptime"),
+      await readSvg("latency"),
+    ],
   };
 }
 
@@ -94,32 +98,32 @@ for (const [what, text] of Object.entries(hostile))
 
     test("are text on the page, not markup", async () => {
       const plain = await pageOf("plain");
-      const made = await pageOf(text);
+      const world = await pageOf(text);
       for (const part of ["", "/history", "/incidents/"]) {
-        const html = async (of: typeof made) =>
+        const readHtml = async (of: typeof world) =>
           (await of.ours(part === "/incidents/" ? part + of.incidentId : part)).text;
-        expect(describeShape(await html(made))).toEqual(describeShape(await html(plain)));
+        expect(describeShape(await readHtml(world))).toEqual(describeShape(await readHtml(plain)));
       }
-      const { text: page } = await made.ours("");
+      const { text: page } = await world.ours("");
       expect(readWords(page, "title")).toEqual([text]);
       expect(readWords(page, ".about p")).toEqual([markdown]);
       expect(readWords(page, ".sec h2")).toEqual([text, "Renamed"]);
       expect(readWords(page, ".comp b")).toEqual([text, text]);
       expect(readWords(page, ".inc h2 a")).toEqual([`${text} is down`]);
       expect(readWords(page, ".window h3")).toEqual([text]);
-      const { text: alone } = await made.ours(`/incidents/${made.incidentId}`);
+      const { text: alone } = await world.ours(`/incidents/${world.incidentId}`);
       expect(readWords(alone, "li p")).toEqual([markdown, markdown]);
     });
 
     test("are text in the feeds, not elements", async () => {
       const plain = await pageOf("plain");
-      const made = await pageOf(text);
+      const world = await pageOf(text);
       for (const part of ["/feed.rss", "/feed.atom"])
-        expect(xmlShape((await made.ours(part)).text)).toEqual(
+        expect(xmlShape((await world.ours(part)).text)).toEqual(
           xmlShape((await plain.ours(part)).text),
         );
-      const rss = parseRssFeed((await made.ours("/feed.rss")).text);
-      const atom = parseAtomFeed((await made.ours("/feed.atom")).text);
+      const rss = parseRssFeed((await world.ours("/feed.rss")).text);
+      const atom = parseAtomFeed((await world.ours("/feed.atom")).text);
       const shown = inXml(text).trim();
       expect([rss.title, atom.title?.value]).toEqual([escapeTags(shown), shown]);
       const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
@@ -139,22 +143,22 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are complete in the JSON, which no browser treats as a page", async () => {
-      const made = await pageOf(text);
+      const world = await pageOf(text);
       for (const part of [".json", "/api/v2/summary.json"]) {
-        const { type, headers } = await made.ours(part);
+        const { type, headers } = await world.ours(part);
         expect([type, headers.get("x-content-type-options")]).toEqual([
           "application/json",
           "nosniff",
         ]);
       }
-      const { page, sections, incidents } = (await made.ours(".json")).json();
+      const { page, sections, incidents } = (await world.ours(".json")).json();
       expect([page.title, page.description, sections[0].name]).toEqual([text, text, text]);
       expect(sections[1].monitors[0].name).toBe(text);
       expect(incidents[0]).toMatchObject({
         title: text,
         updates: [{ message: text }, { message: text }],
       });
-      const v2 = (await made.ours("/api/v2/incidents.json")).json().incidents[0];
+      const v2 = (await world.ours("/api/v2/incidents.json")).json().incidents[0];
       expect([v2.name, v2.incident_updates[0].body]).toEqual([
         escapeTags(text),
         escapeTags(markdown),
@@ -163,49 +167,49 @@ for (const [what, text] of Object.entries(hostile))
 
     test("are text in the badges, not markup", async () => {
       const plain = await pageOf("plain");
-      const made = await pageOf(text);
-      const badges = await made.badges();
+      const world = await pageOf(text);
+      const badges = await world.badges();
       expect(badges.map(xmlShape)).toEqual((await plain.badges()).map(xmlShape));
     });
 
     test("start no line of the calendar", async () => {
       const plain = await pageOf("plain");
-      const made = await pageOf(text);
-      const lines = async (of: typeof made) =>
+      const world = await pageOf(text);
+      const readLines = async (of: typeof world) =>
         (await of.ours("/maintenance.ics")).text
           .replace(/\r\n[ \t]/g, "")
           .split(/\r\n|[\r\n]/)
           .map((line) => line.split(/[:;]/)[0]);
-      expect(await lines(made)).toEqual(await lines(plain));
+      expect(await readLines(world)).toEqual(await readLines(plain));
     });
   });
 
 test("multi-line messages start no line of the calendar and no element of a feed", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   const message = "a\nEND:VEVENT\nBEGIN:VALARM\n\tb";
-  await made.createIncident({ message });
+  await visitor.createIncident({ message });
   const body = {
     title: "Firmware",
     description: message,
     startsAt: "2026-11-20T09:00:00.000Z",
     endsAt: "2026-11-20T12:00:00.000Z",
   };
-  expect((await made.api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
-  await made.restart();
-  const { text } = await made.readHtml("/status/ours/maintenance.ics");
+  expect((await visitor.api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
+  await visitor.restart();
+  const { text } = await visitor.readHtml("/status/ours/maintenance.ics");
   expect(text.match(/^(?:BEGIN|END):.*$/gm)?.map((line) => line.trim())).toEqual([
     "BEGIN:VCALENDAR",
     "BEGIN:VEVENT",
     "END:VEVENT",
     "END:VCALENDAR",
   ]);
-  const rss = parseRssFeed((await made.readHtml("/status/ours/feed.rss")).text);
+  const rss = parseRssFeed((await visitor.readHtml("/status/ours/feed.rss")).text);
   expect(rss.items?.[0]?.description).toContain("a<br>END:VEVENT<br>BEGIN:VALARM<br>");
 });
 
 test("control characters are rejected", async () => {
-  await using made = await createVisitor();
-  const { api, defaultPage } = made;
+  await using visitor = await createVisitor();
+  const { api, defaultPage } = visitor;
   const { id } = await defaultPage();
   for (const character of ["\0", "\u0007", "\u001b", "\u007f", "\u0085", "\r", "\ud800"]) {
     const text = `a${character}b`;

@@ -19,8 +19,8 @@ function readingsOf({ store }: Visitor) {
 const randomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
 
 test("requests for unknown or unpublished records cause no read of the page", async () => {
-  await using made = await createVisitor();
-  const { get, group, createIncident: incident, monitor, createPage: page, theirs } = made;
+  await using visitor = await createVisitor();
+  const { get, group, createIncident: incident, monitor, createPage: page, theirs } = visitor;
   const { id: monitorId } = await monitor();
   const { id: groupId } = await group({ name: "Inside", monitorIds: [monitorId] });
   await page({ slug: "payments", sections: [{ groupId }] });
@@ -30,7 +30,7 @@ test("requests for unknown or unpublished records cause no read of the page", as
     (await incident({ monitorId: elsewhere.id })).id,
     (await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } })).json.data.id,
   ];
-  const readings = readingsOf(made);
+  const readings = readingsOf(visitor);
   const paths = [
     ...[...hidden, ...randomIds(100)].map((id) => `/status/payments/incidents/${id}`),
     ...Array.from({ length: 100 }, (_, year) => `/status/ours/history?month=${1900 + year}-07`),
@@ -47,16 +47,16 @@ test("requests for unknown or unpublished records cause no read of the page", as
 });
 
 test("all outputs of a page share one read per second, for all visitors", async () => {
-  await using made = await createVisitor();
-  const { get, createIncident: incident, createJob: job, publish, restart, time } = made;
+  await using visitor = await createVisitor();
+  const { get, createIncident: incident, createJob: job, publish, restart, time } = visitor;
   const { id } = await job();
   await publish({ sections: [buildSection("Jobs", id)], hosts: ["status.team.example"] });
   const incidents = [await incident(), await incident(), await incident()];
-  await made.api("PATCH", "/api/v1/settings", {
+  await visitor.api("PATCH", "/api/v1/settings", {
     body: { smtp: { host: "mail.team.example", from: "status@team.example" } },
   });
   await restart();
-  const readings = readingsOf(made);
+  const readings = readingsOf(visitor);
   const parts = [
     "",
     ".json",
@@ -86,12 +86,12 @@ test("all outputs of a page share one read per second, for all visitors", async 
 
 test("a network has a limit of uncached renders per minute; cached pages and other networks are not affected", async () => {
   const from = { address: "2001:db8:0:7::1" };
-  await using made = await createVisitor({ makingsPerMinute: 3, addressOf: () => from.address });
-  const { get, createIncident: incident, publish, time } = made;
+  await using visitor = await createVisitor({ makingsPerMinute: 3, addressOf: () => from.address });
+  const { get, createIncident: incident, publish, time } = visitor;
   const ids: string[] = [];
   for (let count = 0; count < 5; count++) ids.push((await incident()).id);
   const paths = ids.map((id) => `/status/ours/incidents/${id}`);
-  const statuses = async () => {
+  const readStatuses = async () => {
     const all: number[] = [];
     for (const path of paths) {
       // The whole /64 is one network.
@@ -100,7 +100,7 @@ test("a network has a limit of uncached renders per minute; cached pages and oth
     }
     return all;
   };
-  expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
+  expect(await readStatuses()).toEqual([200, 200, 200, 429, 429]);
   const refused = await get(paths[4] ?? "");
   expect(refused.headers.get("retry-after")).toBe("60");
   expect(refused.headers.get("cache-control")).toBe("no-store");
@@ -110,20 +110,20 @@ test("a network has a limit of uncached renders per minute; cached pages and oth
   for (const part of ["", ".json", "/feed.rss", "/history", "/api/v2/status.json"])
     expect((await get(`/status/ours${part}`)).status).toBe(200);
   from.address = "2001:db8:0:8::1";
-  expect(await statuses()).toEqual(Array(5).fill(200));
+  expect(await readStatuses()).toEqual(Array(5).fill(200));
   from.address = "2001:db8:0:7::1";
-  expect(await statuses()).toEqual(Array(5).fill(200));
+  expect(await readStatuses()).toEqual(Array(5).fill(200));
   time.now += 60_000;
   await publish({ title: "Renamed" });
-  await made.restart();
-  expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
+  await visitor.restart();
+  expect(await readStatuses()).toEqual([200, 200, 200, 429, 429]);
 });
 
 test("a person has a limit of previews per minute, for pages and incidents together", async () => {
-  await using made = await createVisitor({ previewsPerMinute: 2 });
-  const { page } = await signInMember(made, "member");
-  const { page: another } = await signInMember(made, "member");
-  const { id } = await made.defaultPage();
+  await using visitor = await createVisitor({ previewsPerMinute: 2 });
+  const { page } = await signInMember(visitor, "member");
+  const { page: another } = await signInMember(visitor, "member");
+  const { id } = await visitor.defaultPage();
   const ofPage = (one = page) => one("POST", `/dashboard/status-pages/${id}/preview`, { body: {} });
   const ofIncident = () => page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
   expect([(await ofPage()).status, (await ofIncident()).status]).toEqual([200, 200]);
@@ -167,10 +167,10 @@ function addUpdates({ database }: Visitor, id: string, count: number, more = "")
 }
 
 test("outputs show an incident's last ten updates; its own page shows all, a hundred at a time", async () => {
-  await using made = await createVisitor();
-  const { get, createIncident: incident } = made;
+  await using visitor = await createVisitor();
+  const { get, createIncident: incident } = visitor;
   const { id } = await incident();
-  addUpdates(made, id, 1_500);
+  addUpdates(visitor, id, 1_500);
   const updatesIn = (text: string) => [
     ...new Set(text.replace(/<head>.*<\/head>/s, "").match(/Update \d+\./g) ?? []),
   ];
@@ -208,12 +208,12 @@ describe("outputs of at most a megabyte", () => {
   };
   for (const [what, written] of Object.entries(texts))
     test(`are complete, with any text: ${what}`, async () => {
-      await using made = await createVisitor();
-      const { get, createIncident: incident, api } = made;
+      await using visitor = await createVisitor();
+      const { get, createIncident: incident, api } = visitor;
       const ids: string[] = [];
       for (let count = 0; count < 40; count++) ids.push((await incident({ title: "T" })).id);
-      for (const id of ids) addUpdates(made, id, 12, written);
-      addUpdates(made, ids[0] ?? "", 300, written);
+      for (const id of ids) addUpdates(visitor, id, 12, written);
+      addUpdates(visitor, ids[0] ?? "", 300, written);
       for (let count = 0; count < 60; count++) {
         const body = {
           title: "Work",
@@ -224,7 +224,7 @@ describe("outputs of at most a megabyte", () => {
         };
         expect((await api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
       }
-      await made.restart();
+      await visitor.restart();
       for (const path of partPaths.filter((path) => !/logo|image|favicon|font|style/.test(path))) {
         const { status, text } = await get(`/status/ours${path.replace(":id", ids[0] ?? "")}`);
         const bytes = Buffer.byteLength(text);
@@ -234,8 +234,8 @@ describe("outputs of at most a megabyte", () => {
 });
 
 test("a page shows all monitors of its groups in their order, also very many", async () => {
-  await using made = await createVisitor();
-  const { get, group, monitor, createPage: page, database } = made;
+  await using visitor = await createVisitor();
+  const { get, group, monitor, createPage: page, database } = visitor;
   const { id } = await monitor({ name: "Shop 0" });
   const { id: few } = await monitor({ name: "Alone" });
   const { id: large } = await group({ name: "Shops", monitorIds: [id] });

@@ -10,10 +10,10 @@ import {
 const password = "correct horse battery";
 
 /** A page with a password, one monitor and an incident. */
-async function locked() {
-  const made = await createVisitor();
-  const { id } = await made.monitor({ name: "Secret shop" });
-  const page = await made.createPage({
+async function setUpLocked() {
+  const visitor = await createVisitor();
+  const { id } = await visitor.monitor({ name: "Secret shop" });
+  const page = await visitor.createPage({
     slug: "locked",
     title: "Locked & <b>",
     visibility: "password",
@@ -22,23 +22,23 @@ async function locked() {
     showLatency: true,
     showPaused: true,
   });
-  const incident = await made.createIncident({ title: "Secret trouble" });
+  const incident = await visitor.createIncident({ title: "Secret trouble" });
   const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];
   const paths = [...parts, `/incidents/${incident.id}`, "/api/v2/summary.json"].map(
     (part) => `/status/locked${part}`,
   );
-  return { ...made, monitorId: id, pageId: page.id, paths };
+  return { ...visitor, monitorId: id, pageId: page.id, paths };
 }
 
-async function enter({ get }: Pick<Visitor, "get">, said: string) {
-  const answer = await get("/status/locked", { method: "POST", form: { password: said } });
-  const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
-  return { ...answer, cookie, location: answer.headers.get("location") };
+async function enter({ get }: Pick<Visitor, "get">, text: string) {
+  const response = await get("/status/locked", { method: "POST", form: { password: text } });
+  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  return { ...response, cookie, location: response.headers.get("location") };
 }
 
 test("a page with a password shows strangers its title and nothing else, at any path", async () => {
-  await using made = await locked();
-  const { get, paths, monitorId } = made;
+  await using world = await setUpLocked();
+  const { get, paths, monitorId } = world;
   for (const path of paths) {
     const { status, text, headers } = await get(path);
     expect([path, status, headers.get("cache-control")]).toEqual([path, 403, "no-store"]);
@@ -53,36 +53,36 @@ test("a page with a password shows strangers its title and nothing else, at any 
 });
 
 test("visitors with the password read the whole page for 30 days, and later users of the browser do not", async () => {
-  await using made = await locked();
-  const { get, paths, time } = made;
-  const { status, location, cookie, headers } = await enter(made, password);
+  await using world = await setUpLocked();
+  const { get, paths, time } = world;
+  const { status, location, cookie, headers } = await enter(world, password);
   expect([status, location]).toEqual([303, "/status/locked"]);
   expect(headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Lax$/);
   const read = (path: string) => get(path, { headers: { Cookie: cookie } });
-  const reads = async (path: string) => (await read(path)).status;
+  const canRead = async (path: string) => (await read(path)).status;
   for (const path of paths.filter((path) => !path.endsWith("/logo"))) {
     const { status, headers } = await read(path);
     // No shared cache can store it for others.
-    const kept = headers.get("cache-control");
-    expect([path, status, kept]).toEqual([path, 200, "private, no-cache"]);
+    const stored = headers.get("cache-control");
+    expect([path, status, stored]).toEqual([path, 200, "private, no-cache"]);
   }
   for (const path of paths) expect((await get(path)).status).toBe(403);
   time.now += 30 * 86_400_000 - 1;
-  expect(await reads("/status/locked")).toBe(200);
+  expect(await canRead("/status/locked")).toBe(200);
   time.now += 1;
-  expect(await reads("/status/locked")).toBe(403);
+  expect(await canRead("/status/locked")).toBe(403);
 });
 
 test("the password leads to the address that the visitor opened, with its past time and language", async () => {
-  await using made = await locked();
-  await made.changePage(made.pageId, { languages: ["de"] });
-  const read = async (address: string) => (await made.get(address)).text;
+  await using world = await setUpLocked();
+  await world.changePage(world.pageId, { languages: ["de"] });
+  const read = async (address: string) => (await world.get(address)).text;
   const pathOf = (html: string) => /name="path" value="([^"]*)"/.exec(html)?.[1] ?? "";
   const past = "/status/locked?at=2026-11-20T15:05%2B01:00&lang=de";
   const shown = pathOf(await read(past)).replaceAll("&amp;", "&");
   expect(shown).toBe(past);
   const post = async (form: Record<string, string>) =>
-    made.get("/status/locked?lang=de", { method: "POST", form });
+    world.get("/status/locked?lang=de", { method: "POST", form });
   const wrong = await post({ path: shown, password: "guess" });
   expect(pathOf(wrong.text).replaceAll("&amp;", "&")).toBe(past);
   const { status, headers } = await post({ path: shown, password });
@@ -95,24 +95,24 @@ test("the password leads to the address that the visitor opened, with its past t
 });
 
 test("a new password locks the page for visitors with the old one", async () => {
-  await using made = await locked();
-  const { get, changePage, pageId } = made;
-  const { cookie } = await enter(made, password);
-  const reads = async () => (await get("/status/locked", { headers: { Cookie: cookie } })).status;
-  expect(await reads()).toBe(200);
+  await using world = await setUpLocked();
+  const { get, changePage, pageId } = world;
+  const { cookie } = await enter(world, password);
+  const canRead = async () => (await get("/status/locked", { headers: { Cookie: cookie } })).status;
+  expect(await canRead()).toBe(200);
   await changePage(pageId, { password: "another one" });
-  expect(await reads()).toBe(403);
+  expect(await canRead()).toBe(403);
 });
 
 test("a wrong password, a made-up cookie and another page's cookie are rejected", async () => {
-  await using made = await locked();
-  const { get, createPage: page, pageId } = made;
+  await using world = await setUpLocked();
+  const { get, createPage: page, pageId } = world;
   const other = await page({ slug: "other", visibility: "password", password });
-  for (const said of ["", "Correct horse battery", `${password} `, "x".repeat(5_000)]) {
-    const { status, cookie } = await enter(made, said);
+  for (const text of ["", "Correct horse battery", `${password} `, "x".repeat(5_000)]) {
+    const { status, cookie } = await enter(world, text);
     expect([status, cookie]).toEqual([403, ""]);
   }
-  const { cookie } = await enter(made, password);
+  const { cookie } = await enter(world, password);
   const value = cookie.slice(cookie.indexOf("=") + 1);
   for (const forged of [
     `signalbox_page_${other.id}=${value}`,
@@ -126,13 +126,13 @@ test("a wrong password, a made-up cookie and another page's cookie are rejected"
 });
 
 test("wrong passwords are limited per address, and the response has the wait", async () => {
-  await using made = await locked();
-  const answers: number[] = [];
-  for (let guess = 0; guess < 12; guess++) answers.push((await enter(made, "guess")).status);
-  expect(answers.slice(0, 10)).toEqual(Array(10).fill(403));
-  expect(answers.slice(10)).toEqual([429, 429]);
-  const { status, headers } = await enter(made, password);
+  await using world = await setUpLocked();
+  const responses: number[] = [];
+  for (let guess = 0; guess < 12; guess++) responses.push((await enter(world, "guess")).status);
+  expect(responses.slice(0, 10)).toEqual(Array(10).fill(403));
+  expect(responses.slice(10)).toEqual([429, 429]);
+  const { status, headers } = await enter(world, password);
   expect([status, Number(headers.get("retry-after")) > 0]).toEqual([429, true]);
-  made.time.now += 60_000;
-  expect((await enter(made, password)).status).toBe(303);
+  world.time.now += 60_000;
+  expect((await enter(world, password)).status).toBe(303);
 });

@@ -15,8 +15,8 @@ async function page() {
   const path = `/api/v1/status-pages/${id}`;
   const send = (type: string, raw: NonNullable<Options["raw"]>, headers = {}) =>
     api("PUT", `${path}/logo`, { raw, headers: { "Content-Type": type, ...headers } });
-  const kept = () => findFile(appliance.store, { organizationId, id }, "logo");
-  return { ...appliance, api, path, send, kept };
+  const readStored = () => findFile(appliance.store, { organizationId, id }, "logo");
+  return { ...appliance, api, path, send, readStored };
 }
 
 describe("setting", () => {
@@ -25,12 +25,12 @@ describe("setting", () => {
     ["image/webp", pixel.webp],
     ["IMAGE/PNG", pixel.png],
   ])("an image sent as %s is stored to the byte and has a path", async (type, bytes) => {
-    const { api, path, send, kept } = await page();
+    const { api, path, send, readStored } = await page();
     const { status, json } = await send(type, bytes);
     expect(status).toBe(200);
     expect(json.data.logoUrl).toMatch(/^\/status\/payments\/logo\?v=[0-9a-z]+$/);
     expect((await api("GET", path)).json).toEqual(json);
-    expect(await kept()).toMatchObject({ type: type.toLowerCase(), bytes });
+    expect(await readStored()).toMatchObject({ type: type.toLowerCase(), bytes });
   });
 
   test("another image has another path, and the path follows a changed slug", async () => {
@@ -43,13 +43,13 @@ describe("setting", () => {
   });
 
   test("removing it works, also without a logo", async () => {
-    const { api, path, send, kept } = await page();
+    const { api, path, send, readStored } = await page();
     await send("image/png", pixel.png);
     for (const _ of ["removed", "was gone"]) {
       const { status, json } = await api("DELETE", `${path}/logo`);
       expect([status, json.data.logoUrl]).toEqual([200, null]);
     }
-    expect(await kept()).toBe(null);
+    expect(await readStored()).toBe(null);
   });
 
   test("a new logo is a new version, an audit row and an event", async () => {
@@ -59,10 +59,12 @@ describe("setting", () => {
     const headers = { "If-Match": etag };
     expect((await send("image/png", pixel.png, headers)).status).toBe(412);
     expect((await api("DELETE", `${path}/logo`, { headers })).status).toBe(412);
-    const rows = (table: string, columns: string) =>
+    const readRows = (table: string, columns: string) =>
       database.query(`SELECT ${columns} FROM ${table} ORDER BY rowid DESC LIMIT 1`).values();
-    expect(rows("audit_entries", "action, fields")).toEqual([["status-page.updated", '["logo"]']]);
-    expect(rows("events", "type")).toEqual([["status-page.updated"]]);
+    expect(readRows("audit_entries", "action, fields")).toEqual([
+      ["status-page.updated", '["logo"]'],
+    ]);
+    expect(readRows("events", "type")).toEqual([["status-page.updated"]]);
   });
 });
 
@@ -99,12 +101,12 @@ describe("the old logo stays", () => {
     const { ours, theirs, stranger, path } = appliance;
     const before = dumpTables(appliance);
     const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
-    const status = async (api: typeof stranger, path: string) =>
+    const readStatus = async (api: typeof stranger, path: string) =>
       (await api("PUT", `${path}/logo`, options)).status;
-    expect(await status(ours.reader, path)).toBe(403);
-    expect(await status(stranger, path)).toBe(401);
-    expect(await status(theirs.api, path)).toBe(404);
-    expect(await status(ours.api, `/api/v1/status-pages/${unknownId}`)).toBe(404);
+    expect(await readStatus(ours.reader, path)).toBe(403);
+    expect(await readStatus(stranger, path)).toBe(401);
+    expect(await readStatus(theirs.api, path)).toBe(404);
+    expect(await readStatus(ours.api, `/api/v1/status-pages/${unknownId}`)).toBe(404);
     expect(dumpTables(appliance)).toBe(before);
   });
 
@@ -142,10 +144,10 @@ describe("an SVG", () => {
     ...buildHostileLogos("https://evil.example"),
   ];
   test.each(accepted)("with %s is stored to the byte", async (_what, raw) => {
-    const { send, kept } = await page();
+    const { send, readStored } = await page();
     const { status, text } = await send(svgType, raw);
     expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
-    expect(Buffer.from((await kept())?.bytes ?? [])).toEqual(Buffer.from(raw));
+    expect(Buffer.from((await readStored())?.bytes ?? [])).toEqual(Buffer.from(raw));
   });
 
   const refused: [what: string, raw: string, named: RegExp][] = [
@@ -156,10 +158,10 @@ describe("an SVG", () => {
     ["256 KiB of nested elements", `<svg ${space}>${"<g>".repeat(37_000)}`, /5000 elements/],
   ];
   test.each(refused)("with %s is rejected with the reason", async (_what, raw, named) => {
-    const { send, kept } = await page();
+    const { send, readStored } = await page();
     const { status, json } = await send(svgType, raw);
     expect([status, json.error?.details[0].path]).toEqual([422, "logo"]);
     expect(json.error.details[0].message).toMatch(named);
-    expect(await kept()).toBe(null);
+    expect(await readStored()).toBe(null);
   });
 });

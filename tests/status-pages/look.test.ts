@@ -7,12 +7,12 @@ const frameAncestors = (headers: Headers) =>
 
 describe("the look of a page", () => {
   test("writes its colors, font, corners, layout and links; a patch keeps all other fields", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     const colors = { background: "#eef2ff", surface: "#ffffff", text: null };
-    await made.publish({ look: { colors, font: "serif", corners: "square", layout: "grid" } });
+    await visitor.publish({ look: { colors, font: "serif", corners: "square", layout: "grid" } });
     const headerLinks = [{ label: "<Help>", url: "https://team.example/?a=1&b=2" }];
-    await made.publish({ look: { headerLinks, header: "centered", showIcons: false } });
-    const { text } = await made.readHtml("/status/ours");
+    await visitor.publish({ look: { headerLinks, header: "centered", showIcons: false } });
+    const { text } = await visitor.readHtml("/status/ours");
     for (const part of [
       "--bg:light-dark(#eef2ff, #121211)",
       "--r-l:0",
@@ -25,14 +25,14 @@ describe("the look of a page", () => {
   });
 
   test("without uptime and icons, monitors still have the word of their state", async () => {
-    await using made = await createVisitor();
-    await made.ours.api("POST", "/api/v1/monitors", {
+    await using visitor = await createVisitor();
+    await visitor.ours.api("POST", "/api/v1/monitors", {
       body: { type: "push", name: "Shop", interval: 60 },
     });
-    const { data } = (await made.ours.api("GET", "/api/v1/monitors")).json;
+    const { data } = (await visitor.ours.api("GET", "/api/v1/monitors")).json;
     const sections = [{ name: "All", monitors: [{ id: data[0].id }] }];
-    await made.publish({ sections, look: { showUptime: false, showIcons: false } });
-    const { text } = await made.readHtml("/status/ours");
+    await visitor.publish({ sections, look: { showUptime: false, showIcons: false } });
+    const { text } = await visitor.readHtml("/status/ours");
     const row = /<li class="comp">.*?<div class="bars/s.exec(text)?.[0] ?? "";
     expect(row).toContain("Not checked yet");
     expect(row).not.toContain("<svg");
@@ -44,38 +44,38 @@ const interFile = "node_modules/@fontsource-variable/inter/files/inter-latin-wgh
 
 describe("files of a page", () => {
   async function createPage() {
-    const made = await createVisitor();
-    const { data } = (await made.ours.api("GET", "/api/v1/status-pages")).json;
+    const visitor = await createVisitor();
+    const { data } = (await visitor.ours.api("GET", "/api/v1/status-pages")).json;
     const path = `/api/v1/status-pages/${data[0].id}`;
     const put = (name: string, type: string, raw: Uint8Array<ArrayBuffer> | string) =>
-      made.ours.api("PUT", `${path}/${name}`, { raw, headers: { "Content-Type": type } });
-    return Object.assign(made, { path, put });
+      visitor.ours.api("PUT", `${path}/${name}`, { raw, headers: { "Content-Type": type } });
+    return Object.assign(visitor, { path, put });
   }
 
   test("a font is declared and used on the page, and served unchanged; without it nothing remains", async () => {
-    await using made = await createPage();
+    await using page = await createPage();
     const bytes = await Bun.file(interFile).bytes();
-    const { status, json } = await made.put("font", "font/woff2", bytes);
+    const { status, json } = await page.put("font", "font/woff2", bytes);
     expect([status, json.data.fontUrl]).toEqual([
       200,
       expect.stringMatching(/^\/status\/ours\/font\.woff2\?v=[0-9a-z]+$/),
     ]);
-    await made.restart();
-    const { text } = await made.readHtml("/status/ours");
+    await page.restart();
+    const { text } = await page.readHtml("/status/ours");
     const [, sheet = ""] = /href="([^"]*font\.css[^"]*)"/.exec(text) ?? [];
     expect(text).toContain("&quot;Page font&quot;, system-ui");
-    const style = await made.get(sheet);
+    const style = await page.get(sheet);
     expect([style.type, style.headers.get("cache-control")]).toEqual([
       "text/css; charset=utf-8",
       "public, max-age=31536000, immutable",
     ]);
     const [, file = ""] = /url\("([^"]+)"\)/.exec(style.text) ?? [];
-    const font = await made.get(`/status/ours/${file}`);
+    const font = await page.get(`/status/ours/${file}`);
     expect([font.type, font.bytes]).toEqual(["font/woff2", bytes]);
-    await made.ours.api("DELETE", `${made.path}/font`);
-    await made.restart();
-    expect((await made.readHtml("/status/ours")).text).not.toContain("Page font");
-    expect((await made.get("/status/ours/font.css")).status).toBe(404);
+    await page.ours.api("DELETE", `${page.path}/font`);
+    await page.restart();
+    expect((await page.readHtml("/status/ours")).text).not.toContain("Page font");
+    expect((await page.get("/status/ours/font.css")).status).toBe(404);
   });
 
   test.each([
@@ -86,30 +86,30 @@ describe("files of a page", () => {
     ["favicon", "image/svg+xml", "<html/>", 422],
     ["favicon", "image/x-icon", "x", 415],
   ])("a %s of type %s with %p is rejected", async (name, type, raw, expected) => {
-    await using made = await createPage();
-    const { status, json } = await made.put(name, type, raw);
+    await using page = await createPage();
+    const { status, json } = await page.put(name, type, raw);
     expect(status).toBe(expected);
     if (status === 422) expect(json.error.details[0].path).toBe(name);
   });
 
   test("a favicon replaces the dot, and files of a restricted page are restricted", async () => {
-    await using made = await createPage();
-    await made.put("favicon", "image/png", pixel.png);
-    await made.put("font", "font/woff2", await Bun.file(interFile).bytes());
-    await made.restart();
-    const { text } = await made.readHtml("/status/ours");
+    await using page = await createPage();
+    await page.put("favicon", "image/png", pixel.png);
+    await page.put("font", "font/woff2", await Bun.file(interFile).bytes());
+    await page.restart();
+    const { text } = await page.readHtml("/status/ours");
     expect(text).toMatch(/<link rel="icon" href="\/status\/ours\/favicon\?v=\w+"\/>/);
-    await made.publish({ visibility: "password", password: "open sesame" });
+    await page.publish({ visibility: "password", password: "open sesame" });
     for (const path of ["favicon", "font.woff2", "font.css"])
-      expect([path, (await made.get(`/status/ours/${path}`)).status]).toEqual([path, 403]);
+      expect([path, (await page.get(`/status/ours/${path}`)).status]).toEqual([path, 403]);
   });
 
   test("an announcement is at the top of every page, as Markdown without HTML", async () => {
-    await using made = await createPage();
+    await using page = await createPage();
     const text = "We **move** <script>alert(1)</script> [on Friday](https://team.example)";
-    await made.publish({ look: { banner: { text, tone: "warning" } } });
+    await page.publish({ look: { banner: { text, tone: "warning" } } });
     for (const path of ["", "/history", "/subscribe"]) {
-      const { text } = await made.readHtml(`/status/ours${path}`);
+      const { text } = await page.readHtml(`/status/ours${path}`);
       expect(text).toContain('class="banner degraded-soft"');
       expect(text).toContain("<strong>move</strong>");
       expect(text).not.toContain("<script>");
@@ -119,12 +119,12 @@ describe("files of a page", () => {
 
 describe("frames on other websites", () => {
   test("are allowed only for the named origins, on every HTML page", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     const read = async (path: string) =>
-      frameAncestors((await made.readHtml(`/status/ours${path}`)).headers);
+      frameAncestors((await visitor.readHtml(`/status/ours${path}`)).headers);
     const paths = ["", "/history", "/subscribe", "/embed"];
     for (const path of paths) expect([path, await read(path)]).toEqual([path, "'self'"]);
-    await made.publish({
+    await visitor.publish({
       look: { embedOrigins: ["https://Team.example", "http://intranet:8080"] },
     });
     for (const path of paths)
@@ -143,20 +143,20 @@ describe("frames on other websites", () => {
     "'unsafe-inline'",
     "data:",
   ])("the origin %p is rejected", async (origin) => {
-    await using made = await createVisitor();
-    const { data } = (await made.ours.api("GET", "/api/v1/status-pages")).json;
-    const { status, json } = await made.ours.api("PATCH", `/api/v1/status-pages/${data[0].id}`, {
+    await using visitor = await createVisitor();
+    const { data } = (await visitor.ours.api("GET", "/api/v1/status-pages")).json;
+    const { status, json } = await visitor.ours.api("PATCH", `/api/v1/status-pages/${data[0].id}`, {
       body: { look: { embedOrigins: [origin] } },
     });
     expect([status, json.error?.details[0].path]).toEqual([422, "look.embedOrigins[0]"]);
   });
 
   test("the widget has the headline and open incidents, and no script", async () => {
-    await using made = await createVisitor();
-    await made.ours.api("POST", "/api/v1/incidents", {
+    await using visitor = await createVisitor();
+    await visitor.ours.api("POST", "/api/v1/incidents", {
       body: { title: "<Slow>", severity: "minor" },
     });
-    const { text } = await made.readHtml("/status/ours/embed");
+    const { text } = await visitor.readHtml("/status/ours/embed");
     expect(text).toContain("Some systems are affected");
     expect(text).toContain("&lt;Slow&gt;");
     expect(text).toContain('target="_blank"');

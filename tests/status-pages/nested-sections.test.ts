@@ -5,8 +5,8 @@ import { buildSection, createVisitor, readWords } from "../support/visitor.ts";
 async function createNested(names: string, fields: Record<string, object> = {}, page: object = {}) {
   const visitor = await createVisitor();
   const all = names.split(" ");
-  const made = all.map((name) => visitor.createJob({ name: `Monitor ${name}` }));
-  const jobs = await Promise.all(made);
+  const result = all.map((name) => visitor.createJob({ name: `Monitor ${name}` }));
+  const jobs = await Promise.all(result);
   for (const job of jobs) await job.report();
   await visitor.pass(1);
   const sections = all.map((name, index) => ({

@@ -13,7 +13,7 @@ const english = getLanguage("en");
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const since = "2026-11-20T09:30:00.000Z";
 
-const monitor = (fields: Partial<PublicMonitor>): PublicMonitor => ({
+const buildMonitor = (fields: Partial<PublicMonitor>): PublicMonitor => ({
   id: fields.name ?? "m",
   name: "Shop",
   description: null,
@@ -56,16 +56,20 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
   takesMail: false,
 });
 
-const up = monitor({ name: "Mail", state: "up", notJudgedSince: null });
+const up = buildMonitor({ name: "Mail", state: "up", notJudgedSince: null });
 
 describe("a page whose monitors can't be judged", () => {
   test("has no headline that says up or down", () => {
-    const { headline } = buildView(pageOf(monitor({}), monitor({ name: "Blog" })), now, english);
+    const { headline } = buildView(
+      pageOf(buildMonitor({}), buildMonitor({ name: "Blog" })),
+      now,
+      english,
+    );
     expect(headline).toMatchObject({ tone: "none", text: "The current status is not known" });
-    const some = buildView(pageOf(monitor({}), up), now, english).headline;
+    const some = buildView(pageOf(buildMonitor({}), up), now, english).headline;
     expect(some).toMatchObject({ tone: "none", text: "One system can't be judged right now" });
     const worse = buildView(
-      pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })),
+      pageOf(buildMonitor({}), up, buildMonitor({ name: "Blog", state: "down" })),
       now,
       english,
     );
@@ -73,14 +77,14 @@ describe("a page whose monitors can't be judged", () => {
   });
 
   test("shows each monitor with its last known state and the time of its last result", () => {
-    const [shown] = buildView(pageOf(monitor({})), now, english).sections[0]?.monitors ?? [];
+    const [shown] = buildView(pageOf(buildMonitor({})), now, english).sections[0]?.monitors ?? [];
     expect(shown).toMatchObject({
       tone: "none",
       word: "Not judged",
       lastKnown: "Not judged since 20 Nov 09:30. Last known: up.",
       latency: null,
     });
-    const down = monitor({ state: "down", lastKnown: "down" });
+    const down = buildMonitor({ state: "down", lastKnown: "down" });
     const [stillDown] = buildView(pageOf(down), now, english).sections[0]?.monitors ?? [];
     expect(stillDown).toMatchObject({
       word: "Down",
@@ -91,14 +95,14 @@ describe("a page whose monitors can't be judged", () => {
   });
 
   test("shows the same as JSON, in Statuspage's API, and in badges", async () => {
-    const data = pageOf(monitor({}), up);
+    const data = pageOf(buildMonitor({}), up);
     const view = buildView(data, now, english);
-    const told = JSON.parse([...renderJson(data, view, now)].join(""));
-    expect(told).toMatchObject({
+    const message = JSON.parse([...renderJson(data, view, now)].join(""));
+    expect(message).toMatchObject({
       status: "none",
       headline: "One system can't be judged right now",
     });
-    expect(told.sections[0].monitors).toMatchObject([
+    expect(message.sections[0].monitors).toMatchObject([
       { status: "unknown", lastKnownStatus: "up", notJudgedSince: since },
       { status: "up", lastKnownStatus: "up", notJudgedSince: null },
     ]);
@@ -112,7 +116,7 @@ describe("a page whose monitors can't be judged", () => {
       status: { indicator: "minor", description: "Partially Degraded Service" },
     });
     const badges = badgeKinds.map((kind) =>
-      renderMonitorBadge(kind, monitor({}), { timeZone: "UTC", now, language: english }),
+      renderMonitorBadge(kind, buildMonitor({}), { timeZone: "UTC", now, language: english }),
     );
     expect(badges[0]).toContain("<title>Shop: not judged</title>");
     for (const badge of badges) expect(badge).not.toContain("42 ms");

@@ -8,15 +8,18 @@ import {
   stateNames,
 } from "../../src/status-pages/rendering/palette-rules.ts";
 
-const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-const luminance = (hex: string) => {
-  const [red = 0, green = 0, blue = 0] = channels(hex)
+const buildChannels = (hex: string) =>
+  [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+const buildLuminance = (hex: string) => {
+  const [red = 0, green = 0, blue = 0] = buildChannels(hex)
     .map((one) => one / 255)
     .map((share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
-const contrast = (one: string, other: string) => {
-  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+const buildContrast = (one: string, other: string) => {
+  const [darker = 0, lighter = 0] = [buildLuminance(one), buildLuminance(other)].sort(
+    (a, b) => a - b,
+  );
   return (lighter + 0.05) / (darker + 0.05);
 };
 
@@ -40,7 +43,9 @@ test("any accent is legible on the page, on a panel and behind button text, in b
       const accents = buildPalette(defaultLook, color)["--accent"]?.match(/#\w{6}/g) ?? [];
       for (const ground of grounds)
         for (const theme of [0, 1])
-          expect(contrast(accents[theme] ?? "", ground[theme] ?? "")).toBeGreaterThanOrEqual(4.5);
+          expect(buildContrast(accents[theme] ?? "", ground[theme] ?? "")).toBeGreaterThanOrEqual(
+            4.5,
+          );
     }),
   );
 });
@@ -65,7 +70,7 @@ test("with any accepted palette, texts, states and accent are legible on every g
       for (const theme of [0, 1]) {
         const isLegible = (text: string, ...on: string[]) => {
           for (const ground of on)
-            expect(contrast(at(text, theme), at(ground, theme))).toBeGreaterThanOrEqual(4.5);
+            expect(buildContrast(at(text, theme), at(ground, theme))).toBeGreaterThanOrEqual(4.5);
         };
         for (const text of ["--ink", "--ink-2", "--ink-3", "--accent"])
           isLegible(text, "--bg", "--panel");
@@ -114,16 +119,16 @@ test.each(Object.entries(simulations))(
   (_kind, matrix) => {
     const linear = (one: number) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
     const see = (color: string) => {
-      const rgb = channels(color).map((one) => linear(one / 255));
+      const rgb = buildChannels(color).map((one) => linear(one / 255));
       const lms = [0, 3, 6].map((row) =>
         rgb.reduce((sum, one, at) => sum + one * (matrix[row + at] ?? 0), 0),
       );
       const [r = 0, g = 0, b = 0] = lms;
-      const root = (one: number) => Math.cbrt(Math.max(0, one));
+      const buildRoot = (one: number) => Math.cbrt(Math.max(0, one));
       const [l, m, s] = [
-        root(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b),
-        root(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b),
-        root(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b),
+        buildRoot(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b),
+        buildRoot(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b),
+        buildRoot(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b),
       ];
       return [
         0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,

@@ -12,30 +12,30 @@ const formatMinute = (at: number) => `${new Date(at).toISOString().slice(0, 16)}
 
 /** A default page with three jobs, at the start of a minute. */
 async function createPast(settings: Parameters<typeof createVisitor>[0] = {}) {
-  const made = await createVisitor(settings);
-  const { time } = made;
+  const visitor = await createVisitor(settings);
+  const { time } = visitor;
   time.now = Math.ceil(time.now / minuteMs) * minuteMs;
   const auto = { interval: 86_400, autoIncidentSeverity: "major" };
   const jobs = await Promise.all(
-    ["Shop", "Cards", "Mail"].map((name) => made.createJob({ name, ...auto })),
+    ["Shop", "Cards", "Mail"].map((name) => visitor.createJob({ name, ...auto })),
   );
   const [shop, cards, mail] = jobs as [(typeof jobs)[0], (typeof jobs)[0], (typeof jobs)[0]];
   const section = buildSection("Jobs", shop.id, cards.id, mail.id);
-  await made.publish({ sections: [section], showPaused: true, historyDays: 30 });
+  await visitor.publish({ sections: [section], showPaused: true, historyDays: 30 });
   const pass = async (ms: number) => {
     time.now += ms;
-    await made.maintenance.runOnce();
-    await made.engine.runOnce();
+    await visitor.maintenance.runOnce();
+    await visitor.engine.runOnce();
   };
   await pass(minuteMs);
   return {
-    ...made,
+    ...visitor,
     jobs,
     shop,
     cards,
     pass,
     readAt: (at: number, suffix = "", slug = "ours") =>
-      made.get(`/status/${slug}${suffix}?at=${formatMinute(at)}`),
+      visitor.get(`/status/${slug}${suffix}?at=${formatMinute(at)}`),
   };
 }
 
@@ -148,23 +148,23 @@ describe("a page as of a past time", () => {
   test("says what the page said then, in spite of later changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(actions, { minLength: 5, maxLength: 15 }), async (all) => {
-        await using made = await createPast();
+        await using past = await createPast();
         const seen: [at: number, page: unknown][] = [];
         for (const action of all) {
-          await made.pass(minuteMs / 2);
-          await perform(made, action);
-          await made.pass(minuteMs / 2);
-          seen.push([made.time.now, await readPresent(made)]);
+          await past.pass(minuteMs / 2);
+          await perform(past, action);
+          await past.pass(minuteMs / 2);
+          seen.push([past.time.now, await readPresent(past)]);
         }
         // Private incidents would be left out of the past, too.
-        for (const { id } of (await made.api("GET", "/api/v1/incidents?per_page=100")).json.data) {
-          await made.pass(1_000);
-          await made.postUpdate(id, { public: true });
+        for (const { id } of (await past.api("GET", "/api/v1/incidents?per_page=100")).json.data) {
+          await past.pass(1_000);
+          await past.postUpdate(id, { public: true });
         }
         for (const [at, page] of seen) {
           // A network can read only some past times per minute.
-          made.time.now += minuteMs;
-          expect(await readPast(made, at)).toEqual(page as Json);
+          past.time.now += minuteMs;
+          expect(await readPast(past, at)).toEqual(page as Json);
         }
       }),
       limitTries(3),
@@ -172,8 +172,8 @@ describe("a page as of a past time", () => {
   }, 120_000);
 
   test("leaves out incidents that were private then, or are private or deleted today", async () => {
-    await using made = await createPast();
-    const { createIncident, postUpdate, api, pass, time } = made;
+    await using past = await createPast();
+    const { createIncident, postUpdate, api, pass, time } = past;
     const open = (title: string, fields = {}) => createIncident({ title, ...fields });
     const published = await open("Published later", { public: false });
     const hidden = await open("Hidden later");
@@ -185,16 +185,16 @@ describe("a page as of a past time", () => {
     await postUpdate(published.id, { public: true });
     await postUpdate(hidden.id, { public: false });
     expect((await api("DELETE", `/api/v1/incidents/${deleted.id}`)).status).toBe(200);
-    const { json } = await made.readAt(at, ".json");
+    const { json } = await past.readAt(at, ".json");
     expect(json().incidents.map(({ title }: Json) => title)).toEqual(["Public"]);
-    const { text } = await made.readAt(at);
+    const { text } = await past.readAt(at);
     for (const title of ["Published later", "Hidden later", "Deleted later"])
       expect([title, text.includes(title)]).toEqual([title, false]);
   });
 
   test("shows a corrected text instead of the one that was there", async () => {
-    await using made = await createPast();
-    const { createIncident, api, pass, time, readAt } = made;
+    await using past = await createPast();
+    const { createIncident, api, pass, time, readAt } = past;
     const { id } = await createIncident({ message: "The password is swordfish." });
     await pass(minuteMs);
     const at = time.now;
@@ -208,8 +208,8 @@ describe("a page as of a past time", () => {
   });
 
   test("shows no change that is held, and none that was undone", async () => {
-    await using made = await createPast();
-    const { api, pass, time, readAt } = made;
+    await using past = await createPast();
+    const { api, pass, time, readAt } = past;
     const headers = { Prefer: "hold=10" };
     const held = await api("POST", "/api/v1/incidents?hold=10", {
       body: { title: "Undone" },
@@ -224,8 +224,8 @@ describe("a page as of a past time", () => {
   });
 
   test("has the figures and bars up to the last complete hour", async () => {
-    await using made = await createPast();
-    const { database, time, jobs, readAt, pass } = made;
+    await using past = await createPast();
+    const { database, time, jobs, readAt, pass } = past;
     time.now = Math.ceil(time.now / dayMs) * dayMs + 2 * hourMs;
     await pass(0);
     const hour = Math.floor(time.now / hourMs);
@@ -245,8 +245,8 @@ describe("a page as of a past time", () => {
 
 describe("the address of a past time", () => {
   test("has a banner with the way back, and is neither indexed nor stored", async () => {
-    await using made = await createPast();
-    const { time, readAt, get, publish } = made;
+    await using past = await createPast();
+    const { time, readAt, get, publish } = past;
     await publish({ language: "en", languages: ["de"] });
     const at = time.now;
     const { text, headers } = await readAt(at);
@@ -281,8 +281,8 @@ describe("the address of a past time", () => {
   });
 
   test("names a whole minute: seconds make no other page", async () => {
-    await using made = await createPast();
-    const { time, get, createIncident, pass } = made;
+    await using past = await createPast();
+    const { time, get, createIncident, pass } = past;
     const minute = new Date(time.now).toISOString().slice(0, 16);
     await pass(20_000);
     await createIncident({ title: "Twenty seconds later" });
@@ -294,8 +294,8 @@ describe("the address of a past time", () => {
   });
 
   test("is rejected before the page existed, in the future, and if it is no time", async () => {
-    await using made = await createPast();
-    const { time, get, store } = made;
+    await using past = await createPast();
+    const { time, get, store } = past;
     const far = formatMinute(time.now - 40 * dayMs);
     for (const at of ["", "yesterday", far, formatMinute(time.now + minuteMs), "1".repeat(99)]) {
       const page = await get(`/status/ours?at=${at}`, { headers: { Accept: "text/html" } });
@@ -321,8 +321,8 @@ describe("the address of a past time", () => {
   });
 
   test("is rendered within the limit of a network, and never fills the cache", async () => {
-    await using made = await createPast();
-    const { time, get, readAt, readHtml } = made;
+    await using past = await createPast();
+    const { time, get, readAt, readHtml } = past;
     const most = statusPageBounds.pastRenders.value;
     const statuses = [];
     for (let count = 0; count < most; count++)
@@ -337,8 +337,8 @@ describe("the address of a past time", () => {
 
 describe("a past page that not everyone can open", () => {
   test("shows sections for signed-in people to nobody else, with their incidents and maintenance", async () => {
-    await using made = await createPast();
-    const { publish, shop, cards, createIncident, api, pass, time, readAt } = made;
+    await using past = await createPast();
+    const { publish, shop, cards, createIncident, api, pass, time, readAt } = past;
     const secret = { ...buildSection("CANARY-section", [cards.id, "CANARY-name"]) };
     await publish({
       sections: [buildSection("Jobs", shop.id), { ...secret, audience: "signed-in" }],
@@ -356,15 +356,15 @@ describe("a past page that not everyone can open", () => {
     for (const suffix of ["", ".json"])
       expect((await readAt(at, suffix)).text).not.toContain("CANARY");
     // The incident moves to a monitor for everyone. It was not theirs then.
-    await made.postUpdate(id, { monitorIds: [shop.id], title: "Shop is slow" });
+    await past.postUpdate(id, { monitorIds: [shop.id], title: "Shop is slow" });
     const { text } = await readAt(at);
     expect([text.includes("CANARY"), text.includes("Shop is slow")]).toEqual([false, false]);
     expect((await readAt(time.now)).text).toContain("Shop is slow");
   });
 
   test("asks for the password, and is a secret of its organization", async () => {
-    await using made = await createPast({ addressOf });
-    const { publish, createPage, createIncident, time, readAt, theirs, pass } = made;
+    await using past = await createPast({ addressOf });
+    const { publish, createPage, createIncident, time, readAt, theirs, pass } = past;
     await createPage({ visibility: "hidden" });
     await createIncident({ title: "CANARY" });
     await pass(minuteMs);
@@ -383,8 +383,8 @@ describe("a past page that not everyone can open", () => {
 });
 
 test("the page of a past incident leads to the status page at its first minute", async () => {
-  await using made = await createPast();
-  const { createIncident, postUpdate, pass, time, readHtml } = made;
+  await using world = await createPast();
+  const { createIncident, postUpdate, pass, time, readHtml } = world;
   await pass(10_000);
   const { id } = await createIncident();
   const minute = formatMinute(time.now + 50_000);

@@ -5,13 +5,13 @@ import { pixel } from "../support/images.ts";
 import { signInMember } from "../support/people.ts";
 
 /** The editor of our default page, and its preview next to the form. */
-async function editor() {
-  const made = await createDashboard();
-  const { page } = await signInMember(made, "member");
-  const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+async function openEditor() {
+  const dashboard = await createDashboard();
+  const { page } = await signInMember(dashboard, "member");
+  const [{ id }] = (await dashboard.api("GET", "/api/v1/status-pages")).json.data;
   const path = `/dashboard/status-pages/${id}/preview`;
   return {
-    ...made,
+    ...dashboard,
     id,
     path,
     preview: (body: object) => page("POST", path, { body }),
@@ -19,11 +19,11 @@ async function editor() {
 }
 
 test("a preview shows unsaved changes with the page's own text and markup, and stores nothing", async () => {
-  const made = await editor();
-  const { id } = await made.monitor({ name: "router-7" });
-  const group = await made.group({ name: "Payments", monitorIds: [(await made.monitor()).id] });
-  const before = dumpTables(made);
-  const { status, json } = await made.preview({
+  const world = await openEditor();
+  const { id } = await world.monitor({ name: "router-7" });
+  const group = await world.group({ name: "Payments", monitorIds: [(await world.monitor()).id] });
+  const before = dumpTables(world);
+  const { status, json } = await world.preview({
     title: "Acme <status>",
     description: "All of it.",
     theme: "dark",
@@ -39,11 +39,11 @@ test("a preview shows unsaved changes with the page's own text and markup, and s
     expect(html).toContain(part);
   for (const part of ["Network", "Payments", "Router"]) expect(html).toContain(part);
   expect(html).not.toContain("router-7");
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
 });
 
 test("a preview has no script and no style of its own, and its links open a new tab", async () => {
-  const { preview } = await editor();
+  const { preview } = await openEditor();
   const { html, style } = (await preview({ accentColor: "#2563eb" })).json.data;
   expect(html).not.toContain("<script");
   expect(html).not.toContain("style=");
@@ -54,7 +54,7 @@ test("a preview has no script and no style of its own, and its links open a new 
 });
 
 test("a page that is not public yet has a preview, including its logo", async () => {
-  const { api, id, preview } = await editor();
+  const { api, id, preview } = await openEditor();
   await api("PUT", `/api/v1/status-pages/${id}/logo`, {
     raw: pixel.png,
     headers: { "Content-Type": "image/png" },
@@ -67,8 +67,8 @@ test("a page that is not public yet has a preview, including its logo", async ()
 });
 
 test("invalid values are reported by field, and another organization's records are not shown", async () => {
-  const made = await editor();
-  const { preview, path, theirs } = made;
+  const world = await openEditor();
+  const { preview, path, theirs } = world;
   const invalid = await preview({ title: "", historyDays: 0 });
   expect(invalid.status).toBe(422);
   expect(invalid.json.error.details.map((detail: { path: string }) => detail.path)).toEqual([
@@ -79,9 +79,9 @@ test("invalid values are reported by field, and another organization's records a
   const { id } = (await theirs.api("POST", "/api/v1/monitors", { body })).json.data;
   const { html } = (await preview({ sections: [{ name: "All", monitors: [{ id }] }] })).json.data;
   expect(html).not.toContain("Their router");
-  const { page } = await signInMember(made, "viewer");
+  const { page } = await signInMember(world, "viewer");
   expect((await page("POST", path, { body: {} })).status).toBe(403);
-  const other = await signInMember(made, "member");
+  const other = await signInMember(world, "member");
   const unknown = path.replace(/[^/]+(?=\/preview)/, unknownId);
   expect((await other.page("POST", unknown, { body: {} })).status).toBe(404);
 });

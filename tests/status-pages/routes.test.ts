@@ -10,8 +10,8 @@ import { canary } from "../support/samples.ts";
 const path = "/api/v1/status-pages";
 
 async function publisher() {
-  const made = await createDashboard();
-  const { api } = made;
+  const dashboard = await createDashboard();
+  const { api } = dashboard;
   const page = async (body: object = {}) => {
     const { status, json, text } = await api("POST", path, {
       body: { slug: "payments", title: "Payments", ...body },
@@ -21,7 +21,7 @@ async function publisher() {
   };
   const pageOf = async (id: string) => (await api("GET", `${path}/${id}`)).json.data;
   const change = (id: string, body: object) => api("PATCH", `${path}/${id}`, { body });
-  return { ...made, page, pageOf, change };
+  return { ...dashboard, page, pageOf, change };
 }
 
 const plain = {
@@ -124,12 +124,12 @@ describe("creating", () => {
       language: "de",
       languages: ["fr", "pt-BR"],
     };
-    const made = await page(whole);
-    expect(made).toEqual({ ...plain, ...whole });
-    expect(await pageOf(made.id)).toEqual(made);
-    const { status, json } = await change(made.id, made);
-    expect([status, json.data]).toEqual([200, made]);
-    expect((await api("GET", path)).json.data).toContainEqual(made);
+    const result = await page(whole);
+    expect(result).toEqual({ ...plain, ...whole });
+    expect(await pageOf(result.id)).toEqual(result);
+    const { status, json } = await change(result.id, result);
+    expect([status, json.data]).toEqual([200, result]);
+    expect((await api("GET", path)).json.data).toContainEqual(result);
   });
 
   test("host names are stored in lower case without duplicates", async () => {
@@ -140,9 +140,10 @@ describe("creating", () => {
 });
 
 const free = (...ids: string[]) => ({ name: "Part", monitors: ids.map((id) => ({ id })) });
-const ids = (count: number) =>
+const buildIds = (count: number) =>
   Array.from({ length: count }, (_, index) => unknownId.replace(/.{4}$/, `${1000 + index}`));
-const names = (count: number) => Array.from({ length: count }, (_, index) => `h${index}.example`);
+const buildNames = (count: number) =>
+  Array.from({ length: count }, (_, index) => `h${index}.example`);
 
 const wrong: [field: string, ...values: unknown[]][] = [
   ["slug", null, "", "a b", "Payments", "-a", "a-", "a--b", "ü", "a\n", "x".repeat(64)],
@@ -161,10 +162,10 @@ const wrong: [field: string, ...values: unknown[]][] = [
   [
     "sections",
     [
-      free(...ids(500)),
+      free(...buildIds(500)),
       {
         name: "B",
-        monitors: ids(1001)
+        monitors: buildIds(1001)
           .slice(500)
           .map((id) => ({ id })),
       },
@@ -189,7 +190,7 @@ const wrong: [field: string, ...values: unknown[]][] = [
   ["sections[0].monitors[1].id", [free(unknownId, unknownId)]],
   ["sections[1].monitors[0].id", [free(unknownId), { ...free(unknownId), groupId: unknownId }]],
   ["sections[0].monitor", [{ name: "Part", monitor: [] }]],
-  ["hosts", null, "a.example", names(11)],
+  ["hosts", null, "a.example", buildNames(11)],
   ["hosts[0]", ["a.example:80"], ["https://a.example"], ["a.example/"], ["a.example."], [""], [7]],
   ["hosts[0]", ["127.0.0.1"], ["1.2.3"], ["0x7f.1"], ["a.0x7f"], ["::1"], ["[::1]"], ["1"]],
   ["hosts[0]", ["localhost"], ["a.LOCALHOST"], ["*.example"], ["a_b.example"], ["-a.example"]],
@@ -233,11 +234,11 @@ describe("the appliance's own host names", () => {
 
   test("are dropped from the hosts of older pages, so that those can be sent back", async () => {
     const { database, page, pageOf, change } = await publisher();
-    const made = await page({ hosts: ["old.team.example", "status.team.example"] });
+    const result = await page({ hosts: ["old.team.example", "status.team.example"] });
     database.run("UPDATE status_page_hosts SET host = 'status.example' WHERE position = 0");
-    const now = await pageOf(made.id);
+    const now = await pageOf(result.id);
     expect(now.hosts).toEqual(["status.team.example"]);
-    expect((await change(made.id, now)).status).toBe(200);
+    expect((await change(result.id, now)).status).toBe(200);
   });
 });
 
@@ -300,13 +301,13 @@ describe("unique values", () => {
   test("of ten simultaneous requests for one slug and host exactly one succeeds", async () => {
     const { api } = await publisher();
     const body = { slug: "payments", title: "Payments", hosts: ["a.example"] };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => api("POST", path, { body })),
     );
-    const [made, refused] = [201, 409].map((code) =>
-      answers.filter(({ status }) => status === code),
+    const [result, refused] = [201, 409].map((code) =>
+      responses.filter(({ status }) => status === code),
     );
-    expect([made?.length, refused?.length]).toEqual([1, 9]);
+    expect([result?.length, refused?.length]).toEqual([1, 9]);
   });
 });
 
@@ -316,10 +317,10 @@ describe("the password", () => {
     const body = { slug: "inside", title: "Inside", visibility: "password" };
     const created = await api("POST", path, { body });
     const { id } = await page();
-    const asked = await change(id, { visibility: "password" });
+    const request = await change(id, { visibility: "password" });
     await change(id, { visibility: "password", password: canary });
     const cleared = await change(id, { password: null });
-    for (const { status, json } of [created, asked, cleared])
+    for (const { status, json } of [created, request, cleared])
       expect([status, json.error?.details[0].path]).toEqual([422, "password"]);
     const open = await change(id, { visibility: "public", password: null });
     expect([open.status, open.json.data.secretsSet]).toEqual([200, []]);
@@ -327,15 +328,15 @@ describe("the password", () => {
 
   test("is stored as argon2id, unchanged by other patches, and never shown", async () => {
     using _ = useFullHashing();
-    const made = await publisher();
-    const { page, change, pageOf, store } = made;
+    const world = await publisher();
+    const { page, change, pageOf, store } = world;
     const created = await page({ visibility: "password", password: canary });
     await change(created.id, { title: "Billing" });
     expect((await pageOf(created.id)).secretsSet).toEqual(["password"]);
     const hash = (await findHead(store, "payments"))?.passwordHash ?? "";
     expect(hash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
     expect(await Bun.password.verify(canary, hash)).toBe(true);
-    expect(dumpTables(made)).not.toContain(canary);
+    expect(dumpTables(world)).not.toContain(canary);
     expect(JSON.stringify([created, await pageOf(created.id)])).not.toContain("argon2");
   });
 });
@@ -369,17 +370,17 @@ test("a deleted monitor or group is removed from the page, which stays intact", 
   const groupId = (await group({ monitorIds: [a] })).id;
   const grouped = { groupId, monitors: [{ id: a, name: "Bank" }] };
   const { id } = await page({ sections: [free(b), grouped, free(c)] });
-  const shown = async () =>
+  const readShown = async () =>
     (await pageOf(id)).sections.map(({ monitors }: { monitors: { id: string }[] }) =>
       monitors.map(({ id }) => id),
     );
-  expect(await shown()).toEqual([[b], [a], [c]]);
+  expect(await readShown()).toEqual([[b], [a], [c]]);
   await api("DELETE", `/api/v1/monitor-groups/${groupId}`);
-  expect(await shown()).toEqual([[b], [c]]);
+  expect(await readShown()).toEqual([[b], [c]]);
   await api("DELETE", `/api/v1/monitors/${b}`);
-  expect(await shown()).toEqual([[], [c]]);
+  expect(await readShown()).toEqual([[], [c]]);
   const { status } = await change(id, { sections: [...(await pageOf(id)).sections, free(a)] });
-  expect([status, await shown()]).toEqual([200, [[], [c], [a]]]);
+  expect([status, await readShown()]).toEqual([200, [[], [c], [a]]]);
 });
 
 test("another organization's monitor or group is rejected like an unknown one, and nothing is written", async () => {
@@ -391,13 +392,13 @@ test("another organization's monitor or group is rejected like an unknown one, a
   const group = await foreign("monitor-groups", { name: "Theirs" });
   const { id } = await page();
   const before = dumpTables(appliance);
-  const tell = async (sections: object[]) => {
+  const describe = async (sections: object[]) => {
     const body = { slug: "other", title: "Other", sections };
-    const answers = [await api("POST", path, { body }), await change(id, { sections })];
-    return answers.map(({ status, json }) => [status, json.error.message, json.error.details]);
+    const responses = [await api("POST", path, { body }), await change(id, { sections })];
+    return responses.map(({ status, json }) => [status, json.error.message, json.error.details]);
   };
-  const unknown = [await tell([free(unknownId)]), await tell([{ groupId: unknownId }])];
-  expect([await tell([free(monitor)]), await tell([{ groupId: group }])]).toEqual(unknown);
+  const unknown = [await describe([free(unknownId)]), await describe([{ groupId: unknownId }])];
+  expect([await describe([free(monitor)]), await describe([{ groupId: group }])]).toEqual(unknown);
   for (const [status] of unknown.flat()) expect(status).toBe(404);
   expect(dumpTables(appliance)).toBe(before);
 });

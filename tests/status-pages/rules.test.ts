@@ -29,16 +29,16 @@ test("each visibility requires only its own field: a password, or addresses", ()
 });
 
 test("a logo's path names the page and changes only with the image", () => {
-  const path = (slug: string, logoData: string | null) => buildFileUrl(slug, "logo", logoData);
-  expect(path("acme", null)).toBe(null);
-  expect(path("acme", "AAAA")).toMatch(/^\/status\/acme\/logo\?v=[0-9a-z]+$/);
-  expect(path("acme", "AAAA")).toBe(path("acme", "AAAA"));
-  expect(path("acme", "AAAA")).not.toBe(path("acme", "AAAB"));
+  const buildPath = (slug: string, logoData: string | null) => buildFileUrl(slug, "logo", logoData);
+  expect(buildPath("acme", null)).toBe(null);
+  expect(buildPath("acme", "AAAA")).toMatch(/^\/status\/acme\/logo\?v=[0-9a-z]+$/);
+  expect(buildPath("acme", "AAAA")).toBe(buildPath("acme", "AAAA"));
+  expect(buildPath("acme", "AAAA")).not.toBe(buildPath("acme", "AAAB"));
 });
 
 test("monitors of a section whose group was deleted are not part of the page", () => {
   const audience = "everyone" as const;
-  const section = (position: number) => ({
+  const buildSection = (position: number) => ({
     position,
     name: `Part ${position}`,
     groupId: null,
@@ -46,14 +46,19 @@ test("monitors of a section whose group was deleted are not part of the page", (
     folding: "auto" as const,
     audience,
   });
-  const monitor = (section: number) => ({
+  const buildMonitor = (section: number) => ({
     section,
     monitorId: `m${section}`,
     publicName: null,
     showDescription: false,
     link: null,
   });
-  expect(assembleSections([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
+  expect(
+    assembleSections(
+      [buildSection(0), buildSection(2)],
+      [buildMonitor(0), buildMonitor(1), buildMonitor(2)],
+    ),
+  ).toEqual([
     {
       name: "Part 0",
       groupId: null,

@@ -98,8 +98,8 @@ const approved = {
 };
 
 test("only the approved routes work without a key", async () => {
-  await using made = await createVisitor();
-  const { app, stranger } = made;
+  await using visitor = await createVisitor();
+  const { app, stranger } = visitor;
   const open: string[] = [];
   const ofAdmin: readonly string[] = adminPaths;
   for (const { method, path } of app.routes) {
@@ -127,12 +127,12 @@ test("the paths of public pages are the approved ones", () => {
 
 const mark = "CANARY";
 const canary = (where: string) => `${mark}-${where}`;
-const labels = (where: string) => ({
+const buildLabels = (where: string) => ({
   name: canary(`${where}-name`),
   description: canary(`${where}-description`),
   tags: [canary(`${where}-tag`)],
 });
-const hidesName = (where: string) => ({ ...labels(where), autoIncidentSeverity: "major" });
+const hidesName = (where: string) => ({ ...buildLabels(where), autoIncidentSeverity: "major" });
 
 async function make(api: Client, noun: string, body: object) {
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
@@ -151,8 +151,12 @@ async function fillPrivate(api: Client, who: string) {
       own["secret"] = Buffer.from(canary(at(type)).padEnd(48)).toString("base64");
     await make(api, "alert-channels", { name: canary(at("channel")), type, ...others, ...own });
   }
-  await make(api, "monitor-groups", labels(at("group-elsewhere")));
-  await make(api, "monitors", { type: "ping", host: "db.canary.lan", ...labels(at("elsewhere")) });
+  await make(api, "monitor-groups", buildLabels(at("group-elsewhere")));
+  await make(api, "monitors", {
+    type: "ping",
+    host: "db.canary.lan",
+    ...buildLabels(at("elsewhere")),
+  });
   await make(api, "incidents", {
     title: canary(at("private-incident")),
     message: canary(at("private-message")),
@@ -178,8 +182,17 @@ async function fillPrivate(api: Client, who: string) {
 
 /** Two organizations full of canaries, with pages that show only the public ones. */
 async function fullHouse(site: { at(path?: string): string }) {
-  const made = await createVisitor({ allowTarget: ["127.0.0.0/8"] });
-  const { api, theirs, group, createJob: job, monitor, createPage: page, publish, restart } = made;
+  const visitor = await createVisitor({ allowTarget: ["127.0.0.0/8"] });
+  const {
+    api,
+    theirs,
+    group,
+    createJob: job,
+    monitor,
+    createPage: page,
+    publish,
+    restart,
+  } = visitor;
   await fillPrivate(api, "ours");
   await fillPrivate(theirs.api, "theirs");
   const inGroup = await job({ ...hidesName("in-group") });
@@ -201,7 +214,7 @@ async function fullHouse(site: { at(path?: string): string }) {
     retries: 0,
   });
   const elsewhere = await job({ ...hidesName("down-elsewhere") });
-  const { id: groupId } = await group({ ...labels("group"), monitorIds: [inGroup.id] });
+  const { id: groupId } = await group({ ...buildLabels("group"), monitorIds: [inGroup.id] });
   const sections = [
     { groupId, name: "Public group", monitors: [{ id: inGroup.id, name: "Public job" }] },
     buildSection("Public section", [listedJob.id, "Public list"], [web.id, "Public web"]),
@@ -219,9 +232,9 @@ async function fullHouse(site: { at(path?: string): string }) {
     await one.report({ status: "down", msg: canary("said") });
   }
   await inGroup.report();
-  await made.pass(61);
-  expect(await made.readStatus(web.id)).toBe("down");
-  await made.createIncident({
+  await visitor.pass(61);
+  expect(await visitor.readStatus(web.id)).toBe("down");
+  await visitor.createIncident({
     title: "Public incident",
     message: "Public message",
     monitorIds: [elsewhere.id, listedJob.id],
@@ -231,17 +244,17 @@ async function fullHouse(site: { at(path?: string): string }) {
     await make(api, `incidents/${id}/notes`, { message: canary("note") });
   await restart();
   const tokens = [inGroup, listedJob, elsewhere].map(({ path }) => path.split("/").pop() ?? "");
-  const keys = [made.ours.writeKey.key, made.theirs.writeKey.key];
-  const ids = [made.ours.id, made.theirs.id, elsewhere.id];
+  const keys = [visitor.ours.writeKey.key, visitor.theirs.writeKey.key];
+  const ids = [visitor.ours.id, visitor.theirs.id, elsewhere.id];
   return {
-    ...made,
+    ...visitor,
     shown: [inGroup.id, listedJob.id, web.id],
     secrets: [...tokens, ...keys, ...ids],
   };
 }
 
 /** Responses at these paths and at all paths that they link to. */
-async function crawled({ get }: Visitor, starts: string[], host?: string) {
+async function crawl({ get }: Visitor, starts: string[], host?: string) {
   const seen = new Map<string, { status: number; text: string }>();
   const waiting = [...starts];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -262,13 +275,13 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
 test("no public path shows private data or data of another organization", async () => {
   const headers = { "x-answer": canary("answer-header") };
   await using site = await startTarget(replyWith(200, `fine ${canary("answer")}`, headers));
-  await using made = await fullHouse(site);
-  const badges = made.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
+  await using world = await fullHouse(site);
+  const badges = world.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
   const pathsOf = (slug: string) =>
     partPaths.map((part) => `/status/${slug}${part.replace(":id", unknownId)}`);
-  const ours = await crawled(made, [...["ours", "second", "locked"].flatMap(pathsOf), ...badges]);
-  const theirs = await crawled(made, pathsOf("theirs"));
-  const atHost = await crawled(made, ["/", "/status.json", "/history"], "status.team.example");
+  const ours = await crawl(world, [...["ours", "second", "locked"].flatMap(pathsOf), ...badges]);
+  const theirs = await crawl(world, pathsOf("theirs"));
+  const atHost = await crawl(world, ["/", "/status.json", "/history"], "status.team.example");
   const hits: string[] = [];
   const forbidden: [words: RegExp, where: typeof ours][] = [
     [/canary/i, ours],
@@ -284,7 +297,7 @@ test("no public path shows private data or data of another organization", async 
         new RegExp(`\\S{0,20}(?:${words.source})\\S{0,40}`, `g${words.flags}`),
       ))
         hits.push(`${path}: ${found}`);
-  for (const secret of [...made.secrets, Buffer.from(mark).toString("base64").slice(0, 7)])
+  for (const secret of [...world.secrets, Buffer.from(mark).toString("base64").slice(0, 7)])
     for (const where of [ours, theirs, atHost])
       for (const [path, { text }] of where)
         if (text.includes(secret)) hits.push(`${path}: ${secret}`);
@@ -310,7 +323,7 @@ test("no public path shows private data or data of another organization", async 
 
 test("the docs and the health check contain nothing of any organization", async () => {
   await using site = await startTarget();
-  await using made = await fullHouse(site);
+  await using world = await fullHouse(site);
   for (const path of [
     "/",
     "/docs",
@@ -322,9 +335,10 @@ test("the docs and the health check contain nothing of any organization", async 
     "/nothing",
   ]) {
     const headers = { Host: "localhost" };
-    const response = await made.app.handle(new Request(`http://localhost${path}`, { headers }));
+    const response = await world.app.handle(new Request(`http://localhost${path}`, { headers }));
     const text = JSON.stringify([...response.headers]) + (await response.text());
     expect([path, /canary-/i.test(text)]).toEqual([path, false]);
-    for (const secret of made.secrets) expect([path, text.includes(secret)]).toEqual([path, false]);
+    for (const secret of world.secrets)
+      expect([path, text.includes(secret)]).toEqual([path, false]);
   }
 });

@@ -15,12 +15,12 @@ import {
 
 describe("the default page", () => {
   test("exists for every new organization, complete and without problems", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     for (const [slug, title] of [
       ["ours", "Ours"],
       ["theirs", "Theirs"],
     ]) {
-      const { text, type, headers } = await made.readHtml(`/status/${slug}`);
+      const { text, type, headers } = await visitor.readHtml(`/status/${slug}`);
       expect(type).toBe("text/html; charset=utf-8");
       expect(headers.get("cache-control")).toBe("no-cache");
       expect(readWords(text, "title")).toEqual([title ?? ""]);
@@ -29,9 +29,9 @@ describe("the default page", () => {
   });
 
   test("runs only its own script file, and its only inline style is its accent", async () => {
-    await using made = await createVisitor();
-    await made.publish({ accentColor: "#2563eb", theme: "dark" });
-    const { text, headers } = await made.readHtml("/status/ours");
+    await using visitor = await createVisitor();
+    await visitor.publish({ accentColor: "#2563eb", theme: "dark" });
+    const { text, headers } = await visitor.readHtml("/status/ours");
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
     expect([headers.get("x-content-type-options"), headers.get("referrer-policy")]).toEqual([
@@ -49,8 +49,8 @@ describe("the default page", () => {
   });
 
   test("names the files that the site serves", async () => {
-    await using made = await createVisitor();
-    const { text } = await made.readHtml("/status/ours");
+    await using visitor = await createVisitor();
+    const { text } = await visitor.readHtml("/status/ours");
     const paths = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
       ([, path = ""]) => path,
     );
@@ -72,8 +72,8 @@ describe("the default page", () => {
 
 describe("sections", () => {
   test("show groups in their order and chosen monitors, with public names if they have one", async () => {
-    await using made = await createVisitor();
-    const { group, monitor, publish, readHtml: read } = made;
+    await using visitor = await createVisitor();
+    const { group, monitor, publish, readHtml: read } = visitor;
     const [a, b, c] = [
       (await monitor({ name: "db-1" })).id,
       (await monitor({ name: "db-2" })).id,
@@ -90,8 +90,8 @@ describe("sections", () => {
   });
 
   test("use a monitor's public name everywhere on the page", async () => {
-    await using made = await createVisitor();
-    const { group, monitor, publish, readHtml: read, changeMonitor, restart } = made;
+    await using visitor = await createVisitor();
+    const { group, monitor, publish, readHtml: read, changeMonitor, restart } = visitor;
     const { id } = await monitor({ name: "db-1.internal" });
     const groupId = (await group({ name: "Databases" })).id;
     await publish({ sections: [{ groupId }, buildSection("Partners", [id, "Orders"])] });
@@ -102,7 +102,7 @@ describe("sections", () => {
   });
 
   test("show descriptions of monitors if the page asks for it, and only there", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     const {
       group,
       monitor,
@@ -111,7 +111,7 @@ describe("sections", () => {
       readHtml: read,
       changeMonitor,
       restart,
-    } = made;
+    } = visitor;
     const described = (description: string) => monitor({ description });
     const [a, b, c] = [
       await described("Orders &\n<b>"),
@@ -127,7 +127,7 @@ describe("sections", () => {
       ],
     });
     await page({ slug: "second", sections: [{ groupId }] });
-    const shown = async (slug: string) => {
+    const readShown = async (slug: string) => {
       const json = (await read(`/status/${slug}.json`)).json();
       const { components } = (await read(`/status/${slug}/api/v2/components.json`)).json();
       return [
@@ -141,20 +141,20 @@ describe("sections", () => {
       ];
     };
     const text = "Orders &\n<b>";
-    expect(await shown("ours")).toEqual([
+    expect(await readShown("ours")).toEqual([
       [text],
       [text, undefined, undefined],
       [escapeTags(text), null, null],
     ]);
-    expect(await shown("second")).toEqual([[], [undefined, undefined], [null, null]]);
+    expect(await readShown("second")).toEqual([[], [undefined, undefined], [null, null]]);
     await changeMonitor(a.id, { description: "Bought things" });
     await restart();
-    expect((await shown("ours"))[0]).toEqual(["Bought things"]);
+    expect((await readShown("ours"))[0]).toEqual(["Bought things"]);
   });
 
   test("show a state in words, each monitor once, and empty sections as such", async () => {
-    await using made = await createVisitor();
-    const { createJob: job, monitor, publish, readHtml: read } = made;
+    await using visitor = await createVisitor();
+    const { createJob: job, monitor, publish, readHtml: read } = visitor;
     const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
     const paused = await monitor({ name: "Paused one", paused: true });
     await up.report();
@@ -178,27 +178,27 @@ describe("sections", () => {
   });
 
   test("show a paused group within a second, and its states again afterwards", async () => {
-    await using made = await createVisitor();
-    const { createJob: job, group, pauseGroup, publish, readHtml: read, restart } = made;
+    await using visitor = await createVisitor();
+    const { createJob: job, group, pauseGroup, publish, readHtml: read, restart } = visitor;
     const down = await job({ name: "Down" });
     await down.report({ status: "down" });
     const { id } = await group({ monitorIds: [down.id] });
     await publish({ sections: [{ name: "Jobs", groupId: id, monitors: [] }] });
-    const said = async () => {
+    const readText = async () => {
       await restart();
       const { text } = await read("/status/ours");
       return [readWords(text, "h1"), readWords(text, ".word")].flat();
     };
-    expect(await said()).toEqual(["Down is down", "Down"]);
+    expect(await readText()).toEqual(["Down is down", "Down"]);
     await pauseGroup(id, true);
-    expect(await said()).toEqual(["No status yet", "Paused"]);
+    expect(await readText()).toEqual(["No status yet", "Paused"]);
     await pauseGroup(id, false);
-    expect(await said()).toEqual(["No status yet", "Not checked yet"]);
+    expect(await readText()).toEqual(["No status yet", "Not checked yet"]);
   });
 
   test("are omitted while they are paused if the page chooses so; their incidents remain", async () => {
-    await using made = await createVisitor();
-    const { api, group, monitor, pauseGroup, publish, readHtml: read, restart } = made;
+    await using visitor = await createVisitor();
+    const { api, group, monitor, pauseGroup, publish, readHtml: read, restart } = visitor;
     const [one, other] = [await monitor({ name: "Broken" }), await monitor({ name: "Works" })];
     const { id } = await group({ monitorIds: [one.id] });
     const sections = [{ groupId: id }, buildSection("Others", other.id)];
@@ -216,8 +216,8 @@ describe("sections", () => {
   });
 
   test("of a deleted group are removed, with the names they gave", async () => {
-    await using made = await createVisitor();
-    const { api, group, monitor, publish, readHtml: read, get } = made;
+    await using visitor = await createVisitor();
+    const { api, group, monitor, publish, readHtml: read, get } = visitor;
     const { id } = await monitor();
     const groupId = (await group({ monitorIds: [id] })).id;
     await publish({ sections: [{ groupId, monitors: [{ id, name: "Public" }] }] });
@@ -229,8 +229,8 @@ describe("sections", () => {
 
 describe("a page that is not public", () => {
   test("gives the same 404, whether it is hidden, private or unknown", async () => {
-    await using made = await createVisitor();
-    const { api, createIncident: incident, monitor, createPage: page, get } = made;
+    await using visitor = await createVisitor();
+    const { api, createIncident: incident, monitor, createPage: page, get } = visitor;
     const [shown, free] = [await monitor(), await monitor()];
     const sections = [buildSection("All", shown.id)];
     const { id } = await page({
@@ -242,7 +242,9 @@ describe("a page that is not public", () => {
     const logo = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
     expect((await api("PUT", `/api/v1/status-pages/${id}/logo`, logo)).status).toBe(200);
     const [open, secret] = [await incident(), await incident({ public: false })];
-    const theirs = await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    const theirs = await visitor.theirs.api("POST", "/api/v1/incidents", {
+      body: { title: "Slow" },
+    });
     const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];
     const paths = [
       ...["hidden", "unknown"].flatMap((slug) =>
@@ -265,32 +267,35 @@ describe("a page that is not public", () => {
       "/badge/monitor/7/status.svg",
       `/badge/monitor/${shown.id}/name.svg`,
     ];
-    const told = ({ status, headers, text }: SiteResponse) => [status, [...headers], text];
-    const unknown = told(await get("/status/nobody"));
-    const unknownBadge = told(await get(`/badge/monitor/${unknownId}/status.svg`));
+    const summarize = ({ status, headers, text }: SiteResponse) => [status, [...headers], text];
+    const unknown = summarize(await get("/status/nobody"));
+    const unknownBadge = summarize(await get(`/badge/monitor/${unknownId}/status.svg`));
     expect([unknown[0], unknownBadge[0]]).toEqual([404, 404]);
     for (const path of paths) {
       const same = path.startsWith("/badge/") ? unknownBadge : unknown;
-      expect([path, ...told(await get(path))]).toEqual([path, ...same]);
+      expect([path, ...summarize(await get(path))]).toEqual([path, ...same]);
     }
-    await made.restart();
-    expect(told(await get("/", { host: "hidden.example" }))).toEqual(unknown);
+    await visitor.restart();
+    expect(summarize(await get("/", { host: "hidden.example" }))).toEqual(unknown);
   });
 
   test("accepts only GET and HEAD", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     for (const method of ["PUT", "PATCH", "DELETE"])
-      expect([method, (await made.get("/status/ours", { method })).status]).toEqual([method, 404]);
-    expect((await made.get("/status/ours", { method: "POST", form: {} })).status).toBe(404);
-    expect((await made.ask("/status/ours", { method: "HEAD" }))?.status).toBe(200);
+      expect([method, (await visitor.get("/status/ours", { method })).status]).toEqual([
+        method,
+        404,
+      ]);
+    expect((await visitor.get("/status/ours", { method: "POST", form: {} })).status).toBe(404);
+    expect((await visitor.ask("/status/ours", { method: "HEAD" }))?.status).toBe(200);
   });
 });
 
 describe("a host of its own", () => {
   const host = "status.team.example";
   test("has the whole page at its root, in any case and on any port", async () => {
-    await using made = await createVisitor();
-    const { publish, restart, readHtml: read, ask, createIncident: incident } = made;
+    await using visitor = await createVisitor();
+    const { publish, restart, readHtml: read, ask, createIncident: incident } = visitor;
     await publish({ hosts: [host] });
     const { id } = await incident();
     await restart();
@@ -316,8 +321,8 @@ describe("a host of its own", () => {
   });
 
   test("shares one copy and one canonical address with nine others, on any port", async () => {
-    await using made = await createVisitor();
-    const { publish, restart, readHtml: read, createIncident: incident } = made;
+    await using visitor = await createVisitor();
+    const { publish, restart, readHtml: read, createIncident: incident } = visitor;
     const hosts = [host, ...Array.from({ length: 9 }, (_, index) => `s${index}.example`)];
     await publish({ hosts });
     await restart();
@@ -337,15 +342,15 @@ describe("a host of its own", () => {
     }
     await incident();
     for (const name of hosts)
-      for (const asked of [name, `${name.toUpperCase()}.`, `${name}:3210`, `${name}:8080`])
+      for (const request of [name, `${name.toUpperCase()}.`, `${name}:3210`, `${name}:8080`])
         for (const [path, text] of first)
-          expect([asked, (await read(path, { host: asked })).text]).toEqual([asked, text]);
+          expect([request, (await read(path, { host: request })).text]).toEqual([request, text]);
     expect((await read("/status/ours.json")).text).toBe(first.get("/status.json") ?? "");
   });
 
   test("that belongs to the appliance has no effect, even if it is in the database", async () => {
-    await using made = await createVisitor();
-    const { ask, database, publish, restart } = made;
+    await using visitor = await createVisitor();
+    const { ask, database, publish, restart } = visitor;
     await publish({ hosts: ["status.team.example"] });
     for (const name of ["status.example", "box.example", "localhost", "nas", "127.0.0.1"]) {
       database.run("UPDATE status_page_hosts SET host = ?", [name]);
@@ -362,8 +367,8 @@ describe("a host of its own", () => {
   });
 
   test("serves its own page, not another organization's", async () => {
-    await using made = await createVisitor();
-    const { publish, restart, readHtml: read, theirs } = made;
+    await using visitor = await createVisitor();
+    const { publish, restart, readHtml: read, theirs } = visitor;
     const { json } = await theirs.api("GET", "/api/v1/status-pages");
     const path = `/api/v1/status-pages/${json.data[0].id}`;
     await theirs.api("PATCH", path, { body: { hosts: ["theirs.example"] } });
@@ -377,8 +382,8 @@ describe("a host of its own", () => {
 });
 
 test("a logo is served with its type, and an SVG that is opened directly can do nothing", async () => {
-  await using made = await createVisitor();
-  const { api, defaultPage, readHtml: read, restart } = made;
+  await using visitor = await createVisitor();
+  const { api, defaultPage, readHtml: read, restart } = visitor;
   const path = `/api/v1/status-pages/${(await defaultPage()).id}/logo`;
   for (const [type, raw] of [
     ["image/png", pixel.png],
@@ -398,8 +403,8 @@ test("a logo is served with its type, and an SVG that is opened directly can do 
 });
 
 test("only the full address of a public page's logo is cached for long", async () => {
-  await using made = await createVisitor();
-  const { api, defaultPage, publish, readHtml: read, restart } = made;
+  await using visitor = await createVisitor();
+  const { api, defaultPage, publish, readHtml: read, restart } = visitor;
   await publish({ hosts: ["status.team.example"] });
   const { id } = await defaultPage();
   const image = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
@@ -422,15 +427,15 @@ test("only the full address of a public page's logo is cached for long", async (
   await publish({ visibility: "password", password: "open sesame" });
   await restart();
   const form = { password: "open sesame" };
-  const opened = await made.get("/status/ours", { method: "POST", form });
+  const opened = await visitor.get("/status/ours", { method: "POST", form });
   const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
   for (const path of [whole, "/status/ours/logo"])
     expect(await caching(path, undefined, { cookie })).toBe("private, no-cache");
 });
 
 test("without the style sheet, name, state, since, uptime and latency are separate words in this order", async () => {
-  await using made = await createVisitor();
-  const { createJob: job, publish, insertPastHeartbeats: past, restart, readHtml: read } = made;
+  await using visitor = await createVisitor();
+  const { createJob: job, publish, insertPastHeartbeats: past, restart, readHtml: read } = visitor;
   const { id, report } = await job({ name: "database" });
   await past(id, { ago: 3_600_000, seconds: 3_600 });
   await report({ latency_ms: "34" });
@@ -445,7 +450,7 @@ test("without the style sheet, name, state, since, uptime and latency are separa
 });
 
 test("a link to an incident has a preview with its title, its state and the page's logo", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   const {
     api,
     defaultPage,
@@ -453,7 +458,7 @@ test("a link to an incident has a preview with its title, its state and the page
     postUpdate: post,
     readHtml: read,
     restart,
-  } = made;
+  } = visitor;
   const { id } = await incident({
     title: "Zahlungen „scheitern“ <b>",
     message: "**Wir** schauen.",

@@ -127,8 +127,8 @@ async function v2({ readHtml: read }: Visitor, name: keyof typeof shapes, slug =
 }
 
 /** A page of two sections with an outage, an open incident and a resolved one. */
-async function story() {
-  const made = await createVisitor();
+async function setUpStory() {
+  const visitor = await createVisitor();
   const {
     createIncident: incident,
     createJob: job,
@@ -136,7 +136,7 @@ async function story() {
     monitor,
     publish,
     time: clock,
-  } = made;
+  } = visitor;
   const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
   const paused = await monitor({ paused: true });
   await up.report();
@@ -150,21 +150,21 @@ async function story() {
   clock.now += 60_000;
   await post(over.id, { status: "resolved" });
   const open = await incident({ title: "Open", severity: "critical", monitorId: down.id });
-  await made.restart();
-  return { ...made, up, down, paused, over, open };
+  await visitor.restart();
+  return { ...visitor, up, down, paused, over, open };
 }
 
 test("every document has its published shape, on a full page and on an empty one", async () => {
-  await using made = await story();
-  for (const name of v2Names) await v2(made, name);
-  for (const name of v2Names) await v2(made, name, "theirs");
+  await using world = await setUpStory();
+  for (const name of v2Names) await v2(world, name);
+  for (const name of v2Names) await v2(world, name, "theirs");
 });
 
 describe("components", () => {
   test("are the sections as groups, and their monitors", async () => {
-    await using made = await story();
-    const { up, down, paused } = made;
-    const { components: all } = await v2(made, "components");
+    await using world = await setUpStory();
+    const { up, down, paused } = world;
+    const { components: all } = await v2(world, "components");
     expect(
       all.map(
         ({
@@ -190,21 +190,21 @@ describe("components", () => {
     ]);
     expect([all[0].components, all[3].components]).toEqual([[up.id, down.id], [paused.id]]);
     expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
-    const { page: head } = await v2(made, "status");
+    const { page: head } = await v2(world, "status");
     for (const one of all) expect(one.page_id).toBe(head.id);
   });
 });
 
 describe("incidents", () => {
   test("are all or only the open ones, newest first, with their affected components", async () => {
-    await using made = await story();
-    const { down, open, over } = made;
-    const ids = async (name: "incidents" | "incidents/unresolved" | "summary") =>
-      (await v2(made, name)).incidents.map(({ id }: { id: string }) => id);
-    expect(await ids("incidents")).toEqual([open.id, over.id]);
-    expect(await ids("incidents/unresolved")).toEqual([open.id]);
-    expect(await ids("summary")).toEqual([open.id]);
-    const [first, second] = (await v2(made, "incidents")).incidents;
+    await using world = await setUpStory();
+    const { down, open, over } = world;
+    const readIds = async (name: "incidents" | "incidents/unresolved" | "summary") =>
+      (await v2(world, name)).incidents.map(({ id }: { id: string }) => id);
+    expect(await readIds("incidents")).toEqual([open.id, over.id]);
+    expect(await readIds("incidents/unresolved")).toEqual([open.id]);
+    expect(await readIds("summary")).toEqual([open.id]);
+    const [first, second] = (await v2(world, "incidents")).incidents;
     expect(first).toMatchObject({
       impact: "critical",
       resolved_at: null,
@@ -225,12 +225,12 @@ describe("incidents", () => {
   });
 
   test("are the newest 50", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     for (let count = 0; count < 51; count++) {
-      made.time.now += 1_000;
-      await made.createIncident({ title: `Number ${count}` });
+      visitor.time.now += 1_000;
+      await visitor.createIncident({ title: `Number ${count}` });
     }
-    const { incidents: all } = await v2(made, "incidents");
+    const { incidents: all } = await v2(visitor, "incidents");
     expect([all.length, all[0].name, all[49].name]).toEqual([50, "Number 50", "Number 1"]);
   });
 });
@@ -258,22 +258,22 @@ describe("the indicator", () => {
   ];
   for (const { jobs, incident, work, is, says } of cases)
     test(`is ${is} with ${JSON.stringify({ jobs, incident, work })}`, async () => {
-      await using made = await createVisitor();
+      await using visitor = await createVisitor();
       const ids = [];
       for (const state of jobs) {
         const fields = { name: state, degradedAfterMs: 500, paused: state === "paused" };
-        const job = await made.createJob(fields);
+        const job = await visitor.createJob(fields);
         if (state !== "paused")
           await job.report(state === "slow" ? { latency_ms: "900" } : { status: state });
         ids.push(job.id);
       }
-      await made.publish({ sections: [buildSection("Jobs", ...ids)] });
-      const { id } = await made.createIncident({ severity: "critical" });
-      await made.postUpdate(id, { status: "resolved" });
-      if (incident !== undefined) await made.createIncident({ severity: incident });
-      if (work) await plan(made);
-      const { status: said } = await v2(made, "status");
-      expect(said).toEqual({ indicator: is, description: says });
+      await visitor.publish({ sections: [buildSection("Jobs", ...ids)] });
+      const { id } = await visitor.createIncident({ severity: "critical" });
+      await visitor.postUpdate(id, { status: "resolved" });
+      if (incident !== undefined) await visitor.createIncident({ severity: incident });
+      if (work) await plan(visitor);
+      const { status: text } = await v2(visitor, "status");
+      expect(text).toEqual({ indicator: is, description: says });
     });
 });
 
@@ -298,10 +298,10 @@ describe("scheduled maintenance", () => {
     summary: "summary",
   } as const;
 
-  async function told(made: Visitor) {
-    await made.restart();
+  async function summarize(visitor: Visitor) {
+    await visitor.restart();
     const of = async (name: keyof typeof names) =>
-      (await v2(made, names[name])).scheduled_maintenances.map(
+      (await v2(visitor, names[name])).scheduled_maintenances.map(
         ({ name, status }: { name: string; status: string }) => [name, status],
       );
     return {
@@ -313,28 +313,28 @@ describe("scheduled maintenance", () => {
   }
 
   test("is upcoming, active or completed; the summary leaves out completed maintenance", async () => {
-    await using made = await createVisitor();
-    await plan(made);
+    await using visitor = await createVisitor();
+    await plan(visitor);
     const later = { startsAt: "2026-11-21T09:00:00.000Z", endsAt: "2026-11-21T12:00:00.000Z" };
-    await plan(made, { title: "Disks", ...later });
+    await plan(visitor, { title: "Disks", ...later });
     const [running, waiting] = [
       ["Firmware", "in_progress"],
       ["Disks", "scheduled"],
     ];
-    expect(await told(made)).toEqual({
+    expect(await summarize(visitor)).toEqual({
       all: [waiting, running],
       upcoming: [waiting],
       active: [running],
       summary: [running, waiting],
     });
-    made.time.now += 3 * 3_600_000;
-    expect(await told(made)).toEqual({
+    visitor.time.now += 3 * 3_600_000;
+    expect(await summarize(visitor)).toEqual({
       all: [waiting, ["Firmware", "completed"]],
       upcoming: [waiting],
       active: [],
       summary: [waiting],
     });
-    const [, over] = (await v2(made, "scheduled-maintenances")).scheduled_maintenances;
+    const [, over] = (await v2(visitor, "scheduled-maintenances")).scheduled_maintenances;
     expect(over).toMatchObject({
       resolved_at: "2026-11-20T12:00:00.000Z",
       updated_at: "2026-11-20T12:00:00.000Z",
@@ -347,14 +347,18 @@ describe("scheduled maintenance", () => {
   });
 
   test("names the components that the page shows, from its monitors and groups", async () => {
-    await using made = await createVisitor();
-    const [shop, mail, other] = [await made.monitor(), await made.monitor(), await made.monitor()];
-    const group = await made.group({ monitorIds: [mail.id, other.id] });
-    await made.publish({
+    await using visitor = await createVisitor();
+    const [shop, mail, other] = [
+      await visitor.monitor(),
+      await visitor.monitor(),
+      await visitor.monitor(),
+    ];
+    const group = await visitor.group({ monitorIds: [mail.id, other.id] });
+    await visitor.publish({
       sections: [buildSection("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])],
     });
-    await plan(made, { monitorIds: [shop.id], groupIds: [group.id] });
-    const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
+    await plan(visitor, { monitorIds: [shop.id], groupIds: [group.id] });
+    const [one] = (await v2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components).toMatchObject([
       { id: shop.id, name: "Web shop" },
       { id: mail.id, name: "Mail" },
@@ -363,25 +367,25 @@ describe("scheduled maintenance", () => {
   });
 
   test("names at most a hundred components, and a feed fifty of them", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     const monitorIds: string[] = [];
-    for (let count = 0; count < 120; count++) monitorIds.push((await made.monitor()).id);
-    const { id: groupId } = await made.group({ monitorIds });
-    await made.publish({ sections: [{ name: "All", groupId, monitors: [] }] });
-    await plan(made, { groupIds: [groupId] });
-    const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
+    for (let count = 0; count < 120; count++) monitorIds.push((await visitor.monitor()).id);
+    const { id: groupId } = await visitor.group({ monitorIds });
+    await visitor.publish({ sections: [{ name: "All", groupId, monitors: [] }] });
+    await plan(visitor, { groupIds: [groupId] });
+    const [one] = (await v2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components.map(({ id }: { id: string }) => id)).toEqual(monitorIds.slice(0, 100));
     expect(one.incident_updates[0].affected_components).toHaveLength(100);
-    expect((await made.readHtml("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
+    expect((await visitor.readHtml("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
   });
 
   test("has a stable id per occurrence, as do its updates", async () => {
-    await using made = await createVisitor();
-    const id = await plan(made);
-    const daily = await plan(made, { title: "Daily", rrule: "FREQ=DAILY" });
+    await using visitor = await createVisitor();
+    const id = await plan(visitor);
+    const daily = await plan(visitor, { title: "Daily", rrule: "FREQ=DAILY" });
     const idsOf = async () => {
-      await made.restart();
-      const { scheduled_maintenances: all } = await v2(made, "scheduled-maintenances");
+      await visitor.restart();
+      const { scheduled_maintenances: all } = await v2(visitor, "scheduled-maintenances");
       expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
       return new Map<string, Json>(
         all.map((one: Json) => [`${one.name} ${one.scheduled_for}`, one]),
@@ -389,72 +393,72 @@ describe("scheduled maintenance", () => {
     };
     const before = await idsOf();
     expect(before.size).toBe(4);
-    made.time.now += 86_400_000;
+    visitor.time.now += 86_400_000;
     const after = await idsOf();
-    let kept = 0;
+    let stored = 0;
     for (const [key, one] of before) {
       const same = after.get(key);
       if (same === undefined) continue;
-      kept++;
+      stored++;
       expect(same.id).toBe(one.id);
       const updates = one.incident_updates.map(({ id }: { id: string }) => id);
       expect(
         same.incident_updates.map(({ id }: { id: string }) => id).slice(-updates.length),
       ).toEqual(updates);
     }
-    expect(kept).toBe(4);
+    expect(stored).toBe(4);
     expect([...after.values()].map((one) => one.id)).toContain(id);
     expect([...after.values()].map((one) => one.id)).not.toContain(daily);
   });
 });
 
 test("the page's update time is that of a change, not of a request", async () => {
-  await using made = await story();
+  await using world = await setUpStory();
   const updatedAt = async () => {
-    await made.restart();
-    const all = await Promise.all(v2Names.map(async (name) => (await v2(made, name)).page));
+    await world.restart();
+    const all = await Promise.all(v2Names.map(async (name) => (await v2(world, name)).page));
     const [first, ...others] = new Set(all.map(({ updated_at }) => updated_at));
     expect(others).toEqual([]);
     return first as string;
   };
-  const changed = async (change: () => Promise<unknown>) => {
-    made.time.now += 60_000;
+  const applyChange = async (change: () => Promise<unknown>) => {
+    world.time.now += 60_000;
     await change();
-    const at = new Date(made.time.now).toISOString();
+    const at = new Date(world.time.now).toISOString();
     expect(await updatedAt()).toBe(at);
-    made.time.now += 86_400_000;
+    world.time.now += 86_400_000;
     expect(await updatedAt()).toBe(at);
   };
-  await changed(() => made.postUpdate(made.open.id, { message: "Still." }));
-  await changed(() => made.postUpdate(made.open.id, { severity: "minor" }));
-  await changed(() => made.publish({ title: "Ours alone" }));
-  await changed(() => made.down.report());
-  const startsAt = new Date(made.time.now + 3_600_000).toISOString();
-  const endsAt = new Date(made.time.now + 7_200_000).toISOString();
-  await plan(made, { startsAt, endsAt });
-  made.time.now += 86_400_000;
+  await applyChange(() => world.postUpdate(world.open.id, { message: "Still." }));
+  await applyChange(() => world.postUpdate(world.open.id, { severity: "minor" }));
+  await applyChange(() => world.publish({ title: "Ours alone" }));
+  await applyChange(() => world.down.report());
+  const startsAt = new Date(world.time.now + 3_600_000).toISOString();
+  const endsAt = new Date(world.time.now + 7_200_000).toISOString();
+  await plan(world, { startsAt, endsAt });
+  world.time.now += 86_400_000;
   expect(await updatedAt()).toBe(endsAt);
-  made.time.now += 30 * 86_400_000;
-  await made.postUpdate(made.open.id, { status: "resolved" });
+  world.time.now += 30 * 86_400_000;
+  await world.postUpdate(world.open.id, { status: "resolved" });
   const at = await updatedAt();
-  made.time.now += 30 * 86_400_000;
+  world.time.now += 30 * 86_400_000;
   expect(await updatedAt()).toBe(at);
-  const { components: all } = await v2(made, "components");
+  const { components: all } = await v2(world, "components");
   expect(all.every(({ updated_at }: { updated_at: string }) => updated_at <= at)).toBe(true);
 });
 
 describe("what clients compare", () => {
   test("updates of an automatic incident have the old and new component status", async () => {
-    await using made = await createVisitor();
-    const job = await made.createJob({ name: "API", autoIncidentSeverity: "major" });
+    await using visitor = await createVisitor();
+    const job = await visitor.createJob({ name: "API", autoIncidentSeverity: "major" });
     await job.report();
-    await made.publish({ sections: [buildSection("Jobs", job.id)] });
-    made.time.now += 60_000;
+    await visitor.publish({ sections: [buildSection("Jobs", job.id)] });
+    visitor.time.now += 60_000;
     await job.report({ status: "down" });
-    made.time.now += 60_000;
+    visitor.time.now += 60_000;
     await job.report();
-    await made.restart();
-    const [one] = (await v2(made, "incidents")).incidents;
+    await visitor.restart();
+    const [one] = (await v2(visitor, "incidents")).incidents;
     const changes = one.incident_updates.map(({ affected_components: [{ ...change }] }: Json) => [
       change.code,
       change.old_status,
@@ -468,13 +472,13 @@ describe("what clients compare", () => {
   });
 
   test("manual updates leave component statuses unknown, and incidents without monitors have none", async () => {
-    await using made = await createVisitor();
-    const { id: monitorId } = await made.monitor({ name: "Shop" });
-    await made.publish({ sections: [buildSection("All", monitorId)] });
-    await made.createIncident({ title: "General" });
-    await made.createIncident({ title: "Shop", monitorId });
-    await made.restart();
-    const [shop, general] = (await v2(made, "incidents")).incidents;
+    await using visitor = await createVisitor();
+    const { id: monitorId } = await visitor.monitor({ name: "Shop" });
+    await visitor.publish({ sections: [buildSection("All", monitorId)] });
+    await visitor.createIncident({ title: "General" });
+    await visitor.createIncident({ title: "Shop", monitorId });
+    await visitor.restart();
+    const [shop, general] = (await v2(visitor, "incidents")).incidents;
     expect(general.incident_updates[0].affected_components).toBeNull();
     expect(shop.incident_updates[0].affected_components).toEqual([
       { code: monitorId, name: "Shop", old_status: null, new_status: null },
@@ -482,32 +486,34 @@ describe("what clients compare", () => {
   });
 
   test("a component has its own address, and one that the page does not show has none", async () => {
-    await using made = await story();
-    const { components: all } = await v2(made, "components");
+    await using world = await setUpStory();
+    const { components: all } = await v2(world, "components");
     for (const one of all) {
-      const { status, json } = await made.readHtml(`/status/ours/api/v2/components/${one.id}.json`);
+      const { status, json } = await world.readHtml(
+        `/status/ours/api/v2/components/${one.id}.json`,
+      );
       expect(status).toBe(200);
       expect(z.strictObject({ page, component }).parse(json()).component).toEqual(one);
     }
-    const hidden = await made.monitor({ name: "Hidden" });
+    const hidden = await world.monitor({ name: "Hidden" });
     for (const id of [hidden.id, Bun.randomUUIDv7(), "none"])
-      expect((await made.get(`/status/ours/api/v2/components/${id}.json`)).status).toBe(404);
+      expect((await world.get(`/status/ours/api/v2/components/${id}.json`)).status).toBe(404);
   });
 
   test("sections have stable ids in any order and next to any other sections", async () => {
-    await using made = await createVisitor();
-    const { api } = made;
-    const [a, b] = [await made.monitor({ name: "A" }), await made.monitor({ name: "B" })];
-    const group = await made.group({ name: "Group", monitorIds: [b.id] });
+    await using visitor = await createVisitor();
+    const { api } = visitor;
+    const [a, b] = [await visitor.monitor({ name: "A" }), await visitor.monitor({ name: "B" })];
+    const group = await visitor.group({ name: "Group", monitorIds: [b.id] });
     const [one, two, three] = [
       buildSection("One", a.id),
       { groupId: group.id },
       buildSection("Three"),
     ];
-    const { id } = await made.publish({ sections: [one, two, three] });
+    const { id } = await visitor.publish({ sections: [one, two, three] });
     const idsBy = async () => {
-      await made.restart();
-      const { components: all } = await v2(made, "components");
+      await visitor.restart();
+      const { components: all } = await v2(visitor, "components");
       const groups = all.filter(({ group }: Json) => group);
       return Object.fromEntries(groups.map(({ name, id }: Json) => [name, id]));
     };
@@ -523,16 +529,16 @@ describe("what clients compare", () => {
   });
 
   test("each maintenance has its own link, to its position on the page", async () => {
-    await using made = await createVisitor();
-    await plan(made, { title: "One" });
-    await plan(made, {
+    await using visitor = await createVisitor();
+    await plan(visitor, { title: "One" });
+    await plan(visitor, {
       title: "Two",
       startsAt: "2026-11-21T09:00:00.000Z",
       endsAt: "2026-11-21T10:00:00.000Z",
     });
-    await made.restart();
-    const { text } = await made.readHtml("/status/ours");
-    const links = (await v2(made, "scheduled-maintenances")).scheduled_maintenances.map(
+    await visitor.restart();
+    const { text } = await visitor.readHtml("/status/ours");
+    const links = (await v2(visitor, "scheduled-maintenances")).scheduled_maintenances.map(
       ({ shortlink }: Json) => shortlink,
     );
     expect(new Set(links).size).toBe(2);
@@ -540,17 +546,17 @@ describe("what clients compare", () => {
   });
 
   test("feeds are also at Statuspage's paths", async () => {
-    await using made = await createVisitor();
-    await made.publish({ hosts: ["status.team.example"] });
-    await made.createIncident();
-    await made.restart();
+    await using visitor = await createVisitor();
+    await visitor.publish({ hosts: ["status.team.example"] });
+    await visitor.createIncident();
+    await visitor.restart();
     for (const type of ["rss", "atom"])
       for (const [path, host] of [
         ["/status/ours", "localhost"],
         ["", "status.team.example"],
       ]) {
-        const own = await made.readHtml(`${path}/feed.${type}`, { host: host ?? "" });
-        const theirs = await made.readHtml(`${path}/history.${type}`, { host: host ?? "" });
+        const own = await visitor.readHtml(`${path}/feed.${type}`, { host: host ?? "" });
+        const theirs = await visitor.readHtml(`${path}/history.${type}`, { host: host ?? "" });
         expect([theirs.status, theirs.type, theirs.text]).toEqual([200, own.type, own.text]);
       }
   });

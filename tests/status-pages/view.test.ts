@@ -37,7 +37,7 @@ const page: PublicData["page"] = {
   updatedAt: "2026-11-01T10:00:00.000Z",
 };
 
-const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
+const buildMonitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   lastKnown: "up",
   notJudgedSince: null,
   id: "m",
@@ -53,7 +53,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   ...fields,
 });
 
-const incident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
+const buildIncident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
   id: "i",
   earlier: 0,
   title: "Slow answers",
@@ -87,7 +87,7 @@ function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, a
   return buildView(shown, at, english);
 }
 
-const totals = (fields: Partial<Totals>): Totals => ({
+const buildTotals = (fields: Partial<Totals>): Totals => ({
   upSeconds: 0,
   degradedSeconds: 0,
   downSeconds: 0,
@@ -99,8 +99,8 @@ const totals = (fields: Partial<Totals>): Totals => ({
 const thin = (text: string) => text.replaceAll(" %", "\u202f%");
 
 function shownDay(fields: Partial<Totals>) {
-  const days = new Map([[today, totals(fields)]]);
-  const [shown] = view({ monitors: [monitor({ days })] }).sections[0]?.monitors ?? [];
+  const days = new Map([[today, buildTotals(fields)]]);
+  const [shown] = view({ monitors: [buildMonitor({ days })] }).sections[0]?.monitors ?? [];
   return shown?.days.at(-1);
 }
 
@@ -147,9 +147,9 @@ describe("a day", () => {
     );
 
   test("is placed by its date in UTC, in any time zone of the page; today is the last", () => {
-    const days = new Map([[today - 89, totals({ downSeconds: 60 })]]);
+    const days = new Map([[today - 89, buildTotals({ downSeconds: 60 })]]);
     const timeZone = "Pacific/Auckland";
-    const shown = view({ monitors: [monitor({ days })], page: { timeZone } }).sections[0];
+    const shown = view({ monitors: [buildMonitor({ days })], page: { timeZone } }).sections[0];
     const bars = shown?.monitors[0]?.days ?? [];
     expect(bars).toHaveLength(90);
     expect(bars[0]).toMatchObject({ tone: "down", date: "2026-08-23" });
@@ -160,18 +160,19 @@ describe("a day", () => {
 describe("uptime", () => {
   test("is that of the displayed days, not of earlier ones", () => {
     const days = new Map([
-      [today, totals({ upSeconds: 60 })],
-      [today - 30, totals({ downSeconds: 60 })],
+      [today, buildTotals({ upSeconds: 60 })],
+      [today - 30, buildTotals({ downSeconds: 60 })],
     ]);
-    const uptime = (historyDays: number) =>
-      view({ monitors: [monitor({ days })], page: { historyDays } }).sections[0]?.monitors[0]
+    const buildUptime = (historyDays: number) =>
+      view({ monitors: [buildMonitor({ days })], page: { historyDays } }).sections[0]?.monitors[0]
         ?.figures.uptime;
-    expect([uptime(30), uptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
+    expect([buildUptime(30), buildUptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
   });
 
   test("without measurements is a dash, and maintenance alone is no measurement", () => {
-    const days = new Map([[today, totals({ maintenanceSeconds: 60 })]]);
-    const shown = view({ monitors: [monitor(), monitor({ days })] }).sections[0]?.monitors;
+    const days = new Map([[today, buildTotals({ maintenanceSeconds: 60 })]]);
+    const shown = view({ monitors: [buildMonitor(), buildMonitor({ days })] }).sections[0]
+      ?.monitors;
     expect(shown?.map(({ figures }) => figures.uptime)).toEqual(["–", "–"]);
   });
 
@@ -180,12 +181,12 @@ describe("uptime", () => {
     fc.assert(
       fc.property(seconds, seconds, (up, down) => {
         fc.pre(up + down > 0);
-        const said = formatPercent(up / (up + down));
-        expect(said).toMatch(/^(100|\d{1,2}\.\d\d)\u202f%$/);
-        const hundredths = BigInt(Math.round(Number.parseFloat(said) * 100));
+        const text = formatPercent(up / (up + down));
+        expect(text).toMatch(/^(100|\d{1,2}\.\d\d)\u202f%$/);
+        const hundredths = BigInt(Math.round(Number.parseFloat(text) * 100));
         const [part, whole] = [BigInt(up) * 10_000n, BigInt(up + down)];
         expect(hundredths * whole <= part && part - hundredths * whole < whole * 2n).toBe(true);
-        expect(said.startsWith("100")).toBe(down === 0);
+        expect(text.startsWith("100")).toBe(down === 0);
       }),
     );
   });
@@ -193,90 +194,99 @@ describe("uptime", () => {
 
 test("of a narrow window covers only its displayed days", () => {
   const days = new Map([
-    [today, totals({ upSeconds: 60 })],
-    [today - 30, totals({ downSeconds: 60 })],
+    [today, buildTotals({ upSeconds: 60 })],
+    [today - 30, buildTotals({ downSeconds: 60 })],
   ]);
   const createdAt = "2026-10-01T00:00:00.000Z";
-  const [shown] = view({ monitors: [monitor({ days, createdAt })] }).sections[0]?.monitors ?? [];
+  const [shown] =
+    view({ monitors: [buildMonitor({ days, createdAt })] }).sections[0]?.monitors ?? [];
   expect(shown?.figures).toEqual({ uptime: thin("50.00 %"), since: "since 1 Oct" });
   expect(shown?.recentFigures).toEqual({ uptime: thin("100 %"), since: null });
 });
 
 describe("the headline", () => {
-  const states = (...all: PublicMonitor["state"][]) =>
-    all.map((state, index) => monitor({ state, name: String.fromCodePoint(65 + index) }));
-  const major = incident({ severity: "major" });
-  const over = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
+  const buildStates = (...all: PublicMonitor["state"][]) =>
+    all.map((state, index) => buildMonitor({ state, name: String.fromCodePoint(65 + index) }));
+  const major = buildIncident({ severity: "major" });
+  const over = buildIncident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
-  const told = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
+  const message = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
   const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
   const recurrence = { plan: parseRule(null, now), timeZone: "UTC" };
-  const window = { ...recurrence, ...own, ...times, ...told };
+  const window = { ...recurrence, ...own, ...times, ...message };
   const cases: [tone: string, text: string, shown: Shown][] = [
     ["none", "No status yet", {}],
-    ["none", "No status yet", { monitors: states("paused", "pending") }],
-    ["degraded", "Some systems are affected", { incidents: [incident()] }],
-    ["up", "All systems are up", { monitors: states("up", "up") }],
-    ["up", "All systems are up", { monitors: states("up", "paused", "pending") }],
-    ["up", "All systems are up", { monitors: states("up"), incidents: [over] }],
+    ["none", "No status yet", { monitors: buildStates("paused", "pending") }],
+    ["degraded", "Some systems are affected", { incidents: [buildIncident()] }],
+    ["up", "All systems are up", { monitors: buildStates("up", "up") }],
+    ["up", "All systems are up", { monitors: buildStates("up", "paused", "pending") }],
+    ["up", "All systems are up", { monitors: buildStates("up"), incidents: [over] }],
     [
       "up",
       "All systems are up",
-      { monitors: states("up"), windows: [{ ...window, isRunning: false }] },
+      { monitors: buildStates("up"), windows: [{ ...window, isRunning: false }] },
     ],
     [
       "down",
       "B is down, C is degraded. Everything else is up.",
-      { monitors: states("up", "down", "degraded") },
+      { monitors: buildStates("up", "down", "degraded") },
     ],
-    ["down", "A is down", { monitors: states("down") }],
+    ["down", "A is down", { monitors: buildStates("down") }],
     [
       "down",
       "A, B and C are down. Everything else is up.",
-      { monitors: states("down", "down", "down", "up", "paused") },
+      { monitors: buildStates("down", "down", "down", "up", "paused") },
     ],
     [
       "down",
       "A, B and 2 more are down. 1 of 5 works.",
-      { monitors: states("down", "down", "down", "down", "up") },
+      { monitors: buildStates("down", "down", "down", "down", "up") },
     ],
-    ["down", "A is down. 1 of 3 works.", { monitors: states("down", "up", "maintenance") }],
+    ["down", "A is down. 1 of 3 works.", { monitors: buildStates("down", "up", "maintenance") }],
     [
       "down",
       "A is down. 2 of 4 work.",
       {
-        monitors: states("down", "up", "up", "up"),
-        incidents: [incident({ monitors: [{ id: "b", name: "B", impact: null }] })],
+        monitors: buildStates("down", "up", "up", "up"),
+        incidents: [buildIncident({ monitors: [{ id: "b", name: "B", impact: null }] })],
       },
     ],
     [
       "down",
       "A, B and 3 more are down, F is degraded. 2 of 8 work.",
-      { monitors: states("down", "down", "down", "down", "down", "degraded", "up", "up") },
+      { monitors: buildStates("down", "down", "down", "down", "down", "degraded", "up", "up") },
     ],
-    ["down", "A is down", { monitors: states("down", "up"), incidents: [incident()] }],
+    ["down", "A is down", { monitors: buildStates("down", "up"), incidents: [buildIncident()] }],
     [
       "down",
       "A is down. Everything else is up.",
       {
-        monitors: states("down", "up"),
-        incidents: [incident({ monitors: [{ id: "a", name: "A", impact: null }] })],
+        monitors: buildStates("down", "up"),
+        incidents: [buildIncident({ monitors: [{ id: "a", name: "A", impact: null }] })],
       },
     ],
     [
       "down",
       "One system is down. Everything else is up.",
-      { monitors: [monitor({ state: "down", name: "x".repeat(255) }), ...states("up")] },
+      { monitors: [buildMonitor({ state: "down", name: "x".repeat(255) }), ...buildStates("up")] },
     ],
-    ["down", "All systems are down", { monitors: states("down", "down", "paused", "pending") }],
+    [
+      "down",
+      "All systems are down",
+      { monitors: buildStates("down", "down", "paused", "pending") },
+    ],
     [
       "degraded",
       "B is degraded. 1 of 3 works.",
-      { monitors: states("up", "degraded", "maintenance") },
+      { monitors: buildStates("up", "degraded", "maintenance") },
     ],
-    ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [incident()] }],
-    ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [major] }],
-    ["maintenance", "Maintenance in progress", { monitors: states("up", "maintenance") }],
+    [
+      "degraded",
+      "Some systems are affected",
+      { monitors: buildStates("up"), incidents: [buildIncident()] },
+    ],
+    ["degraded", "Some systems are affected", { monitors: buildStates("up"), incidents: [major] }],
+    ["maintenance", "Maintenance in progress", { monitors: buildStates("up", "maintenance") }],
     ["maintenance", "Maintenance in progress", { windows: [{ ...window, isRunning: true }] }],
   ];
   for (const [tone, text, shown] of cases)
@@ -287,20 +297,20 @@ describe("the headline", () => {
       expect(view(shown).headline).toMatchObject({ tone, text }));
 
   test("counts the open incidents", () => {
-    const detail = (...incidents: PublicIncident[]) =>
-      view({ monitors: states("up"), incidents }).headline.detail;
-    expect(detail(over)).toBe("No open incidents.");
-    expect(detail(incident(), over)).toBe("One incident is being worked on.");
-    expect(detail(incident(), incident())).toBe("2 incidents are being worked on.");
+    const buildDetail = (...incidents: PublicIncident[]) =>
+      view({ monitors: buildStates("up"), incidents }).headline.detail;
+    expect(buildDetail(over)).toBe("No open incidents.");
+    expect(buildDetail(buildIncident(), over)).toBe("One incident is being worked on.");
+    expect(buildDetail(buildIncident(), buildIncident())).toBe("2 incidents are being worked on.");
   });
 });
 
 describe("an incident", () => {
   test("shows its duration so far in whole minutes, or its total duration", () => {
-    const [shown] = view({ incidents: [incident()] }).incidents;
+    const [shown] = view({ incidents: [buildIncident()] }).incidents;
     expect(shown).toMatchObject({ isOpen: true, length: "8 min" });
     const end = { status: "resolved", resolvedAt: "2026-11-20T09:52:29.000Z" } as const;
-    const after = view({ incidents: [incident(end)] });
+    const after = view({ incidents: [buildIncident(end)] });
     expect(after.incidents).toEqual([]);
     expect(after.all).toMatchObject([{ isOpen: false, length: "less than a minute" }]);
   });
@@ -318,7 +328,7 @@ describe("an incident", () => {
       { ...update, id: "1", message: "Looking." },
     ];
     const affected = { id: "m", name: "Shop", impact: null };
-    const [shown] = view({ incidents: [incident({ updates, monitors: [affected] })] }).all;
+    const [shown] = view({ incidents: [buildIncident({ updates, monitors: [affected] })] }).all;
     expect(shown).toMatchObject({ summary: "Found it.", affects: ["Shop"], severity: "Minor" });
     expect(shown?.updates[0]).toMatchObject({
       status: "Identified",
@@ -328,9 +338,9 @@ describe("an incident", () => {
 });
 
 describe("past incidents", () => {
-  const past = (at: string, timeZone: string, createdAt: string, resolvedAt: string | null) => {
+  const listPast = (at: string, timeZone: string, createdAt: string, resolvedAt: string | null) => {
     const status = resolvedAt === null ? ("identified" as const) : ("resolved" as const);
-    const incidents = [incident({ createdAt, resolvedAt, status })];
+    const incidents = [buildIncident({ createdAt, resolvedAt, status })];
     return view({ incidents, page: { timeZone } }, Date.parse(at)).past;
   };
 
@@ -345,13 +355,13 @@ describe("past incidents", () => {
     for (const [createdAt, resolvedAt, isPast] of cases)
       expect([
         createdAt,
-        past("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt).length,
+        listPast("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt).length,
       ]).toEqual([createdAt, isPast ? 1 : 0]);
   });
 
   test("cover seven days also across clock changes", () => {
     const count = (at: string, createdAt: string) =>
-      past(at, "Europe/Berlin", createdAt, createdAt).length;
+      listPast(at, "Europe/Berlin", createdAt, createdAt).length;
     expect(count("2026-03-30T22:30:00.000Z", "2026-03-24T23:00:00.000Z")).toBe(1);
     expect(count("2026-03-30T22:30:00.000Z", "2026-03-24T22:59:59.000Z")).toBe(0);
     expect(count("2026-10-27T22:30:00.000Z", "2026-10-20T22:00:00.000Z")).toBe(1);
@@ -359,21 +369,21 @@ describe("past incidents", () => {
   });
 
   test("show their days, times and duration", () => {
-    const said = (createdAt: string, resolvedAt: string) => {
-      const [one] = past("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt);
+    const readText = (createdAt: string, resolvedAt: string) => {
+      const [one] = listPast("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt);
       return one && [one.day, one.hours, one.length];
     };
-    expect(said("2026-11-19T08:14:00.000Z", "2026-11-19T08:17:30.000Z")).toEqual([
+    expect(readText("2026-11-19T08:14:00.000Z", "2026-11-19T08:17:30.000Z")).toEqual([
       "19 Nov",
       "09:14–09:17",
       "3 min",
     ]);
-    expect(said("2026-11-19T08:14:00.000Z", "2026-11-19T08:14:30.000Z")).toEqual([
+    expect(readText("2026-11-19T08:14:00.000Z", "2026-11-19T08:14:30.000Z")).toEqual([
       "19 Nov",
       "09:14",
       "less than a minute",
     ]);
-    expect(said("2026-11-18T08:14:00.000Z", "2026-11-19T09:14:00.000Z")).toEqual([
+    expect(readText("2026-11-18T08:14:00.000Z", "2026-11-19T09:14:00.000Z")).toEqual([
       "18 Nov",
       "09:14 – 19 Nov 10:14",
       "1 d 1 h",
@@ -383,7 +393,7 @@ describe("past incidents", () => {
 
 describe("planned work", () => {
   const at = "2026-11-20T09:00:00.000Z";
-  const window = (fields: Partial<PublicData["windows"][number]>) => ({
+  const buildWindow = (fields: Partial<PublicData["windows"][number]>) => ({
     id: "w",
     occurrenceId: "w",
     title: "Moving",
@@ -402,10 +412,10 @@ describe("planned work", () => {
 
   test("of a recurring window is shown once with its next times; running work is separate", () => {
     const windows = [
-      window({ isRunning: true, monitors: [{ id: "m", name: "Shop" }] }),
-      window({ startsAt: "2026-11-27T09:00:00.000Z", endsAt: "2026-11-27T11:00:00.000Z" }),
-      window({ startsAt: "2026-12-04T09:00:00.000Z", endsAt: "2026-12-04T11:00:00.000Z" }),
-      window({ id: "other", title: "Later", startsAt: "2026-12-05T09:00:00.000Z" }),
+      buildWindow({ isRunning: true, monitors: [{ id: "m", name: "Shop" }] }),
+      buildWindow({ startsAt: "2026-11-27T09:00:00.000Z", endsAt: "2026-11-27T11:00:00.000Z" }),
+      buildWindow({ startsAt: "2026-12-04T09:00:00.000Z", endsAt: "2026-12-04T11:00:00.000Z" }),
+      buildWindow({ id: "other", title: "Later", startsAt: "2026-12-05T09:00:00.000Z" }),
     ];
     const { running, scheduled } = view({ windows });
     expect(running).toMatchObject([{ id: "w", affects: ["Shop"] }]);
@@ -421,7 +431,7 @@ describe("planned work", () => {
 
   test("that recurs at the same time of day has its rule in words, unless clocks or days differ", () => {
     const recurring = (day: string, fields = {}) =>
-      window({
+      buildWindow({
         startsAt: `${day}T21:22:00.000Z`,
         endsAt: `${day}T22:22:00.000Z`,
         plan: parseRule("FREQ=DAILY", now),
@@ -452,7 +462,9 @@ describe("on a page of more than 20 monitors", () => {
     sizes.map((size, section) => ({
       id: `s${section}`,
       name: `Section ${section}`,
-      monitors: Array.from({ length: size }, (_, index) => monitor({ id: `${section}-${index}` })),
+      monitors: Array.from({ length: size }, (_, index) =>
+        buildMonitor({ id: `${section}-${index}` }),
+      ),
     }));
   const folded = (sections: PublicData["sections"]) =>
     buildView(
@@ -462,7 +474,11 @@ describe("on a page of more than 20 monitors", () => {
     ).sections.map(({ isFolded }) => isFolded);
 
   test("sections without trouble are folded, unless there is only one", () => {
-    const troubled = { id: "t", name: "T", monitors: [monitor(), monitor({ state: "degraded" })] };
+    const troubled = {
+      id: "t",
+      name: "T",
+      monitors: [buildMonitor(), buildMonitor({ state: "degraded" })],
+    };
     expect(folded(sectionsOf(12, 9))).toEqual([true, true]);
     expect(folded([...sectionsOf(12, 9), troubled])).toEqual([true, true, false]);
     expect(folded(sectionsOf(12, 8))).toEqual([false, false]);
@@ -479,7 +495,7 @@ test("past incidents of earlier days fill the list up to five", () => {
     createdAt: `2026-10-${20 - index}T09:00:00.000Z`,
     resolvedAt: `2026-10-${20 - index}T10:00:00.000Z`,
   }));
-  const resolved = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
+  const resolved = buildIncident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const shown = { page, sections: [], incidents: [resolved], windows: [], marks, takesMail: false };
   const { past } = buildView(shown, now, english);
   expect(past.map(({ id }) => id)).toEqual(["i", "m0", "m1", "m2", "m3"]);
@@ -488,8 +504,8 @@ test("past incidents of earlier days fill the list up to five", () => {
 
 test("a latency is shown only if the page is set to show it", () => {
   const latency = (showLatency: boolean, latencyMs: number | null) =>
-    view({ monitors: [monitor({ latencyMs })], page: { showLatency } }).sections[0]?.monitors[0]
-      ?.latency;
+    view({ monitors: [buildMonitor({ latencyMs })], page: { showLatency } }).sections[0]
+      ?.monitors[0]?.latency;
   expect([latency(false, 34), latency(true, null), latency(true, 34)]).toEqual([
     null,
     null,
@@ -499,7 +515,9 @@ test("a latency is shown only if the page is set to show it", () => {
 
 test("the time of the last check is shown, and nothing without one", () => {
   expect(view({}).checked).toBeNull();
-  expect(view({ monitors: [monitor({ lastCheckedAt: null })] }).checked).toBeNull();
-  const earlier = monitor({ lastCheckedAt: "2026-11-19T00:00:00.000Z" });
-  expect(view({ monitors: [earlier, monitor()] }).checked?.at).toBe("2026-11-20T09:59:30.000Z");
+  expect(view({ monitors: [buildMonitor({ lastCheckedAt: null })] }).checked).toBeNull();
+  const earlier = buildMonitor({ lastCheckedAt: "2026-11-19T00:00:00.000Z" });
+  expect(view({ monitors: [earlier, buildMonitor()] }).checked?.at).toBe(
+    "2026-11-20T09:59:30.000Z",
+  );
 });

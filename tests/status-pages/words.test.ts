@@ -12,19 +12,19 @@ import { buildSection, readWords } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
 /** A page with a renamed monitor, an outage of it, and all who are notified. */
-async function story() {
-  const made = await createPublisher();
-  const { api } = made;
-  const shop = await made.createJob({ name: "db-7.internal", autoIncidentSeverity: "major" });
-  await made.publish({ sections: [buildSection("Shop", [shop.id, "Web shop"])] });
-  await made.mailbox();
-  const hook = await made.addHook();
+async function setUpStory() {
+  const publisher = await createPublisher();
+  const { api } = publisher;
+  const shop = await publisher.createJob({ name: "db-7.internal", autoIncidentSeverity: "major" });
+  await publisher.publish({ sections: [buildSection("Shop", [shop.id, "Web shop"])] });
+  await publisher.mailbox();
+  const hook = await publisher.addHook();
   await shop.report();
   await shop.report({ status: "down", msg: "CANARY" });
   const [incident] = (await api("GET", "/api/v1/incidents")).json.data;
-  const { page } = await signInMember(made, "member");
+  const { page } = await signInMember(publisher, "member");
   return {
-    ...made,
+    ...publisher,
     receiver: hook,
     shop,
     incidentId: incident.id as string,
@@ -33,16 +33,16 @@ async function story() {
       return (await page("POST", "/dashboard/incident-preview", { body })).json.data.html as string;
     },
     [Symbol.asyncDispose]: async () => {
-      await made[Symbol.asyncDispose]();
+      await publisher[Symbol.asyncDispose]();
       await hook[Symbol.asyncDispose]();
     },
   };
 }
 
 /** Public texts of one incident: its title and its newest update, in every output. */
-async function publicWords(made: Publisher, incidentId: string) {
-  await made.restart();
-  const at = async (part: string) => (await made.readHtml(`/status/ours${part}`)).text;
+async function publicWords(publisher: Publisher, incidentId: string) {
+  await publisher.restart();
+  const at = async (part: string) => (await publisher.readHtml(`/status/ours${part}`)).text;
   const html = await at(`/incidents/${incidentId}`);
   const json = JSON.parse(await at(".json")).incidents.find(
     ({ id }: { id: string }) => id === incidentId,
@@ -79,14 +79,14 @@ const began = "Web shop is not responding. We are investigating.";
 
 describe("text of an automatic incident", () => {
   test("is published under its public name without the reason; inside with both", async () => {
-    await using made = await story();
-    await made.send();
-    const { titles, messages } = await publicWords(made, made.incidentId);
+    await using world = await setUpStory();
+    await world.send();
+    const { titles, messages } = await publicWords(world, world.incidentId);
     for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
     for (const message of Object.values(messages)) expect(message).toEndWith(began);
-    expect(made.mails[0]?.text).toContain(began);
-    expect(made.receiver.listMessages()).toEqual([began]);
-    const { json } = await made.api("GET", `/api/v1/incidents/${made.incidentId}`);
+    expect(world.mails[0]?.text).toContain(began);
+    expect(world.receiver.listMessages()).toEqual([began]);
+    const { json } = await world.api("GET", `/api/v1/incidents/${world.incidentId}`);
     expect([json.data.title, json.data.updates[0].message]).toEqual([
       "db-7.internal is down",
       "db-7.internal is not responding. We are investigating.",
@@ -96,17 +96,17 @@ describe("text of an automatic incident", () => {
   });
 
   test("keeps its public text when a person corrects the severity and sends the title along", async () => {
-    await using made = await story();
+    await using world = await setUpStory();
     const title = "db-7.internal is down";
-    await made.postUpdate(made.incidentId, { title, severity: "minor" });
-    const { titles } = await publicWords(made, made.incidentId);
-    for (const told of Object.values(titles)) expect(told).toEndWith("Web shop is down");
-    expect(await made.preview({ title })).not.toContain("db-7");
+    await world.postUpdate(world.incidentId, { title, severity: "minor" });
+    const { titles } = await publicWords(world, world.incidentId);
+    for (const message of Object.values(titles)) expect(message).toEndWith("Web shop is down");
+    expect(await world.preview({ title })).not.toContain("db-7");
   });
 
   test("reads the same in the preview as on the page", async () => {
-    await using made = await story();
-    const html = await made.preview({ message: "We look." });
+    await using world = await setUpStory();
+    const html = await world.preview({ message: "We look." });
     expect(readWords(html, ".inc h2 a")).toEqual(["Web shop is down"]);
     expect(readWords(html, ".inc li p")).toEqual(["We look.", began]);
   });
@@ -114,25 +114,25 @@ describe("text of an automatic incident", () => {
 
 describe("text of a person", () => {
   test("is never mistaken for an automatic text", async () => {
-    await using made = await story();
+    await using world = await setUpStory();
     const title = "The north is down with our supplier";
     const message = "Our supplier says the network is up again. We keep looking.";
-    expect(readWords(await made.preview({ title, message }), ".inc h2 a")).toEqual([title]);
-    await made.postUpdate(made.incidentId, { title, message });
-    const { titles, messages } = await publicWords(made, made.incidentId);
-    for (const told of Object.values(titles)) expect(told).toEndWith(title);
+    expect(readWords(await world.preview({ title, message }), ".inc h2 a")).toEqual([title]);
+    await world.postUpdate(world.incidentId, { title, message });
+    const { titles, messages } = await publicWords(world, world.incidentId);
+    for (const notified of Object.values(titles)) expect(notified).toEndWith(title);
     for (const told of Object.values(messages)) expect(told).toEndWith(message);
-    await made.send();
-    expect(made.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
-    expect(made.mails.at(-1)?.text).toContain(message);
-    await made.shop.report();
-    const after = await publicWords(made, made.incidentId);
+    await world.send();
+    expect(world.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+    expect(world.mails.at(-1)?.text).toContain(message);
+    await world.shop.report();
+    const after = await publicWords(world, world.incidentId);
     expect(after.titles.json).toBe(title);
     expect(after.messages.json).toStartWith("Web shop is responding again");
   });
 
   test("is published verbatim, messages as Markdown, on the page, in feeds, JSON, webhooks and mails", async () => {
-    await using made = await story();
+    await using world = await setUpStory();
     const phrases = ["is down", "is up again.", "db-7.internal", "Web shop", "<b>", "&amp;", "$&"];
     const marks = ["**", "*", "_", "`", "# ", "- ", "> ", "["];
     const words = fc
@@ -148,27 +148,27 @@ describe("text of a person", () => {
     await fc.assert(
       fc.asyncProperty(words, words, async (title, more) => {
         const message = `x ${more}`;
-        const said = renderText(parseMarkdown(message));
-        await made.postUpdate(made.incidentId, { title, message });
-        const told = await publicWords(made, made.incidentId);
-        expect(told.titles).toEqual({
+        const text = renderText(parseMarkdown(message));
+        await world.postUpdate(world.incidentId, { title, message });
+        const notified = await publicWords(world, world.incidentId);
+        expect(notified.titles).toEqual({
           page: title,
           json: title,
           v2: escapeTags(title),
           atom: `Investigating: ${title}`,
           rss: `Investigating: ${escapeTags(title)}`,
         });
-        expect(told.messages).toEqual({
-          page: said,
+        expect(notified.messages).toEqual({
+          page: text,
           json: message,
-          v2: escapeTags(said),
-          atom: said,
-          rss: said,
+          v2: escapeTags(text),
+          atom: text,
+          rss: text,
         });
-        await made.send();
-        expect(made.mails.at(-1)?.text).toContain(said);
-        expect(made.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
-        const { data } = made.receiver.received().at(-1) as Json;
+        await world.send();
+        expect(world.mails.at(-1)?.text).toContain(text);
+        expect(world.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+        const { data } = world.receiver.received().at(-1) as Json;
         expect([data.incident.title, data.message]).toEqual([title, message]);
       }),
       { numRuns: 25 },
@@ -177,58 +177,60 @@ describe("text of a person", () => {
 });
 
 test("no internal name, target, reason or note of a monitor of any type is published", async () => {
-  await using made = await createPublisher();
-  await using hook = await made.addHook();
-  await made.mailbox();
+  await using publisher = await createPublisher();
+  await using hook = await publisher.addHook();
+  await publisher.mailbox();
   const kinds = Object.entries(newMonitors);
   const monitors = [];
   for (const [type, own] of kinds)
-    monitors.push(await made.monitor({ ...own, type, name: `CANARY-${type}` }));
+    monitors.push(await publisher.monitor({ ...own, type, name: `CANARY-${type}` }));
   const sections = [
     buildSection("All", ...monitors.map(({ id }, at): [string, string] => [id, `Public ${at}`])),
   ];
-  await made.publish({ sections });
+  await publisher.publish({ sections });
   const steps = [
     ["up", "down"],
     ["down", "degraded"],
     ["degraded", "down"],
     ["down", "up"],
   ] as const;
-  const told: string[] = [];
+  const messages: string[] = [];
   for (const [before, after] of steps) {
     for (const { id, name } of monitors) {
-      made.time.now += 60_000;
-      await made.store.atomic(
-        await buildIncidentStatements(made.store, {
-          organizationId: made.ours.id,
+      publisher.time.now += 60_000;
+      await publisher.store.atomic(
+        await buildIncidentStatements(publisher.store, {
+          organizationId: publisher.ours.id,
           monitor: { id, name },
           severity: "major",
           before,
           after,
           message: "CANARY: $.internal['CANARY-path'] should be “CANARY-value”.",
-          since: made.time.now - 60_000,
-          at: made.time.now,
+          since: publisher.time.now - 60_000,
+          at: publisher.time.now,
         }),
       );
     }
-    for (const { id } of (await made.api("GET", "/api/v1/incidents?open=true")).json.data) {
+    for (const { id } of (await publisher.api("GET", "/api/v1/incidents?open=true")).json.data) {
       const body = { message: "CANARY-note" };
-      expect((await made.api("POST", `/api/v1/incidents/${id}/notes`, { body })).status).toBe(201);
+      expect((await publisher.api("POST", `/api/v1/incidents/${id}/notes`, { body })).status).toBe(
+        201,
+      );
     }
-    await made.send();
-    await made.restart();
-    const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(
+    await publisher.send();
+    await publisher.restart();
+    const ids = (await publisher.api("GET", "/api/v1/incidents")).json.data.map(
       ({ id }: { id: string }) => id,
     );
     // An image contains only the title and the state from the incident's own page.
     for (const part of partPaths.filter((one) => !one.endsWith(".png")))
       for (const id of part.includes(":id") ? ids : [""])
-        told.push((await made.get(`/status/ours${part.replace(":id", id)}`)).text);
+        messages.push((await publisher.get(`/status/ours${part.replace(":id", id)}`)).text);
   }
-  told.push(JSON.stringify(made.mails), JSON.stringify(hook.asked));
+  messages.push(JSON.stringify(publisher.mails), JSON.stringify(hook.asked));
   expect(hook.asked).toHaveLength(steps.length * kinds.length);
-  expect(made.mails).toHaveLength(steps.length * kinds.length);
-  for (const text of told) {
+  expect(publisher.mails).toHaveLength(steps.length * kinds.length);
+  for (const text of messages) {
     const at = text.indexOf("CANARY");
     expect(at === -1 ? "" : text.slice(Math.max(0, at - 60), at + 60)).toBe("");
   }
@@ -238,9 +240,9 @@ test("no internal name, target, reason or note of a monitor of any type is publi
     "is responding again, but not as well as usual.",
     "is responding again after 1 min.",
   ])
-    expect(told.some((text) => text.includes(`Public 0 ${words}`))).toBe(true);
+    expect(messages.some((text) => text.includes(`Public 0 ${words}`))).toBe(true);
   const inside = JSON.stringify(
-    (await made.api("GET", `/api/v1/incidents?per_page=100`)).json.data,
+    (await publisher.api("GET", `/api/v1/incidents?per_page=100`)).json.data,
   );
   for (const [type] of kinds) expect(inside).toContain(`CANARY-${type} is down`);
 });

@@ -172,11 +172,11 @@ export async function visitAs(
   const email = `${role}-${Date.now()}@acme.example`;
   const { link } = await ask("POST", "/invitations", { email, role });
   const token = new URL(link, url).hash.slice(1);
-  const answer = await fetch(`${url}/dashboard/invitations/accept`, {
+  const response = await fetch(`${url}/dashboard/invitations/accept`, {
     method: "POST",
     headers: { Origin: url, "Content-Type": "application/json" },
     body: JSON.stringify({ token, name: role, password: owner.password }),
   });
-  const cookies = parseCookie(answer.headers.get("set-cookie") ?? "");
+  const cookies = parseCookie(response.headers.get("set-cookie") ?? "");
   return visitPage(browser, `${url}${path}`, { reducedMotion: "reduce", cookies });
 }

@@ -206,9 +206,9 @@ export async function startReceiver(usually?: Reply) {
     ): Promise<Verdict> => provider.deliver(settings, message, { ...context, ...changes }),
     /** The last request. */
     lastRequest(): RecordedRequest {
-      const asked = server.asked.at(-1);
-      if (asked === undefined) throw new Error("Nothing was sent.");
-      return asked;
+      const request = server.asked.at(-1);
+      if (request === undefined) throw new Error("Nothing was sent.");
+      return request;
     },
     /** The body of the last request, which must be JSON. */
     parseLastBody(): Json {

@@ -331,10 +331,11 @@ export function createAppliance(
   });
   const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });
   const transfers = createTransferLimit();
-  const answer = createRequestHandler({ log, tls: null, proxies, requests, transfers }, (request) =>
-    app.fetch(request),
+  const response = createRequestHandler(
+    { log, tls: null, proxies, requests, transfers },
+    (request) => app.fetch(request),
   );
-  const handle = async (request: Request) => answer(request);
+  const handle = async (request: Request) => response(request);
   return {
     appliance,
     app: { routes: app.routes, handle },

@@ -169,8 +169,8 @@ export async function visitPage(
     if (["error", "warning"].includes(message.type())) faults.push(message.text());
   });
   page.on("request", (request) => {
-    const asked = new URL(request.url());
-    if (!["data:", "blob:"].includes(asked.protocol) && asked.origin !== origin)
+    const requested = new URL(request.url());
+    if (!["data:", "blob:"].includes(requested.protocol) && requested.origin !== origin)
       faults.push(request.url());
   });
   if (reused === undefined) {

@@ -18,7 +18,7 @@ export const mayChangeRoot = (() => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   mkdirSync(join(folder, "proc"));
   const [program = "", ...args] = inRoot(folder, "/none");
-  const said = Bun.which(program) && Bun.spawnSync([program, ...args]).stderr.toString();
+  const text = Bun.which(program) && Bun.spawnSync([program, ...args]).stderr.toString();
   rmSync(folder, { recursive: true });
-  return said?.includes("chroot: failed to run") ?? false;
+  return text?.includes("chroot: failed to run") ?? false;
 })();

@@ -49,18 +49,18 @@ export async function recordClientHistory(
     server = pickOne(servers),
   ) {
     const start = performance.now();
-    const answer = await server(method, path, body && { body }).catch(
+    const response = await server(method, path, body && { body }).catch(
       (error: Error & { code?: string }) => error,
     );
     const end = performance.now();
-    if (answer instanceof Error || answer.status === 503) {
-      const isSent = !(answer instanceof Error && answer.code === "ConnectionRefused");
+    if (response instanceof Error || response.status === 503) {
+      const isSent = !(response instanceof Error && response.code === "ConnectionRefused");
       if (isSent && method !== "GET") history.push({ input, output: null, start, end });
       await Bun.sleep(20);
-    } else if (answer.status === 200) {
-      history.push({ input, output: outputOf(answer.json), start, end });
+    } else if (response.status === 200) {
+      history.push({ input, output: outputOf(response.json), start, end });
       answered++;
-    } else wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`);
+    } else wrong.push(`${method} ${path}: ${response.status} ${response.text}`);
   }
 
   const buildPath = (noun: string, id: string) => `/api/v1/${noun}/${id}`;

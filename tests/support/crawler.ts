@@ -19,13 +19,13 @@ export async function crawlRoutes(
   ids: Readonly<Record<string, string>>,
   client: Client,
 ): Promise<CrawledResponse[]> {
-  const answers: CrawledResponse[] = [];
+  const responses: CrawledResponse[] = [];
   for (const { path: pattern } of routes) {
     const path = pattern.replace(":id", ids[nounOf(pattern)] ?? "x").replace(/:\w+/, "x");
     for (const _ of ["made", "kept"]) {
       const { status, text, headers } = await client("GET", path);
-      answers.push({ path, status, text: text + JSON.stringify([...headers]) });
+      responses.push({ path, status, text: text + JSON.stringify([...headers]) });
     }
   }
-  return answers;
+  return responses;
 }

@@ -39,9 +39,9 @@ export async function startLyingProxy(host: string) {
       response.writeHead(trouble.status ?? 200).end(JSON.stringify(trouble.refusal));
       return;
     }
-    const answer = trouble === "delayed" || trouble === "request lost" ? "" : await passRequest();
+    const reply = trouble === "delayed" || trouble === "request lost" ? "" : await passRequest();
     if (typeof trouble === "string") request.socket.destroy();
-    else response.end(trouble === undefined ? answer : JSON.stringify(trouble.instead));
+    else response.end(trouble === undefined ? reply : JSON.stringify(trouble.instead));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -198,16 +198,16 @@ export function createCookieBrowser(appliance: Pick<TestAppliance, "client">, co
     jar,
     async page(method: string, path: string, body?: object) {
       const page = createBrowserClient(appliance, buildCookies(false));
-      const answer = await page(method, `/dashboard${path}`, body === undefined ? {} : { body });
-      store(answer);
-      return answer;
+      const response = await page(method, `/dashboard${path}`, body === undefined ? {} : { body });
+      store(response);
+      return response;
     },
     /** Opens a path by a link or redirect of another site. */
     async comeBack(path: string) {
       const headers = { Cookie: buildCookies(true), "Sec-Fetch-Site": "cross-site" };
-      const answer = await appliance.client(null)("GET", path, { headers });
-      store(answer);
-      return answer;
+      const response = await appliance.client(null)("GET", path, { headers });
+      store(response);
+      return response;
     },
   };
 }

@@ -14,11 +14,11 @@ export type ArrivedAlert = { delivery: string; type: string; monitorId: string; 
 type Body = { type: string; data: { alertId: string; monitor?: { id: string }; alerts: Body[] } };
 
 /** The alerts in a request. */
-function parseArrived(asked: RecordedRequest): ArrivedAlert[] {
-  const whole = parseJsonBody<Body>(asked);
+function parseArrived(request: RecordedRequest): ArrivedAlert[] {
+  const whole = parseJsonBody<Body>(request);
   const alerts = whole.type === "digest" ? whole.data.alerts : [whole];
   return alerts.map(({ type, data }) => ({
-    delivery: String(asked.headers["webhook-id"]),
+    delivery: String(request.headers["webhook-id"]),
     type,
     monitorId: data.monitor?.id ?? "",
     alertId: data.alertId,
@@ -30,10 +30,10 @@ export async function startInbox(reply: Reply = replyWith()) {
   const requests: RecordedRequest[] = [];
   let more = Promise.withResolvers<void>();
   const server = await startTarget((response) => {
-    const asked = server.asked.at(-1);
+    const request = server.asked.at(-1);
     response.on("finish", () => {
-      if (response.statusCode >= 300 || asked === undefined) return;
-      requests.push(asked);
+      if (response.statusCode >= 300 || request === undefined) return;
+      requests.push(request);
       more.resolve();
       more = Promise.withResolvers();
     });

@@ -47,8 +47,8 @@ export async function createJourneyWorld() {
     async createPerson(role: string) {
       const email = `${role}@acme.example`;
       const args = ["--org", "acme-gmbh", "--email", email, "--name", role, "--role", role];
-      const said = await expectSuccess(box.run(["users", "create", ...args]));
-      return { email, password: said.split("\n").at(-1) ?? "" };
+      const text = await expectSuccess(box.run(["users", "create", ...args]));
+      return { email, password: text.split("\n").at(-1) ?? "" };
     },
     async [Symbol.asyncDispose]() {
       await owned[Symbol.asyncDispose]();
@@ -71,12 +71,12 @@ export const requestRefused = (page: Page, method: string, path: string, body?: 
   page.evaluate(
     async ([method, path, body]) => {
       const headers = { "Content-Type": "application/json" };
-      const answer = await fetch(`/dashboard${path}`, {
+      const response = await fetch(`/dashboard${path}`, {
         method,
         ...(body !== undefined && { headers, body: JSON.stringify(body) }),
       });
-      const { error } = (await answer.json()) as { error?: { code: string } };
-      return `${answer.status} ${error?.code ?? ""}`;
+      const { error } = (await response.json()) as { error?: { code: string } };
+      return `${response.status} ${error?.code ?? ""}`;
     },
     [method, path, body] as const,
   );

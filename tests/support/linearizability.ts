@@ -28,8 +28,10 @@ export function isLinearizable<State, Input, Output>(
   const unknown = byStart.filter(({ output }) => output === null);
   /** For each unknown operation, the previous unknown one with the same request: the earlier is tried first. */
   const alike = unknown.map(({ input }, i) => {
-    const asked = JSON.stringify(input);
-    const earlier = unknown.slice(0, i).findLastIndex((one) => JSON.stringify(one.input) === asked);
+    const request = JSON.stringify(input);
+    const earlier = unknown
+      .slice(0, i)
+      .findLastIndex((one) => JSON.stringify(one.input) === request);
     return earlier === -1 ? undefined : earlier;
   });
   /** Visited sets of applied unknown operations, by position and state. A subset of a visited set needs another visit. */
@@ -98,8 +100,8 @@ export type PostOperation = Operation<{ post: string } | "read", readonly string
 export function createTimelineModel(
   history: readonly PostOperation[],
 ): Model<number, PostOperation["input"], readonly string[]> {
-  const answers = history.map(({ output }) => output ?? []);
-  const longest = answers.toSorted((a, b) => b.length - a.length)[0] ?? [];
+  const responses = history.map(({ output }) => output ?? []);
+  const longest = responses.toSorted((a, b) => b.length - a.length)[0] ?? [];
   return {
     initial: 0,
     step(before, input, answered) {

@@ -42,13 +42,13 @@ export async function openStream(
     response,
     next: readNext,
     /** All messages up to the first match, in order. */
-    readUntil: async (isLast: (told: Notified) => boolean): Promise<Notified[]> => {
+    readUntil: async (isLast: (message: Notified) => boolean): Promise<Notified[]> => {
       const all: Notified[] = [];
       for (;;) {
-        const told = await readNext();
-        if (told === null) throw new Error("The stream is over.");
-        all.push(told);
-        if (isLast(told)) return all;
+        const message = await readNext();
+        if (message === null) throw new Error("The stream is over.");
+        all.push(message);
+        if (isLast(message)) return all;
       }
     },
     leave: () => reader.cancel(),

@@ -44,29 +44,29 @@ export function createMachine(disk = tmpdir()) {
 export async function createMachineWithKey(disk?: string) {
   if (disk !== undefined) return createNewMachineWithKey(disk);
   const template = await getTemplate();
-  const made = createMachine();
-  cpSync(join(template, "data"), made.dataDir, { recursive: true });
-  return { ...made, key: readFileSync(join(template, "key"), "utf8") };
+  const machine = createMachine();
+  cpSync(join(template, "data"), machine.dataDir, { recursive: true });
+  return { ...machine, key: readFileSync(join(template, "key"), "utf8") };
 }
 
 async function createNewMachineWithKey(disk: string) {
-  const made = createMachine(disk);
-  await expectSuccess(made.run(["orgs", "create", "Acme"]));
+  const machine = createMachine(disk);
+  await expectSuccess(machine.run(["orgs", "create", "Acme"]));
   const args = ["keys", "create", "--org", "acme", "--name", "Script"];
-  return { ...made, key: await expectSuccess(made.run(args)) };
+  return { ...machine, key: await expectSuccess(machine.run(args)) };
 }
 
 /** A machine to copy, created once per build. */
 async function getTemplate(): Promise<string> {
   const template = join(dirname(binary), "machine-with-key");
   if (existsSync(template)) return template;
-  const made = await createNewMachineWithKey(dirname(binary));
-  writeFileSync(join(made.directory, "key"), made.key);
+  const newMachineWithKey = await createNewMachineWithKey(dirname(binary));
+  writeFileSync(join(newMachineWithKey.directory, "key"), newMachineWithKey.key);
   try {
-    renameSync(made.directory, template);
+    renameSync(newMachineWithKey.directory, template);
   } catch {
     // Another process created it first.
-    rmSync(made.directory, { recursive: true });
+    rmSync(newMachineWithKey.directory, { recursive: true });
   }
   return template;
 }

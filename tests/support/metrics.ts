@@ -66,7 +66,7 @@ export async function lintMetrics(text: string): Promise<string> {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const said =
+  const output =
     (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
-  return (await linter.exited) === 0 ? said : `it failed: ${said}`;
+  return (await linter.exited) === 0 ? output : `it failed: ${output}`;
 }

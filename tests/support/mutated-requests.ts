@@ -65,15 +65,15 @@ export function* generateMutatedRequests(key: string, random: () => number): Gen
 /** The status line of the response; empty when the connection is closed without one. */
 export function readStatusLine(port: number, request: string): Promise<string> {
   return new Promise((resolve) => {
-    let answer = "";
+    let response = "";
     const socket = connect(port, "127.0.0.1");
     socket.on("data", (bytes) => {
-      answer += bytes.toString("latin1");
+      response += bytes.toString("latin1");
       // A request with keep-alive gets the same response.
-      if (answer.includes("\r\n\r\n")) socket.destroy();
+      if (response.includes("\r\n\r\n")) socket.destroy();
     });
     socket.on("error", () => {});
-    socket.on("close", () => resolve(answer.split("\r\n", 1)[0] ?? ""));
+    socket.on("close", () => resolve(response.split("\r\n", 1)[0] ?? ""));
     // The server drops an incomplete request when the client closes its side.
     socket.end(request, "latin1");
   });

@@ -93,9 +93,9 @@ export function createBrowserClient(
   cookie: string | null,
   more: Record<string, string> = {},
 ): Client {
-  const ask = client(null);
+  const request = client(null);
   return (method, path, { headers, ...options } = {}) =>
-    ask(method, path, {
+    request(method, path, {
       ...options,
       headers: {
         "Sec-Fetch-Site": "same-origin",
@@ -136,12 +136,12 @@ export async function signInVisitor(
   let current = cookie;
   /** Stores the cookie of the session from the response. */
   const requestPage: Client = async (...request) => {
-    const answer = await createBrowserClient(appliance, current, { "X-Address": address })(
+    const response = await createBrowserClient(appliance, current, { "X-Address": address })(
       ...request,
     );
-    const [pair = ""] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    const [pair = ""] = (response.headers.get("set-cookie") ?? "").split("; ");
     if (pair.startsWith("signalbox_session=")) current = pair;
-    return answer;
+    return response;
   };
   return { id, token, cookie, page: requestPage };
 }
@@ -160,8 +160,12 @@ export async function addToOrganization(
 }
 
 /** A person of our organization with this role, signed in. */
-export async function signInMember(appliance: TestAppliance, role: Role, made: PersonOptions = {}) {
-  const who = await createPerson(appliance, appliance.ours.id, role, made);
+export async function signInMember(
+  appliance: TestAppliance,
+  role: Role,
+  personOptions: PersonOptions = {},
+) {
+  const who = await createPerson(appliance, appliance.ours.id, role, personOptions);
   const session = await signInVisitor(appliance, who.id);
   return { ...who, ...session, sessionId: session.id, id: who.id };
 }
@@ -174,14 +178,14 @@ export function createBrowser(
 ) {
   let cookie: string | null = null;
   const page: Client = async (method, path, options = {}) => {
-    const answer = await createBrowserClient(appliance, cookie, { [header]: address })(
+    const response = await createBrowserClient(appliance, cookie, { [header]: address })(
       method,
       `/dashboard${path}`,
       options,
     );
-    const [pair = null, ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    const [pair = null, ...attributes] = (response.headers.get("set-cookie") ?? "").split("; ");
     if (pair) cookie = attributes.includes("Max-Age=0") ? null : pair;
-    return answer;
+    return response;
   };
   const post = (path: string, body?: object) => page("POST", path, { ...(body && { body }) });
   return {
@@ -197,5 +201,5 @@ export function createBrowser(
 export const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
 
 /** Sorted statuses of responses that arrive in any order. */
-export const sortStatuses = (answers: readonly { status: number }[]) =>
-  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+export const sortStatuses = (responses: readonly { status: number }[]) =>
+  responses.map(({ status }) => status).toSorted((a, b) => a - b);

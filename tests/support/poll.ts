@@ -4,13 +4,13 @@ const longestMs = 120_000;
 
 /** Asks until the value is right. Throws with the last value after two minutes. */
 export async function pollUntil<T>(
-  ask: () => T | Promise<T>,
+  request: () => T | Promise<T>,
   is: (value: T) => boolean,
   everyMs = 20,
 ): Promise<T> {
   const end = performance.now() + longestMs;
   for (;;) {
-    const value = await ask();
+    const value = await request();
     if (is(value)) return value;
     if (performance.now() > end)
       throw new Error(`After two minutes it was still ${Bun.inspect(value)}`);

@@ -148,13 +148,13 @@ export async function followMailLink(
 }
 
 /** Subscribes a mailbox and confirms the subscription. */
-export async function subscribeMailbox(made: Publisher, email: string = ann) {
-  const { signUp, send, mails, time } = made;
+export async function subscribeMailbox(publisher: Publisher, email: string = ann) {
+  const { signUp, send, mails, time } = publisher;
   await signUp(email);
   await send();
   const mail = mails.findLast(({ to }) => to.includes(email));
   if (mail === undefined) throw new Error(`${email} was not asked.`);
-  await followMailLink(made, findLink(mail, "confirm"), "POST");
+  await followMailLink(publisher, findLink(mail, "confirm"), "POST");
   mails.length = 0;
   time.now += 1;
 }

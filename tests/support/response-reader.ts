@@ -43,9 +43,9 @@ export async function readResponse(
   const answering = readHttpResponse(connection, method);
   const pieces: Buffer[] = [];
   const readBody = async () => {
-    const answer = await answering;
-    await answer.read((chunk) => void pieces.push(Buffer.from(chunk)));
-    return answer;
+    const response = await answering;
+    await response.read((chunk) => void pieces.push(Buffer.from(chunk)));
+    return response;
   };
   const beginning = late ? answering : readBody();
   // It can fail before a caller awaits it.

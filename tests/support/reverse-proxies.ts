@@ -113,10 +113,10 @@ export function createClientAt(address: string, { port, ca }: { port: number; ca
       path: string,
       asking?: RequestOptions,
     ): Promise<ReceivedResponse> {
-      const answer = await open(method, path, asking);
+      const response = await open(method, path, asking);
       let text = "";
-      for await (const part of answer) text += String(part);
-      const { statusCode = 0, headers } = answer;
+      for await (const part of response) text += String(part);
+      const { statusCode = 0, headers } = response;
       const isJson = headers["content-type"]?.startsWith("application/json") === true;
       return { status: statusCode, headers, text, json: isJson ? JSON.parse(text) : undefined };
     },

@@ -46,7 +46,7 @@ const post = (path: string, body: object | string, headers?: Record<string, stri
   ...(headers && { headers }),
 });
 
-const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+const buildForm = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 
 const writeGroup = ({ problem, isOver, startedAt, at }: Reported) => ({
   version: "4",
@@ -192,7 +192,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     write: (token, { problem, isOver }) =>
       post(
         `/in/${token}`,
-        form({
+        buildForm({
           WHAT: "SERVICE",
           NOTIFICATIONTYPE: isOver ? "RECOVERY" : "PROBLEM",
           HOSTNAME: "db1",
@@ -232,7 +232,8 @@ export const senders: Readonly<Record<string, Sender>> = {
   "a job": {
     ...job,
     paths: ["/push/:token"],
-    write: (token, { isOver }) => post(`/push/${token}`, form({ status: isOver ? "up" : "down" })),
+    write: (token, { isOver }) =>
+      post(`/push/${token}`, buildForm({ status: isOver ? "up" : "down" })),
   },
   "a job of Uptime Kuma": {
     ...job,

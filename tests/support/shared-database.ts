@@ -15,8 +15,8 @@ export async function createSharing(settings: Settings = {}) {
     const node = createNodeFactory(store, own)(id);
     const clock = () => own.now;
     const vault = createVault(new Uint8Array(32).fill(7));
-    const made = createAppliance({ store, clock, vault, leases: node }, settings);
-    return Object.assign(made, { id, node, time: own, beatAt: -Infinity });
+    const appliance = createAppliance({ store, clock, vault, leases: node }, settings);
+    return Object.assign(appliance, { id, node, time: own, beatAt: -Infinity });
   };
   type Server = ReturnType<typeof start>;
 

@@ -115,11 +115,11 @@ async function createStatusPage(
   const { json } = await server.api("GET", "/api/v1/status-pages");
   const known = (json.data as { id: string; slug: string }[]).find((one) => one.slug === slug);
   const fields = { sections: listed, ...page };
-  const answer = known
+  const response = known
     ? await server.api("PATCH", `/api/v1/status-pages/${known.id}`, fields)
     : await server.api("POST", "/api/v1/status-pages", { slug, title: "Acme", ...fields });
-  if (answer.status > 201) throw new Error(JSON.stringify(answer.json));
-  return { pageId: answer.json.data.id, monitors, opened };
+  if (response.status > 201) throw new Error(JSON.stringify(response.json));
+  return { pageId: response.json.data.id, monitors, opened };
 }
 
 /** A push monitor whose job reported this state. */
@@ -143,8 +143,8 @@ async function createPushMonitor(
   };
   const report = reports[state];
   if (report !== undefined) {
-    const answer = await fetch(`${url}${new URL(json.data.pushUrl).pathname}?${report}`);
-    if (!answer.ok) throw new Error(`${name} could not be reported: ${await answer.text()}`);
+    const response = await fetch(`${url}${new URL(json.data.pushUrl).pathname}?${report}`);
+    if (!response.ok) throw new Error(`${name} could not be reported: ${await response.text()}`);
   }
   return json.data.id as string;
 }

@@ -94,12 +94,12 @@ export async function createVisitor({
     if (response === null) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = new TextDecoder().decode(bytes);
-    const { status, headers: told } = response;
+    const { status, headers: message } = response;
     const parseSeenJson = () => JSON.parse(text);
     return {
       status,
-      type: told.get("content-type"),
-      headers: told,
+      type: message.get("content-type"),
+      headers: message,
       bytes,
       text,
       json: parseSeenJson,
@@ -163,8 +163,8 @@ export async function createVisitor({
     insertPastHeartbeats: async (monitorId: string, ...rows: PastHeartbeat[]) => {
       const monitorKey = (await findMeasured(store, ours.id, monitorId))?.key ?? 0;
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
-      const beats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
-      await store.atomic(insertHeartbeats(beats.map((beat) => ({ ...beat, monitorKey }))));
+      const heartbeats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
+      await store.atomic(insertHeartbeats(heartbeats.map((beat) => ({ ...beat, monitorKey }))));
     },
     [Symbol.asyncDispose]: () => site.stop(),
   };

@@ -59,14 +59,14 @@ export async function writeUntilGone({
  */
 export async function findWrongIncidents(
   api: ServerClient,
-  told: readonly Notified[],
+  notified: readonly Notified[],
 ): Promise<string[]> {
   const wrong: string[] = [];
-  const byPath = new Map(told.map((incident) => [incident.path, incident]));
+  const byPath = new Map(notified.map((incident) => [incident.path, incident]));
   const paths = await listIncidentPaths(api, "", wrong);
   const found = new Set(paths);
   if (found.size !== paths.length) wrong.push("An incident is listed twice.");
-  for (const { path, title } of told)
+  for (const { path, title } of notified)
     if (!found.has(path)) wrong.push(`${title} was acknowledged and is not there.`);
   const counted: Record<string, number> = {};
   for (const path of paths) {

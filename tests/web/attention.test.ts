@@ -6,14 +6,14 @@ import {
   keepOrder,
 } from "../../web/pages/monitors/attention-rules.ts";
 
-const monitor = (id: string, status: string, statusSince: string) =>
+const buildMonitor = (id: string, status: string, statusSince: string) =>
   ({ id, status, statusSince }) as OverviewMonitor;
 
 test("down precedes degraded, and the latest is first", () => {
   const all = [
-    monitor("slow", "degraded", "2026-11-22T14:30:00.000Z"),
-    monitor("old", "down", "2026-11-22T11:40:00.000Z"),
-    monitor("new", "down", "2026-11-22T14:31:00.000Z"),
+    buildMonitor("slow", "degraded", "2026-11-22T14:30:00.000Z"),
+    buildMonitor("old", "down", "2026-11-22T11:40:00.000Z"),
+    buildMonitor("new", "down", "2026-11-22T14:31:00.000Z"),
   ];
   expect(all.toSorted(compareTroubled).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
 });

@@ -20,7 +20,7 @@ type Seen = { method: string; path: string; headers: Headers; body: string };
 const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
 const browserFetch = globalThis.fetch;
 let seen: Seen[] = [];
-let answers: Response[] = [];
+let responses: Response[] = [];
 let server: Bun.Server<undefined>;
 
 beforeAll(() => {
@@ -31,7 +31,7 @@ beforeAll(() => {
       const { method, headers, url } = request;
       const { pathname, search } = new URL(url);
       seen.push({ method, path: pathname + search, headers, body: await request.text() });
-      return answers.shift() ?? Response.json({ data: {} });
+      return responses.shift() ?? Response.json({ data: {} });
     },
   });
   // The page's addresses start with a slash.
@@ -41,7 +41,7 @@ beforeAll(() => {
 
 afterEach(() => {
   seen = [];
-  answers = [];
+  responses = [];
   setOrganization(null);
 });
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   await server.stop(true);
 });
 
-const refusal = (status: number, error: object = { code: "UNAUTHORIZED", message: "No." }) =>
+const readRejection = (status: number, error: object = { code: "UNAUTHORIZED", message: "No." }) =>
   Response.json({ error }, { status });
 
 const failureOf = (promise: Promise<unknown>) =>
@@ -82,14 +82,14 @@ test("a request has its method, path, query, body and organization", async () =>
 
 test("text that looks like a date or a number stays text", async () => {
   const record = { at: "2026-11-20T23:02:00.000Z", day: "2026-11-20", name: "12", none: null };
-  answers.push(Response.json({ data: record }));
+  responses.push(Response.json({ data: record }));
   expect(await unwrapData(v1.settings.get())).toEqual(record as never);
-  answers.push(refusal(409, { code: "CONFLICT", message: "2026-11-20" }));
+  responses.push(readRejection(409, { code: "CONFLICT", message: "2026-11-20" }));
   expect(await failureOf(unwrapData(v1.settings.get()))).toMatchObject({ message: "2026-11-20" });
 });
 
 test("a write names the version that was read, unless it should overwrite", async () => {
-  answers.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
+  responses.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
   const record = await unwrapData(v1.incidents({ id }).get());
   await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(record)));
   await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(undefined)));
@@ -105,8 +105,13 @@ test("a file is sent unchanged, with its own media type", async () => {
 
 test("a rejected request has the server's message and fields", async () => {
   const details = [{ path: "name", message: "is required" }];
-  answers.push(
-    refusal(422, { code: "VALIDATION_ERROR", message: "Not valid.", details, requestId: "r1" }),
+  responses.push(
+    readRejection(422, {
+      code: "VALIDATION_ERROR",
+      message: "Not valid.",
+      details,
+      requestId: "r1",
+    }),
   );
   const error = await failureOf(unwrapData(dashboard.organizations.post({ name: "" })));
   expect(error).toBeInstanceOf(ApiError);
@@ -121,15 +126,15 @@ test("a rejected request has the server's message and fields", async () => {
 
 test("a foreign error, such as a proxy's page, is an error like any other", async () => {
   for (const body of ["<h1>Bad gateway</h1>", "", "null", "[1]"]) {
-    answers.push(new Response(body, { status: 502, headers: { "Content-Type": "text/html" } }));
-    answers.push(new Response("null", { status: 502, headers: json }));
+    responses.push(new Response(body, { status: 502, headers: { "Content-Type": "text/html" } }));
+    responses.push(new Response("null", { status: 502, headers: json }));
     for (const _ of [1, 2])
       expect(await failureOf(unwrapData(v1.settings.get()))).toMatchObject({
         name: "ApiError",
         status: 502,
       });
   }
-  answers.push(new Response("<h1>Sign in to the hotel</h1>", { headers: html }));
+  responses.push(new Response("<h1>Sign in to the hotel</h1>", { headers: html }));
   expect(await failureOf(unwrapData(v1.settings.get()))).toBeInstanceOf(SyntaxError);
 });
 
@@ -137,13 +142,17 @@ const html = { "Content-Type": "text/html" };
 const json = { "Content-Type": "application/json" };
 
 test("after 401 a request is retried once, and then waits for a sign-in", async () => {
-  answers.push(refusal(401), Response.json({ data: { name: "renewed" } }));
+  responses.push(readRejection(401), Response.json({ data: { name: "renewed" } }));
   expect(await unwrapData(dashboard.organization.get())).toMatchObject({ name: "renewed" });
-  answers.push(refusal(401), refusal(401), Response.json({ data: { name: "signed in" } }));
-  const asked = Promise.withResolvers<void>();
-  const unsubscribe = signedOut.subscribe(asked.resolve);
+  responses.push(
+    readRejection(401),
+    readRejection(401),
+    Response.json({ data: { name: "signed in" } }),
+  );
+  const request = Promise.withResolvers<void>();
+  const unsubscribe = signedOut.subscribe(request.resolve);
   const waiting = unwrapData(dashboard.organization.patch({ name: "New" }));
-  await asked.promise;
+  await request.promise;
   unsubscribe();
   expect(seen).toHaveLength(4);
   signedOut.endWait();
@@ -152,7 +161,7 @@ test("after 401 a request is retried once, and then waits for a sign-in", async 
 });
 
 test("401 for a wrong password does not count as an ended session", async () => {
-  answers.push(refusal(401));
+  responses.push(readRejection(401));
   const signIn = dashboard["sign-in"].post({ email: "a@b.example", password: "x" });
   expect(await failureOf(unwrapData(signIn))).toMatchObject({ name: "ApiError", status: 401 });
   expect(seen).toHaveLength(1);
@@ -177,9 +186,9 @@ test("a network failure is reported as such, and an aborted request is not", asy
 
 test("requests continue while a page is left, unless the browser forbids it", async () => {
   const elsewhere = globalThis.fetch;
-  const kept: unknown[] = [];
+  const stored: unknown[] = [];
   globalThis.fetch = ((path: string, init: RequestInit) => {
-    kept.push(init.keepalive);
+    stored.push(init.keepalive);
     return elsewhere(path, init);
   }) as typeof fetch;
   try {
@@ -192,7 +201,7 @@ test("requests continue while a page is left, unless the browser forbids it", as
   } finally {
     globalThis.fetch = elsewhere;
   }
-  expect(kept).toEqual([false, true, false, false]);
+  expect(stored).toEqual([false, true, false, false]);
 });
 
 test("a route knows its path in the public API", () => {
@@ -214,7 +223,7 @@ type Untyped<Routes> = {
 test("the compiler knows the parameters of every route, and rejects others", () => {
   const untyped: Untyped<App["~Routes"]>[] = [];
   // The compiler is the test: it reports each line that it does not reject.
-  const refused = () => [
+  const readRejection = () => [
     // @ts-expect-error: no such path
     v1.incident.get(),
     // @ts-expect-error: no such method
@@ -238,5 +247,5 @@ test("the compiler knows the parameters of every route, and rejects others", () 
     // @ts-expect-error: no such field of the answer
     unwrapData(v1.settings.get()).then(({ stmp }) => stmp),
   ];
-  expect([untyped, typeof refused]).toEqual([[], "function"]);
+  expect([untyped, typeof readRejection]).toEqual([[], "function"]);
 });

@@ -151,9 +151,9 @@ test("a connection is summarized by its proxy, its certificate and other changes
 });
 
 test("a secret is named, and never shown", () => {
-  const said = saidOf("http", {
+  const text = saidOf("http", {
     bearerToken: "CANARY",
     basicAuth: { username: "ann", password: "CANARY" },
   });
-  expect(said["Authentication"]).toBe("Basic authentication · Bearer token");
+  expect(text["Authentication"]).toBe("Basic authentication · Bearer token");
 });

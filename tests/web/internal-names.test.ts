@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { findInternalNames } from "../../web/pages/incidents/internal-names.ts";
 
-const monitor = (
+const buildMonitor = (
   id: string,
   name: string,
   groupId: string | null,
@@ -15,10 +15,10 @@ const monitor = (
 });
 const known = {
   monitors: [
-    monitor("1", "PostgreSQL primary", "db", "db7.acme.example:5432"),
-    monitor("2", "Shop", "front", "shop.example/health"),
-    monitor("3", "Queue", null, "rabbit:15672/health"),
-    monitor("4", "Web", "front"),
+    buildMonitor("1", "PostgreSQL primary", "db", "db7.acme.example:5432"),
+    buildMonitor("2", "Shop", "front", "shop.example/health"),
+    buildMonitor("3", "Queue", null, "rabbit:15672/health"),
+    buildMonitor("4", "Web", "front"),
   ],
   groups: [
     { id: "db", name: "Rack 4" },
@@ -58,26 +58,29 @@ test("a public text that names a monitor by its internal name gets the name that
 });
 
 test("internal addresses in a public text are found", () => {
-  const names = (text: string) => find(text).map(({ name }) => name);
-  expect(names("10.20.0.14 and db-1.lan:5432 via 172.20.1.1")).toEqual([
+  const buildNames = (text: string) => find(text).map(({ name }) => name);
+  expect(buildNames("10.20.0.14 and db-1.lan:5432 via 172.20.1.1")).toEqual([
     "10.20.0.14",
     "172.20.1.1",
     "db-1.lan",
   ]);
-  expect(names("8.8.8.8, 172.40.1.1, version 10.2.1, local.example")).toEqual([]);
+  expect(buildNames("8.8.8.8, 172.40.1.1, version 10.2.1, local.example")).toEqual([]);
 });
 
 test("names of groups and people, e-mail addresses and hosts of monitors are found", () => {
-  const names = (text: string) => find(text).map(({ name }) => name);
-  expect(names("Ada Lovelace (ada@acme.example) moved Rack 4")).toEqual([
+  const buildNames = (text: string) => find(text).map(({ name }) => name);
+  expect(buildNames("Ada Lovelace (ada@acme.example) moved Rack 4")).toEqual([
     "Rack 4",
     "Ada Lovelace",
     "ada@acme.example",
   ]);
-  expect(names("db7.acme.example and rabbit restarted")).toEqual(["db7.acme.example", "rabbit"]);
+  expect(buildNames("db7.acme.example and rabbit restarted")).toEqual([
+    "db7.acme.example",
+    "rabbit",
+  ]);
   // The page has this group, this title, and customers open this address.
   for (const text of ["Front end is slow", "Acme is slow", "shop.example is slow"])
-    expect([text, names(text)]).toEqual([text, []]);
+    expect([text, buildNames(text)]).toEqual([text, []]);
 });
 
 test("of several pages, those are named whose customers don't know the words", () => {

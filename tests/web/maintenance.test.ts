@@ -106,7 +106,7 @@ describe("the calendar", () => {
     const entries = groupEntriesByDay(windows, days[0] ?? 0, days.at(-1) ?? 0, zone);
     const shown = [...entries].map(([day, [entry]]) => [
       toDate(day).toISOString().slice(0, 10),
-      entry?.begins,
+      entry?.isFirstDay,
     ]);
     expect(toLocal(Date.parse(night.endsAt), zone) % 86_400_000).toBe(0);
     expect(shown).toEqual([

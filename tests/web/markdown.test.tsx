@@ -10,7 +10,7 @@ test("the admin page renders the same as all others, with links that open a new 
     fc.constantFrom(...hostileMarkdown),
     fc.constantFrom("**a**\n", "- *b*\n", "1. c\n", "   - d\n", "\n\n", "[e](https://f.g)", "`h`"),
   );
-  const shown = (text: string, isPlain: boolean) =>
+  const readShown = (text: string, isPlain: boolean) =>
     renderToStaticMarkup(<Markdown text={text} isPlain={isPlain} />)
       .replaceAll(' target="_blank"', "")
       .replaceAll("<br/>", "<br>");
@@ -19,7 +19,7 @@ test("the admin page renders the same as all others, with links that open a new 
       const text = all.join("");
       for (const isPlain of [true, false]) {
         const blocks = isPlain ? parsePlainText(text) : parseMarkdown(text);
-        expect(shown(text, isPlain)).toBe(`<div class="md">${renderHtml(blocks)}</div>`);
+        expect(readShown(text, isPlain)).toBe(`<div class="md">${renderHtml(blocks)}</div>`);
       }
     }),
     { numRuns: 150 },

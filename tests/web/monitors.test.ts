@@ -8,10 +8,10 @@ import {
   buildItems,
   memberIdsOf,
   findNextPosition,
-  listPlacesOfMonitors,
+  listPositionsOfMonitors,
   moveMonitorsTo,
   moveGroupTo,
-  restorePlaces,
+  restorePositions,
 } from "../../web/pages/monitors/list/rows.ts";
 import {
   buildColumns,
@@ -35,7 +35,7 @@ const group = (id: string) => ({
   version: 1,
 });
 
-const monitor = (id: string, groupId: string | null, more: Partial<OverviewMonitor> = {}) => ({
+const buildMonitor = (id: string, groupId: string | null, more: Partial<OverviewMonitor> = {}) => ({
   id,
   name: id,
   type: "http",
@@ -61,18 +61,18 @@ const monitor = (id: string, groupId: string | null, more: Partial<OverviewMonit
 const overview: Overview = {
   groups: [group("A"), group("B"), group("empty")],
   monitors: [
-    monitor("a1", "A"),
-    monitor("a2", "A", { status: "down", tags: ["web"] }),
-    monitor("b1", "B"),
-    monitor("free", null),
+    buildMonitor("a1", "A"),
+    buildMonitor("a2", "A", { status: "down", tags: ["web"] }),
+    buildMonitor("b1", "B"),
+    buildMonitor("free", null),
   ],
   position: "p",
 };
 
 test("the page lists folders with their rows, closed ones without, and the ungrouped last", () => {
-  const keys = (folded: string[]) =>
+  const buildKeys = (folded: string[]) =>
     buildItems(overview, {}, new Set(folded)).map(({ key }) => key);
-  expect(keys([])).toEqual([
+  expect(buildKeys([])).toEqual([
     "head A",
     "a1",
     "a2",
@@ -83,7 +83,7 @@ test("the page lists folders with their rows, closed ones without, and the ungro
     "head ungrouped",
     "free",
   ]);
-  expect(keys(["A", "ungrouped"])).not.toContain("a1");
+  expect(buildKeys(["A", "ungrouped"])).not.toContain("a1");
   expect(buildItems(overview, { status: "down" }, new Set(["A"])).map(({ key }) => key)).toEqual([
     "head A",
     "a2",
@@ -91,7 +91,7 @@ test("the page lists folders with their rows, closed ones without, and the ungro
 });
 
 test("a filter searches names, addresses, groups and the tags of both", () => {
-  const found = (filters: object) =>
+  const findOutcome = (filters: object) =>
     overview.monitors
       .filter((one) =>
         isMatching(
@@ -101,15 +101,15 @@ test("a filter searches names, addresses, groups and the tags of both", () => {
         ),
       )
       .map(({ id }) => id);
-  expect(found({ q: "A2.LAN a" })).toEqual(["a2"]);
-  expect(found({ tag: "eu" })).toEqual(["a1", "a2", "b1"]);
-  expect(found({ tag: "web" })).toEqual(["a2"]);
+  expect(findOutcome({ q: "A2.LAN a" })).toEqual(["a2"]);
+  expect(findOutcome({ tag: "eu" })).toEqual(["a1", "a2", "b1"]);
+  expect(findOutcome({ tag: "web" })).toEqual(["a2"]);
   expect(parseFilters({ q: "", status: "down", page: 3, type: 1 })).toEqual({ status: "down" });
 });
 
 test("monitors and groups are moved before others, whose order stays the same", () => {
-  const order = (next: Overview) => next.monitors.map(({ id, groupId }) => `${groupId} ${id}`);
-  expect(order(moveMonitorsTo(overview, ["free", "a1"], "B", "b1"))).toEqual([
+  const buildOrder = (next: Overview) => next.monitors.map(({ id, groupId }) => `${groupId} ${id}`);
+  expect(buildOrder(moveMonitorsTo(overview, ["free", "a1"], "B", "b1"))).toEqual([
     "A a2",
     "B free",
     "B a1",
@@ -128,19 +128,24 @@ test("one step down from the last row leads into the next folder, or to none aft
 });
 
 test("undo returns moved monitors to their position, even if others were added or removed", () => {
-  const names = (next: Overview) => next.monitors.map(({ id }) => id);
-  for (const ids of [["a1"], ["a2"], ["b1", "a1"], ["a1", "a2", "free"], names(overview)])
+  const buildNames = (next: Overview) => next.monitors.map(({ id }) => id);
+  for (const ids of [["a1"], ["a2"], ["b1", "a1"], ["a1", "a2", "free"], buildNames(overview)])
     for (const groupId of ["A", "B", "empty", null]) {
-      const places = listPlacesOfMonitors(overview, ids);
-      expect(restorePlaces(moveMonitorsTo(overview, ids, groupId, null), places)).toEqual(overview);
+      const places = listPositionsOfMonitors(overview, ids);
+      expect(restorePositions(moveMonitorsTo(overview, ids, groupId, null), places)).toEqual(
+        overview,
+      );
     }
-  const places = listPlacesOfMonitors(overview, ["a1"]);
+  const places = listPositionsOfMonitors(overview, ["a1"]);
   const moved = moveMonitorsTo(overview, ["a1"], "B", null);
   const later = moveMonitorsTo(moved, ["a2"], null, null);
-  expect(names(restorePlaces(later, places))).toEqual(["a1", "b1", "free", "a2"]);
+  expect(buildNames(restorePositions(later, places))).toEqual(["a1", "b1", "free", "a2"]);
   expect(
-    names(
-      restorePlaces({ ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") }, places),
+    buildNames(
+      restorePositions(
+        { ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") },
+        places,
+      ),
     ),
   ).toEqual(["a2", "b1", "free"]);
 });
@@ -182,7 +187,7 @@ describe("the latency chart", () => {
     reason: null,
     ...more,
   });
-  const timeline = (...points: TimelinePoint[]): Timeline => ({
+  const buildTimeline = (...points: TimelinePoint[]): Timeline => ({
     from: new Date(start).toISOString(),
     to: new Date(start + 12 * 60_000).toISOString(),
     step: 60,
@@ -193,13 +198,13 @@ describe("the latency chart", () => {
   test("breaks its line only where a response or check is missing", () => {
     const down = { checks: 0, averageMs: null, p50Ms: null, upSeconds: 0, downSeconds: 60 };
     const { times, lines } = buildColumns(
-      timeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
+      buildTimeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
       undefined,
     );
     expect(times).toHaveLength(12);
     const [_, gap] = [undefined, null];
     expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, gap, gap, gap, gap, 5, _]);
-    const sparse = timeline(point(0), point(2), point(4, down), point(6), point(8));
+    const sparse = buildTimeline(point(0), point(2), point(4, down), point(6), point(8));
     expect(buildColumns(sparse, undefined).lines.p50.slice(0, 9)).toEqual([
       5,
       _,

@@ -15,21 +15,21 @@ const commands = [
   command("Create monitor"),
   command("Search", "search.acme.example pci"),
 ];
-const found = (text: string) => rankCommands(commands, text).map(({ label }) => label);
+const findOutcome = (text: string) => rankCommands(commands, text).map(({ label }) => label);
 
 test("matches at the start are first, then matches inside, then addresses and tags", () => {
-  expect(found("search")).toEqual(["Search"]);
-  expect(found("api")).toEqual(["Checkout API"]);
-  expect(found("acme check")).toEqual(["Checkout API"]);
-  expect(found("pci")).toEqual(["Search"]);
+  expect(findOutcome("search")).toEqual(["Search"]);
+  expect(findOutcome("api")).toEqual(["Checkout API"]);
+  expect(findOutcome("acme check")).toEqual(["Checkout API"]);
+  expect(findOutcome("pci")).toEqual(["Search"]);
 });
 
 test("letters can be omitted and accents need not be typed, but not every entry matches", () => {
-  expect(found("chkout")).toEqual(["Checkout API"]);
-  expect(found("grosshandel koln")).toEqual(["Großhandel Köln"]);
-  expect(found("crmon")).toEqual(["Create monitor"]);
-  expect(found("xyz")).toEqual([]);
-  expect(found("aeo")).toEqual([]);
+  expect(findOutcome("chkout")).toEqual(["Checkout API"]);
+  expect(findOutcome("grosshandel koln")).toEqual(["Großhandel Köln"]);
+  expect(findOutcome("crmon")).toEqual(["Create monitor"]);
+  expect(findOutcome("xyz")).toEqual([]);
+  expect(findOutcome("aeo")).toEqual([]);
 });
 
 test("without a text, the records last opened are first, then the common commands", () => {

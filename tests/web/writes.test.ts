@@ -121,8 +121,8 @@ async function listCalls(method: RegExp, within = /./): Promise<string[]> {
     for (const { index, 0: name } of source.matchAll(
       /\b(unwrapData|hold|holdDeletion|deleteRecord)(?=\()/g,
     )) {
-      const asked = readBrackets(source, index + name.length);
-      if (method.test(asked)) calls.push(asked);
+      const request = readBrackets(source, index + name.length);
+      if (method.test(request)) calls.push(request);
     }
   }
   return calls;

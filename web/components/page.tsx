@@ -91,17 +91,17 @@ export function Panel({
   actions,
   children,
   className = "",
-  flush = false,
+  isFlush = false,
 }: {
   title?: string;
   actions?: ReactNode;
   children: ReactNode;
   className?: string;
   /** Removes the padding, for rows that reach the edges. */
-  flush?: boolean;
+  isFlush?: boolean;
 }) {
   return (
-    <section className={`panel ${flush ? "panel-flush" : ""} ${className}`}>
+    <section className={`panel ${isFlush ? "panel-flush" : ""} ${className}`}>
       {title !== undefined && (
         <header className="panel-head">
           <h2>{title}</h2>

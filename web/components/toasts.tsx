@@ -10,14 +10,14 @@ import { t } from "../language/text.ts";
 type Toast = {
   id: number;
   text: string;
-  bad: boolean;
+  isError: boolean;
   /** Display time in milliseconds. */
   life: number;
   action?: { label: string; do: () => void };
 };
 
 const isSame = (one: Omit<Toast, "id">, other: Omit<Toast, "id">) =>
-  one.text === other.text && one.bad === other.bad && one.action === undefined;
+  one.text === other.text && one.isError === other.isError && one.action === undefined;
 
 const toasts = createStore<readonly Toast[]>([]);
 let lastToastId = 0;
@@ -33,13 +33,13 @@ function showToast(toast: Omit<Toast, "id">): () => void {
 }
 
 /** Confirms an action for 4 s. */
-export const notify = (text: string) => showToast({ text, bad: false, life: 4_000 });
+export const notify = (text: string) => showToast({ text, isError: false, life: 4_000 });
 
 /** Reports an error for 8 s, if no form field can show it. */
 export const notifyError = (error: unknown) =>
   showToast({
     text: error instanceof Error ? error.message : String(error),
-    bad: true,
+    isError: true,
     life: 8_000,
   });
 
@@ -68,7 +68,7 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
   };
   const close = showToast({
     text,
-    bad: false,
+    isError: false,
     life: undoMs,
     action: { label: t("Undo"), do: undo },
   });
@@ -124,10 +124,10 @@ function findFreeBottom(box: HTMLElement): string {
   return "";
 }
 
-function ToastLine({ toast: { text, bad, action, life } }: { toast: Toast }) {
+function ToastLine({ toast: { text, isError, action, life } }: { toast: Toast }) {
   return (
-    <div className={`toast ${bad ? "toast-bad" : ""}`}>
-      <Icon name={bad ? "warning" : "check"} size={16} />
+    <div className={`toast ${isError ? "toast-bad" : ""}`}>
+      <Icon name={isError ? "warning" : "check"} size={16} />
       <span>{text}</span>
       {action && (
         <button type="button" onClick={action.do}>

@@ -8,7 +8,7 @@ import { connection } from "./connection.ts";
 import { attentionKey, checksKey, listKey, managedKey, recordKey, tracesKey } from "./keys.ts";
 import {
   changeOverview,
-  isPartly,
+  isPartial,
   type Overview,
   overviewKey,
   overviewQuery,
@@ -205,7 +205,7 @@ const mayChangeAttention = (type: EventType, id: string) =>
 /** Whether the page has only the first of many monitors. */
 function isPart() {
   const overview = queryClient.getQueryData<Overview>(overviewKey);
-  return overview !== undefined && isPartly(overview);
+  return overview !== undefined && isPartial(overview);
 }
 
 /** Minimum interval between requests for a partial overview. */

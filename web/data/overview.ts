@@ -84,7 +84,7 @@ export const overviewQuery = createOverviewQuery();
 /** The overview with all rows. If there are many monitors, the rows arrive in batches. */
 export function useOverview() {
   const query = useQuery(overviewQuery);
-  const isPart = query.data !== undefined && isPartly(query.data);
+  const isPart = query.data !== undefined && isPartial(query.data);
   useEffect(() => {
     if (isPart) void readAll();
   }, [isPart]);
@@ -134,7 +134,7 @@ export const countStates = memoizeByRows((rows) => {
 
 /** Number of monitors per state. Uses the server's counts if some rows are not loaded. */
 export function countAllStates(overview: Overview): Partial<Record<State, number>> {
-  if (!isPartly(overview)) return countStates(overview.monitors);
+  if (!isPartial(overview)) return countStates(overview.monitors);
   const states: Partial<Record<State, number>> = {};
   for (const folder of foldersOf(overview))
     for (const [state, count] of Object.entries(countStatesOfFolder(overview, folder.groupId)))
@@ -147,7 +147,7 @@ export const hasUnreadMonitors = (overview: Overview, groupId: string | null) =>
   sumCounts(countStatesOfFolder(overview, groupId)) > membersOf(overview, groupId).length;
 
 /** Whether any monitors are not loaded. */
-export function isPartly(overview: Overview): boolean {
+export function isPartial(overview: Overview): boolean {
   const { totals, monitors } = overview;
   if (totals === undefined) return false;
   return totals.folders.reduce((sum, { states }) => sum + sumCounts(states), 0) > monitors.length;

@@ -31,8 +31,9 @@ type Options = { fetch: { signal: AbortSignal } };
 /** Query options that load the `data` of a route. */
 export const createDataQuery = <T>(
   queryKey: QueryKey,
-  ask: (options: Options) => Promise<Result<{ data: T }>>,
-) => queryOptions({ queryKey, queryFn: ({ signal }) => unwrapData(ask({ fetch: { signal } })) });
+  request: (options: Options) => Promise<Result<{ data: T }>>,
+) =>
+  queryOptions({ queryKey, queryFn: ({ signal }) => unwrapData(request({ fetch: { signal } })) });
 
 type LoadingState = { isLoading: boolean; failureCount: number };
 
@@ -48,10 +49,10 @@ export const isComing = (queries: readonly LoadingState[]): boolean =>
  */
 export const createPageQuery = <T extends { data: unknown }>(
   queryKey: QueryKey,
-  ask: (options: Options) => Promise<Result<T>>,
+  request: (options: Options) => Promise<Result<T>>,
 ) =>
   queryOptions({
     queryKey,
-    queryFn: ({ signal }) => unwrapPage(ask({ fetch: { signal } })),
+    queryFn: ({ signal }) => unwrapPage(request({ fetch: { signal } })),
     placeholderData: keepPreviousData,
   });

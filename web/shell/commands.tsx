@@ -9,7 +9,7 @@ import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1, withIdempotencyKey } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
 import {
-  isPartly,
+  isPartial,
   listKnownMonitors,
   type OverviewGroup,
   overviewQuery,
@@ -250,7 +250,7 @@ function useKnownMonitors(text: string) {
     ...createPageQuery([...listKey("monitor"), "found", q], (options) =>
       v1.monitors.get({ query: { per_page: 20, q }, ...options }),
     ),
-    enabled: q.length > 1 && overview !== undefined && isPartly(overview),
+    enabled: q.length > 1 && overview !== undefined && isPartial(overview),
   });
   const known = overview === undefined ? [] : listKnownMonitors(overview);
   const knownIds = new Set(known.map(({ id }) => id));

@@ -25,12 +25,12 @@ function renderEditor(dialog: Dialog) {
   switch (dialog.kind) {
     case "create-monitor":
     case "edit-monitor":
-      return <MonitorDialog what={dialog} />;
+      return <MonitorDialog edited={dialog} />;
     case "change-monitors":
       return <BulkDialog what={dialog} />;
     case "create-group":
     case "edit-group":
-      return <GroupDialog what={dialog} />;
+      return <GroupDialog edited={dialog} />;
     case "create-channel":
       return (
         <CreateChannel
@@ -43,16 +43,16 @@ function renderEditor(dialog: Dialog) {
       return <CreateIncident what={dialog} />;
     case "create-schedule":
     case "edit-schedule":
-      return <ScheduleDialog what={dialog} />;
+      return <ScheduleDialog edited={dialog} />;
     case "create-policy":
     case "edit-policy":
-      return <PolicyDialog what={dialog} />;
+      return <PolicyDialog edited={dialog} />;
     case "create-source":
     case "edit-source":
-      return <SourceDialog what={dialog} />;
+      return <SourceDialog edited={dialog} />;
     case "sign-out":
       return <SignOutDialog />;
     default:
-      return <MaintenanceDialog what={dialog} />;
+      return <MaintenanceDialog edited={dialog} />;
   }
 }

@@ -5,7 +5,7 @@ import { router } from "../router.tsx";
 import { ServerDown } from "./failures.tsx";
 
 /** Path to redirect to in this state of the session; null if `path` is allowed. */
-function findRightPlace(state: string, path: string): string | null {
+function findRightPath(state: string, path: string): string | null {
   if (path === "/invitation") return null;
   if (state === "set-up") return path === "/set-up" ? null : "/set-up";
   if (state === "signed-in") return ["/sign-in", "/set-up"].includes(path) ? "/" : null;
@@ -22,7 +22,7 @@ export function Entrance({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (state === undefined) return;
     const { pathname, search, hash } = location;
-    const rightPath = findRightPlace(state, pathname);
+    const rightPath = findRightPath(state, pathname);
     if (rightPath === null) return;
     const back = rightPath === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
     const wanted = new URLSearchParams(search).get("back");

@@ -15,10 +15,10 @@ import { t, tNode } from "../language/text.ts";
 
 const listing = new Intl.ListFormat(getLocale(), { type: "disjunction" });
 
-type Done = { onDone: () => Promise<void> };
+type SignedInProps = { onDone: () => Promise<void> };
 
 /** The ways that this appliance offers under this host. */
-export function OtherWays({ onDone }: Done) {
+export function OtherWays({ onDone }: SignedInProps) {
   const { data: session } = useSession();
   // In the dialog after a session has ended, the cached session has none.
   const { data: fetched } = useQuery({
@@ -42,7 +42,7 @@ export function OtherWays({ onDone }: Done) {
 }
 
 /** A passkey as the second step after the password. */
-export function PasskeyStep({ factors, onDone }: Done & { factors: SecondFactors }) {
+export function PasskeyStep({ factors, onDone }: SignedInProps & { factors: SecondFactors }) {
   const { passkey, elsewhere } = factors;
   if (passkey !== null && findPasskeyObstacle() === null)
     return (
@@ -67,7 +67,7 @@ function PasskeyButton({
   options,
   offers = false,
   onDone,
-}: Done & { label: string; options?: SecondFactors["passkey"]; offers?: boolean }) {
+}: SignedInProps & { label: string; options?: SecondFactors["passkey"]; offers?: boolean }) {
   const [isBusy, setIsBusy] = useState(false);
   const [issue, setIssue] = useState<string | null>(null);
   const [attempts, setAttempts] = useState(0);

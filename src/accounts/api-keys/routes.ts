@@ -2,7 +2,7 @@ import { dayMs } from "../../core/time/clock.ts";
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { ApiKey, ApiKeyPatch, MadeApiKey, NewApiKey } from "./schema.ts";
+import { ApiKey, ApiKeyPatch, CreatedApiKey, NewApiKey } from "./schema.ts";
 import { changeApiKeyGroups, createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
 
 export const apiKeyRoutes = createRouter("/api-keys")
@@ -26,7 +26,7 @@ export const apiKeyRoutes = createRouter("/api-keys")
       summary: "Create an API key, which is shown only once",
       body: NewApiKey,
       errors: ["CONFLICT"],
-      data: MadeApiKey,
+      data: CreatedApiKey,
       status: 201,
       isLocated: false,
       handle: async ({ scope, body: { scope: may, expiresInDays, ...body } }) => {

@@ -36,5 +36,5 @@ export const NewApiKey = z.strictObject({
 export const ApiKeyPatch = z.strictObject({ groupIds: GroupLimit });
 
 /** A new API key with its secret, which is shown only once. */
-export const MadeApiKey = ApiKey.extend({ key: z.string() });
-export type MadeApiKey = z.infer<typeof MadeApiKey>;
+export const CreatedApiKey = ApiKey.extend({ key: z.string() });
+export type CreatedApiKey = z.infer<typeof CreatedApiKey>;

@@ -9,7 +9,7 @@ import type { PersonRow } from "../people/store.ts";
 import { type Account, addIdentity, findIdentity } from "./store.ts";
 
 const cookieName = "signalbox_link";
-const sealPlace = "pending-link";
+const sealLocation = "pending-link";
 const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
 
 type PendingLink = Account & { emailKey: string; until: number };
@@ -24,7 +24,7 @@ export function rememberPendingLink(
     emailKey: emailKeyOf(account.email),
     until: clock() + lifetimeMs,
   };
-  const value = vault.seal(JSON.stringify(link), sealPlace);
+  const value = vault.seal(JSON.stringify(link), sealLocation);
   cookies.set({ name: cookieName, value, maxAgeSeconds: lifetimeMs / 1000, sameSite: "Strict" });
 }
 
@@ -32,7 +32,7 @@ function readPendingLink({ vault, clock, cookies }: VisitorContext): PendingLink
   const sealed = cookies.read(cookieName);
   if (sealed === null) return null;
   try {
-    const link = parseJsonOrNull(vault.open(sealed, sealPlace)) as PendingLink | null;
+    const link = parseJsonOrNull(vault.open(sealed, sealLocation)) as PendingLink | null;
     const isOpen = link !== null && link.until > clock() && link.until <= clock() + lifetimeMs;
     return isOpen ? link : null;
   } catch {

@@ -7,7 +7,7 @@ import { createRouter } from "../../http/request-context.ts";
 import {
   Acceptance,
   Invitation,
-  InvitationLook,
+  InvitationView,
   InvitationToken,
   NewInvitation,
   SentInvitation,
@@ -83,7 +83,7 @@ export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDep
         access: "anyone",
         summary: "Get the invitation of a link",
         body: InvitationToken,
-        data: InvitationLook,
+        data: InvitationView,
         errors: ["NOT_FOUND"],
         handle: ({ context, body }) => viewInvitation(context, body.token),
       }),

@@ -42,7 +42,7 @@ export type SentInvitation = z.infer<typeof SentInvitation>;
 export const InvitationToken = z.strictObject({ token: Token });
 
 /** An invitation as shown to anyone with its link. It does not reveal whether the address has an account. */
-export const InvitationLook = z.object({
+export const InvitationView = z.object({
   organization: z.object({ name: z.string() }),
   email: z.string(),
   role: Role,
@@ -51,7 +51,7 @@ export const InvitationLook = z.object({
   /** Whether a password opens the organization. */
   passwordSignIn: z.boolean(),
 });
-export type InvitationLook = z.infer<typeof InvitationLook>;
+export type InvitationView = z.infer<typeof InvitationView>;
 
 export const Acceptance = z.strictObject({
   token: Token,

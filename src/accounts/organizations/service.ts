@@ -195,8 +195,8 @@ export function createSharing(store: Store, monotonic: Clock = () => performance
       const nextState = { commits, until: monotonic() + trustedMs };
       const now = store.revision();
       if (now === null || now !== revision) {
-        const some = "select 1 from organizations where deleted_at is null limit 2";
-        isShared = (await store.query(some, [])).length > 1;
+        const portion = "select 1 from organizations where deleted_at is null limit 2";
+        isShared = (await store.query(portion, [])).length > 1;
         revision = now;
       }
       known = nextState;

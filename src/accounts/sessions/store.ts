@@ -50,9 +50,9 @@ export function removeSession(store: Store, id: string): Statement {
 }
 
 /** Ends all sessions of the person except `kept`. */
-export function removeSessions(store: Store, personId: string, kept?: string): Statement {
+export function removeSessions(store: Store, personId: string, currentToken?: string): Statement {
   const theirs = eq(sessions.personId, personId);
-  const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
+  const ended = currentToken === undefined ? theirs : and(theirs, ne(sessions.id, currentToken));
   return store.db.delete(sessions).where(ended);
 }
 
@@ -70,13 +70,13 @@ export function sweepSessions(sweeping: Sweeping): Promise<void> {
 }
 
 /** Counts a wrong code. After the last allowed one, the sign-in starts again. */
-export function countWrongCode(store: Store, id: string, most: number): Statement[] {
+export function countWrongCode(store: Store, id: string, max: number): Statement[] {
   const waiting = and(eq(sessions.id, id), eq(sessions.stage, "two-factor"));
   return [
     store.db
       .update(sessions)
       .set({ wrongCodes: sql`${sessions.wrongCodes} + 1` })
       .where(waiting),
-    store.db.delete(sessions).where(and(waiting, gte(sessions.wrongCodes, most))),
+    store.db.delete(sessions).where(and(waiting, gte(sessions.wrongCodes, max))),
   ];
 }

@@ -12,7 +12,7 @@ import {
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { assertTargetsAllowed, type Place } from "../../core/security/target-guard.ts";
+import { assertTargetsAllowed, type RecordTarget } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Prepared, retryOnStaleRead, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
@@ -194,7 +194,7 @@ export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRo
     .set(row)
     .where(matchValues(organizationSettings, { organizationId }));
 
-const listTargets = (smtp: SmtpSettings | null): Place[] =>
+const listTargets = (smtp: SmtpSettings | null): RecordTarget[] =>
   smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
 
 /** Returns the mail server after a patch; null if none is left. Throws VALIDATION_ERROR. */

@@ -30,7 +30,7 @@ export type Attempt = {
 
 const prefix = "signalbox_attempt_";
 const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
-const sealPlaceOf = (state: string) => `sign-in-attempt/${state}`;
+const sealLocationOf = (state: string) => `sign-in-attempt/${state}`;
 
 /** Names start with the time, so that the oldest attempt can be forgotten without decrypting any. */
 const nameOf = ({ startedAt, state }: Attempt) =>
@@ -59,7 +59,7 @@ export function rememberAttempt(
     cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   cookies.set({
     name: nameOf(attempt),
-    value: vault.seal(JSON.stringify(attempt), sealPlaceOf(attempt.state)),
+    value: vault.seal(JSON.stringify(attempt), sealLocationOf(attempt.state)),
     maxAgeSeconds: lifetimeMs / 1000,
     sameSite: "Lax",
   });
@@ -76,7 +76,7 @@ export function takeAttempt(
   if (name === undefined) return null;
   cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   try {
-    const plain = vault.open(cookies.read(name) ?? "", sealPlaceOf(state));
+    const plain = vault.open(cookies.read(name) ?? "", sealLocationOf(state));
     const attempt = parseJsonOrNull(plain) as Attempt | null;
     return attempt !== null && Math.abs(clock() - attempt.startedAt) < lifetimeMs ? attempt : null;
   } catch {

@@ -78,7 +78,7 @@ type SentRequest = {
 function createFetch({ certificateAuthorities }: Reached, { targets }: Connection) {
   return async (url: string, { method, headers, body }: SentRequest): Promise<Response> => {
     const { value: maxBytes } = singleSignOnBounds.response;
-    const answer = await exchange(
+    const response = await exchange(
       {
         url: new URL(url),
         method,
@@ -94,13 +94,13 @@ function createFetch({ certificateAuthorities }: Reached, { targets }: Connectio
         authorities: certificateAuthorities,
       },
     );
-    if (answer.isCut === true)
+    if (response.isCut === true)
       throw new TargetFailure(`The response is longer than ${maxBytes / 1024} KiB.`);
-    const hasBody = answer.status >= 200 && ![204, 205, 304].includes(answer.status);
-    const status = answer.status >= 200 && answer.status <= 599 ? answer.status : 502;
-    return new Response(hasBody ? answer.body : null, {
+    const hasBody = response.status >= 200 && ![204, 205, 304].includes(response.status);
+    const status = response.status >= 200 && response.status <= 599 ? response.status : 502;
+    return new Response(hasBody ? response.body : null, {
       status,
-      headers: [...answer.headers].filter(([name]) =>
+      headers: [...response.headers].filter(([name]) =>
         ["content-type", "date", "www-authenticate"].includes(name),
       ),
     });

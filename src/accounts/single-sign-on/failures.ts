@@ -18,13 +18,13 @@ export class ProviderFailure extends Error {
   constructor(
     message: string,
     {
-      said = null,
+      providerText = null,
       advice,
       isUnreachable = false,
       isAboutAccount = false,
       cause,
     }: {
-      said?: string | null;
+      providerText?: string | null;
       advice: string;
       isUnreachable?: boolean;
       isAboutAccount?: boolean;
@@ -32,7 +32,7 @@ export class ProviderFailure extends Error {
     },
   ) {
     super(message, { cause });
-    this.said = said;
+    this.said = providerText;
     this.advice = advice;
     this.isUnreachable = isUnreachable;
     this.isAboutAccount = isAboutAccount;
@@ -44,7 +44,7 @@ const askAdministrator =
   "If it happens again, an administrator can test the provider in Settings → Single sign-on.";
 const changeSettings = "An administrator has to change the provider in Settings → Single sign-on";
 
-const maxSaidLength = 300;
+const maxTextLength = 300;
 
 /** Shortens a foreign text to one line. */
 export function quoteForeign(text: string): string {
@@ -52,7 +52,7 @@ export function quoteForeign(text: string): string {
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .trim();
-  return line.length > maxSaidLength ? `${line.slice(0, maxSaidLength)}…` : line;
+  return line.length > maxTextLength ? `${line.slice(0, maxTextLength)}…` : line;
 }
 
 /** Advice by error code of RFC 6749 §4.1.2.1 and §5.2, and OpenID Connect Core §3.1.2.6. */
@@ -85,7 +85,7 @@ export function explainError(error: unknown, provider: string): unknown {
   if (error instanceof ProviderFailure) return error;
   if (error instanceof TargetFailure)
     return new ProviderFailure(`${provider} can’t be reached.`, {
-      said: null,
+      providerText: null,
       advice: `${error.message} Sign in with your password, or try again later.`,
       isUnreachable: true,
       cause: error,
@@ -104,17 +104,19 @@ function explainLibraryError(
   const fail = (
     text: string,
     advice: string,
-    more: { said?: string; isUnreachable?: boolean } = {},
+    more: { providerText?: string; isUnreachable?: boolean } = {},
   ) => new ProviderFailure(text, { advice, cause: error, ...more });
   const forged = `${startAgain} ${askAdministrator}`;
   switch (code) {
     case "OAUTH_AUTHORIZATION_RESPONSE_ERROR":
     case "OAUTH_RESPONSE_BODY_ERROR": {
-      const said = [error.error, error.error_description].filter((part) => part !== undefined);
+      const providerText = [error.error, error.error_description].filter(
+        (part) => part !== undefined,
+      );
       return fail(
         `${provider} rejected the sign-in.`,
         adviceByError[error.error ?? ""] ?? `${startAgain} ${askAdministrator}`,
-        { said: quoteForeign(said.join(": ")) },
+        { providerText: quoteForeign(providerText.join(": ")) },
       );
     }
     case "OAUTH_JWT_TIMESTAMP_CHECK_FAILED":

@@ -16,7 +16,7 @@ import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import {
   assertTargetsAllowed,
   listUrlTargets,
-  type Place,
+  type RecordTarget,
 } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
@@ -286,7 +286,7 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
  * Returns the destination that a field of the channel contains, for the target guard. Empty if no
  * field contains one.
  */
-export function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
+export function targetsOf(channel: { type: string; [field: string]: unknown }): RecordTarget[] {
   const { host, port } = channel;
   if (typeof host === "string")
     return [{ path: "host", host, port: typeof port === "number" ? port : null }];

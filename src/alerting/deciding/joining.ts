@@ -166,8 +166,8 @@ export function notifyOfJoined(decision: Deciding, monitor: WatchedMonitor) {
     const message = lastMessage ?? "";
     const data = { monitor: buildAlertedMonitor(monitor), since, message, latencyMs, joined };
     const alert = createAlert("monitor.down", at, data, now);
-    const told = out.notify(alert, listNotified(snapshot, id, "down"), false, record);
-    out.recordNotified(id, told, "down", since);
+    const notified = out.notify(alert, listNotified(snapshot, id, "down"), false, record);
+    out.recordNotified(id, notified, "down", since);
     if (out.rest() !== null) return;
     changeContent(decision, record, { type: record.type, at, data });
   }

@@ -25,18 +25,18 @@ export function createQuietRound(store: Store) {
   let lastNow = Infinity;
   /** The last channel of an examination of all; null if none runs. */
   let after: readonly [string, string] | null = null;
-  const ends = new Map<string, number | null>();
+  const quietEnds = new Map<string, number | null>();
 
   /** Quiet hours start and end at full minutes, and many channels have the same. */
   function findEnd(quietHours: string | null, now: number): number | null {
     if (quietHours === null) return null;
     const nowMinute = Math.floor(now / 60_000);
-    if (nowMinute !== minute) ends.clear();
+    if (nowMinute !== minute) quietEnds.clear();
     minute = nowMinute;
-    const known = ends.get(quietHours);
+    const known = quietEnds.get(quietHours);
     if (known !== undefined) return known;
     const end = findQuietEnd(parseQuietHours(quietHours), now);
-    ends.set(quietHours, end);
+    quietEnds.set(quietHours, end);
     return end;
   }
 

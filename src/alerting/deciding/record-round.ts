@@ -29,9 +29,9 @@ export function createRecordRound(store: Store) {
     const over = examined.filter(({ because }) => because !== null);
     const at = formatTimestamp(now);
     const groups = Map.groupBy(over, (one) => `${one.organizationId} ${one.because}`);
-    const statements = [...groups.values()].flatMap((some) => {
-      const [{ organizationId, because }] = some as [Examined];
-      const ids = some.map(({ id }) => id);
+    const statements = [...groups.values()].flatMap((portion) => {
+      const [{ organizationId, because }] = portion as [Examined];
+      const ids = portion.map(({ id }) => id);
       return [
         ...endRecords(organizationId, ids, because as Ending, at),
         ...dropHeldMessages(organizationId, ids, because as Ending, at),

@@ -223,14 +223,14 @@ export function dropHeld(
   { id, subjectId }: OpenRecord,
   because: DropReason,
   at: string,
-  some: { messageIds: readonly string[]; channelId: string } | null = null,
+  portion: { messageIds: readonly string[]; channelId: string } | null = null,
 ) {
   const { organizationId, notified, quietIds } = snapshot;
-  const statements = dropHeldMessages(organizationId, [id], because, at, some ?? {});
+  const statements = dropHeldMessages(organizationId, [id], because, at, portion ?? {});
   for (const statement of statements) out.write(statement);
   const known = notified.get(subjectId);
   for (const [channelId, { notifications, ...one }] of known ?? []) {
-    if (some !== null && channelId !== some.channelId) continue;
+    if (portion !== null && channelId !== portion.channelId) continue;
     const sent = notifications.filter(([deliveryId]) => !quietIds.has(deliveryId));
     const state = sent.at(-1)?.[1];
     if (state === undefined) known?.delete(channelId);

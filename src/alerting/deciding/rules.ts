@@ -32,7 +32,7 @@ export type MonitorFacts = {
   paused: boolean;
   groupPaused: boolean;
   status: StoredStatus;
-  flapping: boolean;
+  isFlapping: boolean;
 };
 
 /** Recipients of a monitor's alerts: its enabled channels, unless the monitor or its group is muted. */
@@ -298,7 +298,7 @@ export function explainSilence(monitor: MonitorFacts, channel: ChannelFacts): st
   if (monitor.muted) return "gets no alerts while the monitor is muted";
   if (monitor.groupMuted) return "gets no alerts while the monitor's group is muted";
   if (monitor.status === "maintenance") return "gets no alerts until the maintenance is over";
-  if (monitor.flapping)
+  if (monitor.isFlapping)
     return "was alerted that the monitor is flapping, and will be alerted again once it is stable";
   if (!channel.isWanted) return "is not notified of outages";
   if (channel.quietUntil !== null)

@@ -310,7 +310,7 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
   type Row = Timer & {
     expiresAt: string;
     withinDays: number | null;
-    toldOf: string | null;
+    notifiedExpiry: string | null;
     days: number | null;
     recordedOf: string | null;
     daysRecorded: number;
@@ -321,8 +321,9 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
   ]);
   const due = rows.filter(({ expiresAt, withinDays, ...row }) => {
     const recorded = row.recordedOf === null ? null : asNotified(row.recordedOf, row.daysRecorded);
-    const { toldOf, days } = row;
-    const told = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
+    const { notifiedExpiry, days } = row;
+    const told =
+      notifiedExpiry === null || days === null ? null : { expiresAt: notifiedExpiry, days };
     const isNewTo = (notified: CertificateMemory) =>
       findCertificateStep(expiresAt, notified, withinDays, now) !== null;
     return isNewTo(recorded) || (row.isAttached === 1 && isNewTo(told));

@@ -28,10 +28,10 @@ export const apprise = createHttpProvider<"apprise">({
       },
     };
   },
-  verdict(answer) {
-    if (answer.status === 204)
+  verdict(response) {
+    if (response.status === 204)
       return failPermanently("Apprise has no services under this key or these URLs.");
-    if (answer.status !== 424) return judgeStatus(answer);
+    if (response.status !== 424) return judgeStatus(response);
     const partly = failTemporarily("Apprise could not notify all of its services.");
     return { ...partly, progress: { reached: null, refused: [] } };
   },

@@ -29,11 +29,11 @@ export const discord = createHttpProvider<"discord">({
     if (findButton(message) !== undefined) url.searchParams.set("with_components", "true");
     return { url: url.href, body: buildDiscordBody(message) };
   },
-  verdict(answer) {
-    const { code, retry_after: seconds } = parseFields(answer);
+  verdict(response) {
+    const { code, retry_after: seconds } = parseFields(response);
     const reason = discordReasons.get(code);
-    if (answer.status >= 300 && reason !== undefined) return failFinally(reason);
-    const verdict = judgeStatus(answer);
+    if (response.status >= 300 && reason !== undefined) return failFinally(reason);
+    const verdict = judgeStatus(response);
     const retryAfterSeconds = parseRetryAfter(seconds);
     if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
     return { ...verdict, retryAfterSeconds };

@@ -27,7 +27,7 @@ type Grant = {
   url: string;
   parameters: Record<string, string>;
   /** Returns the reason for a rejection, if the service documents its error code. */
-  reasonIn: (answer: Record<string, unknown>) => string | undefined;
+  reasonIn: (response: Record<string, unknown>) => string | undefined;
   otherwise: string;
 };
 
@@ -57,7 +57,7 @@ async function requestGrant(
   { url, parameters, reasonIn, otherwise }: Grant,
   context: DeliveryContext,
 ): Promise<AccessToken> {
-  const answer = await context.exchange(
+  const response = await context.exchange(
     {
       url: new URL(url),
       method: "POST",
@@ -67,15 +67,15 @@ async function requestGrant(
     },
     context,
   );
-  const responseFields = parseFields(answer);
+  const responseFields = parseFields(response);
   const { access_token: token, expires_in: seconds } = responseFields;
   // A token with a line break would end the SMTP line.
-  if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
+  if (response.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
     return { token, until: context.now + lives * 1_000 };
   }
-  const verdict = judgeTokenResponse(answer, reasonIn(responseFields) ?? otherwise);
-  throw new TokenRefused(addRetryAfter(verdict, answer, context.now));
+  const verdict = judgeTokenResponse(response, reasonIn(responseFields) ?? otherwise);
+  throw new TokenRefused(addRetryAfter(verdict, response, context.now));
 }
 
 function judgeTokenResponse({ status }: ShortAnswer, reason: string): Verdict {

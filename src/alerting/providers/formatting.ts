@@ -90,7 +90,7 @@ export function joinWithin(
   lines: readonly string[],
   escaped: (text: string) => string,
 ): string {
-  const renderLines = (kept: readonly string[]) => kept.map(escaped).join("\n");
+  const renderLines = (lines: readonly string[]) => lines.map(escaped).join("\n");
   return renderWithin(max, lines, renderLines, ({ length }) => length);
 }
 

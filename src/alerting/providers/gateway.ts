@@ -111,9 +111,9 @@ export async function sendThroughGateway(
 ): Promise<Verdict> {
   const built = buildRequest(request);
   if (built === null) return failFinally("The account leads to another URL of the gateway.");
-  return sendProviderRequest(built, context, (answer) => {
-    const verdict = judgeResponse(request, answer);
-    const id = verdict.outcome === "delivered" ? findReceiptId(request, answer) : null;
+  return sendProviderRequest(built, context, (response) => {
+    const verdict = judgeResponse(request, response);
+    const id = verdict.outcome === "delivered" ? findReceiptId(request, response) : null;
     const expiresAt = context.now + receiptTimes[request.type].waitMs;
     return id === null ? verdict : { ...verdict, receipt: { id, expiresAt } };
   });
@@ -207,15 +207,18 @@ function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: ValueOf
 }
 
 /** Judges the response of a gateway. A response whose body stalls counts by its status. */
-function judgeResponse({ gateway, name, settings }: GatewayRequest, answer: ShortAnswer): Verdict {
-  if (gateway === null) return judgeCustomResponse(settings, answer);
+function judgeResponse(
+  { gateway, name, settings }: GatewayRequest,
+  response: ShortAnswer,
+): Verdict {
+  if (gateway === null) return judgeCustomResponse(settings, response);
   const { code, accepted, rejections = {} } = gateway;
-  const found = findCode(answer, code);
+  const found = findCode(response, code);
   const rejection = found === null ? undefined : rejections[found];
   if (rejection !== undefined) return reject(name, rejection);
-  const verdict = judgeStatus(answer);
+  const verdict = judgeStatus(response);
   if (verdict.outcome === "failed" || accepted === undefined || found === accepted) return verdict;
-  if (found === null) return answer.isUnfinished === true ? delivered : failUnconfirmed(answer);
+  if (found === null) return response.isUnfinished === true ? delivered : failUnconfirmed(response);
   // Other texts of the response are not shown.
   const number = /^\d{1,6}$/.test(found) ? ` with code ${found}` : "";
   return failTemporarily(`${name} rejected the message${number}.`);
@@ -246,7 +249,7 @@ const reject = (name: string, rejection: Rejection): Verdict => {
 };
 
 /** Judges the response of a custom gateway by its conditions. */
-function judgeCustomResponse(settings: Settings, answer: ShortAnswer): Verdict {
+function judgeCustomResponse(settings: Settings, response: ShortAnswer): Verdict {
   const { expectedStatus, keyword, jsonPath, jsonEquals } = settings;
   const [status, ...others] = buildConditions({
     expectedStatus,
@@ -256,19 +259,19 @@ function judgeCustomResponse(settings: Settings, answer: ShortAnswer): Verdict {
     jsonEquals,
     assertions: [],
   });
-  if (status !== undefined && !isFulfilled(status, answer.status)) {
-    const verdict = judgeStatus(answer);
-    return verdict.outcome === "failed" ? verdict : failUnconfirmed(answer);
+  if (status !== undefined && !isFulfilled(status, response.status)) {
+    const verdict = judgeStatus(response);
+    return verdict.outcome === "failed" ? verdict : failUnconfirmed(response);
   }
   const isConfirmed = others.every((condition) =>
     isFulfilled(
       condition,
       condition.source === "json"
-        ? findValue(parseJsonOrNull(answer.body), condition.path ?? "$")
-        : answer.body,
+        ? findValue(parseJsonOrNull(response.body), condition.path ?? "$")
+        : response.body,
     ),
   );
-  return isConfirmed || answer.isUnfinished === true ? delivered : failUnconfirmed(answer);
+  return isConfirmed || response.isUnfinished === true ? delivered : failUnconfirmed(response);
 }
 
 /** How long a receipt is awaited, and the first interval between two requests. An unanswered call ends within a minute. */
@@ -327,18 +330,18 @@ async function readReceipt(
     valueOf,
   );
   const { "Content-Type": _type, ...sent } = headers;
-  const answer = await context.exchange(
+  const response = await context.exchange(
     { url, method: "GET", headers: sent, body: null, verifyTls: true },
     context,
   );
-  if (judgeStatus(answer).outcome === "failed") return "waiting";
-  const ending = findEnding(request, answer);
+  if (judgeStatus(response).outcome === "failed") return "waiting";
+  const ending = findEnding(request, response);
   if (ending === null) return "waiting";
   if (ending === "unreported") return "over";
   if (ending === "delivered") return { arrived: "Delivered to the phone." };
   if (ending === "answered") return { arrived: "The call was answered." };
   const state = {
-    lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, answer)}.`,
+    lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, response)}.`,
   };
   return unreacting.has(ending) ? { ...state, isUnanswered: true } : state;
 }

@@ -1,9 +1,9 @@
 import { joinUrl } from "./formatting.ts";
 import { createIssueProvider } from "./issues.ts";
 
-type Place = { server: string; repository: string };
+type Repository = { server: string; repository: string };
 
-const issuesOf = ({ server, repository }: Place, rest = "") =>
+const issuesOf = ({ server, repository }: Repository, rest = "") =>
   joinUrl(server, `/api/v1/repos/${repository}/issues${rest}`);
 
 /** Issues of Gitea and Forgejo, found by a search: https://docs.gitea.com/api/#tag/issue */

@@ -1,9 +1,9 @@
 import { joinUrl } from "./formatting.ts";
 import { createIssueProvider } from "./issues.ts";
 
-type Place = { server: string; project: string };
+type Project = { server: string; project: string };
 
-const issuesOf = ({ server, project }: Place, rest = "") =>
+const issuesOf = ({ server, project }: Project, rest = "") =>
   joinUrl(server, `/api/v4/projects/${encodeURIComponent(project)}/issues${rest}`);
 
 /** Issues of GitLab, found by a search in their descriptions: https://docs.gitlab.com/api/issues/ */

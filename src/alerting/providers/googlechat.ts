@@ -23,11 +23,11 @@ export const googlechat = createHttpProvider<"googlechat">({
     url.searchParams.set("requestId", message.id);
     return { url: url.href, body: buildGoogleChatBody(message) };
   },
-  verdict(answer) {
-    const { error } = parseFields(answer);
-    if (answer.status < 300 || !isObject(error)) return judgeStatus(answer);
+  verdict(response) {
+    const { error } = parseFields(response);
+    if (response.status < 300 || !isObject(error)) return judgeStatus(response);
     const reason = googleChatReasons.get(error["status"]) ?? findKeyProblem(error["details"]);
-    return reason === undefined ? judgeStatus(answer) : failPermanently(reason);
+    return reason === undefined ? judgeStatus(response) : failPermanently(reason);
   },
 });
 

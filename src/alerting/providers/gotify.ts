@@ -29,7 +29,7 @@ export const gotify = createHttpProvider<"gotify">({
 const maxBytes = 16_000;
 
 function limitText(lines: readonly string[]): string {
-  const renderLines = (kept: readonly string[]) => kept.join("\n");
+  const renderLines = (lines: readonly string[]) => lines.join("\n");
   return renderWithin(maxBytes, lines, renderLines, (text) => bytesOf([text]));
 }
 

@@ -51,7 +51,7 @@ export const createIssueProvider = <T extends IssueType>(
       sendProviderRequest(
         { ...request, headers: { ...headers, ...tracker.headers(settings) } },
         context,
-        (answer) => judgeTracker(tracker.service, answer),
+        (response) => judgeTracker(tracker.service, response),
       );
     const state = findCaseState(message);
     const key = message.problem?.key ?? message.id;
@@ -81,7 +81,7 @@ async function findIssue<S>(
   context: DeliveryContext,
 ): Promise<Issue | Verdict | null> {
   for (let page = 1; page <= maxPages; page++) {
-    const answer = await context.exchange(
+    const response = await context.exchange(
       {
         url: new URL(list(settings, key, page)),
         method: "GET",
@@ -91,12 +91,12 @@ async function findIssue<S>(
       },
       { ...context, bodyMs: listMs, maxBytes: maxListBytes },
     );
-    const verdict = judgeTracker(service, answer);
+    const verdict = judgeTracker(service, response);
     if (verdict.outcome === "failed") return verdict;
-    if (answer.isUnfinished === true)
+    if (response.isUnfinished === true)
       return failTemporarily(`${service} did not send its open issues in time.`);
-    const issues = parseJsonOrNull(answer.body);
-    if (!Array.isArray(issues)) return failUnconfirmed(answer);
+    const issues = parseJsonOrNull(response.body);
+    if (!Array.isArray(issues)) return failUnconfirmed(response);
     for (const issue of issues.filter(isObject)) {
       const { [fields.number]: number, [fields.text]: text } = issue;
       if (typeof number === "number" && typeof text === "string" && text.includes(`${key} `))
@@ -107,8 +107,8 @@ async function findIssue<S>(
   return null;
 }
 
-const judgeTracker = (service: string, answer: ShortAnswer): Verdict => {
-  const { headers, status } = answer;
+const judgeTracker = (service: string, response: ShortAnswer): Verdict => {
+  const { headers, status } = response;
   // GitHub limits requests with 403, too.
   const isLimited = headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after");
   if (status === 403 && isLimited)
@@ -118,7 +118,7 @@ const judgeTracker = (service: string, answer: ShortAnswer): Verdict => {
     403: "the token is not allowed to change issues",
     404: "the project does not exist, or the token can't see it",
     410: "issues are switched off in the project",
-  })(answer);
+  })(response);
 };
 
 /** Escapes Markdown, HTML, mentions, and the quick actions of GitLab, which start with a slash. */

@@ -17,11 +17,11 @@ import {
  */
 export const mattermost = createHttpProvider<"mattermost">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildMattermostBody(message) }),
-  verdict(answer) {
-    const reason = mattermostReasons.get(parseFields(answer)["id"]);
+  verdict(response) {
+    const reason = mattermostReasons.get(parseFields(response)["id"]);
     // With HTTP 500, these IDs only mean that the lookup failed.
-    const isSaid = answer.status >= 300 && answer.status !== 500;
-    return isSaid && reason !== undefined ? failPermanently(reason) : judgeStatus(answer);
+    const isExplained = response.status >= 300 && response.status !== 500;
+    return isExplained && reason !== undefined ? failPermanently(reason) : judgeStatus(response);
   },
 });
 

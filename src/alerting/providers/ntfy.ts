@@ -31,11 +31,11 @@ export const ntfy = createHttpProvider<"ntfy">({
       },
     };
   },
-  verdict(answer) {
-    const reason = ntfyReasons.get(parseFields(answer)["code"]);
-    return answer.status >= 400 && reason !== undefined
+  verdict(response) {
+    const reason = ntfyReasons.get(parseFields(response)["code"]);
+    return response.status >= 400 && reason !== undefined
       ? failPermanently(reason)
-      : judgeStatus(answer);
+      : judgeStatus(response);
   },
 });
 
@@ -53,7 +53,7 @@ function limitText(lines: readonly string[]): string {
   return renderWithin(
     4_096,
     lines,
-    (kept) => kept.join("\n"),
+    (lines) => lines.join("\n"),
     (text) => Buffer.byteLength(text),
   );
 }

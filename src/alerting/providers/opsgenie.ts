@@ -58,9 +58,9 @@ function createAlertsApiProvider<T extends "opsgenie" | "jsm">(
             : { source, note: cutText(note, 25_000) },
       };
     },
-    verdict(answer) {
-      const reason = alertsApiReasons.get(answer.status);
-      return reason === undefined ? judgeStatus(answer) : failPermanently(`${service} ${reason}`);
+    verdict(response) {
+      const reason = alertsApiReasons.get(response.status);
+      return reason === undefined ? judgeStatus(response) : failPermanently(`${service} ${reason}`);
     },
   });
 }

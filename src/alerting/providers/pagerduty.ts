@@ -26,8 +26,8 @@ export const pagerduty = createHttpProvider<"pagerduty">({
       },
     };
   },
-  verdict(answer) {
-    if (answer.status !== 400) return judgeStatus(answer);
+  verdict(response) {
+    if (response.status !== 400) return judgeStatus(response);
     return failFinally("PagerDuty rejected the event; the integration key may be wrong.");
   },
 });

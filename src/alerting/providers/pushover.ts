@@ -29,8 +29,8 @@ export const pushover: Provider<"pushover"> = {
   // Pushover allows a request every 5 s.
   receipts: { pollMs: () => 30_000, read: readReceipt, cancel: cancelEmergencies },
   deliver: (settings, message, context) =>
-    sendProviderRequest(buildPushoverRequest(settings, message), context, (answer) =>
-      addReceipt(judgePushoverResponse(answer), answer, context.now + settings.expire * 1_000),
+    sendProviderRequest(buildPushoverRequest(settings, message), context, (response) =>
+      addReceipt(judgePushoverResponse(response), response, context.now + settings.expire * 1_000),
     ),
 };
 
@@ -39,8 +39,8 @@ const emergency = 2;
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 /** Adds the receipt that the response to an emergency contains. */
-function addReceipt(verdict: Verdict, answer: ShortAnswer, expiresAt: number): Verdict {
-  const { receipt: id } = parseFields(answer);
+function addReceipt(verdict: Verdict, response: ShortAnswer, expiresAt: number): Verdict {
+  const { receipt: id } = parseFields(response);
   const isReceipt = typeof id === "string" && /^[A-Za-z0-9]{1,100}$/.test(id);
   return verdict.outcome === "delivered" && isReceipt
     ? { ...verdict, receipt: { id, expiresAt } }
@@ -60,11 +60,11 @@ async function readReceipt(
   const url = new URL(`${origins.pushover}/1/receipts/${receipt}.json`);
   url.searchParams.set("token", apiToken);
   const request = { url, method: "GET", headers: {}, body: null, verifyTls: true };
-  const answer = await context.exchange(request, context);
-  const { status, acknowledged, expired } = parseFields(answer);
+  const response = await context.exchange(request, context);
+  const { status, acknowledged, expired } = parseFields(response);
   // The receipt is unknown, or the application has another token now.
-  if (judgePushoverResponse(answer).outcome === "failed")
-    return status === 0 && answer.status >= 400 && answer.status < 429 ? "over" : "waiting";
+  if (judgePushoverResponse(response).outcome === "failed")
+    return status === 0 && response.status >= 400 && response.status < 429 ? "over" : "waiting";
   if (acknowledged === 1) return "acknowledged";
   return expired === 1 ? "over" : "waiting";
 }
@@ -117,14 +117,14 @@ function buildLink(page: string, acknowledgeUrl: string | null) {
   return url.length <= 512 ? { url, url_title: title } : {};
 }
 
-function judgePushoverResponse(answer: ShortAnswer): Verdict {
-  const { status, user, token } = parseFields(answer);
-  if (answer.status === 429)
+function judgePushoverResponse(response: ShortAnswer): Verdict {
+  const { status, user, token } = parseFields(response);
+  if (response.status === 429)
     return failTemporarily(
       "Pushover reports that the application has no messages left this month.",
     );
   // A response without `status` is not from Pushover.
-  if (answer.status >= 500 || status !== 0) return judgeStatus(answer);
+  if (response.status >= 500 || status !== 0) return judgeStatus(response);
   if (token === "invalid")
     return failFinally("Pushover reports that the application's token is not valid.");
   if (user === "invalid") return failFinally("Pushover reports that the user key is not valid.");

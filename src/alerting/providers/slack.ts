@@ -24,16 +24,17 @@ export const slack = createHttpProvider<"slack">({
   verdict: judgeSlackResponse,
 });
 
-function judgeSlackResponse(answer: ShortAnswer): Verdict {
-  const responseText = answer.body.trim();
-  const { ok, error } = parseFields(answer);
-  if (answer.status < 300 && (responseText === "ok" || ok === true)) return judgeStatus(answer);
+function judgeSlackResponse(response: ShortAnswer): Verdict {
+  const responseText = response.body.trim();
+  const { ok, error } = parseFields(response);
+  if (response.status < 300 && (responseText === "ok" || ok === true)) return judgeStatus(response);
   const reason = slackReasons.get(typeof error === "string" ? error : responseText);
   if (reason !== undefined) return failFinally(reason);
   // Slack sends errors with 4xx and 5xx, so a 2xx with an incomplete body counts as success.
-  if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judgeStatus(answer);
+  if (response.status >= 300 || (response.isUnfinished && ok !== false))
+    return judgeStatus(response);
   // The response is not from Slack, such as a sign-in page, or Slack rejected the message.
-  return failUnconfirmed(answer);
+  return failUnconfirmed(response);
 }
 
 function buildSlackBody(message: Message) {

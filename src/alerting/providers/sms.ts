@@ -57,14 +57,14 @@ function renderSms(message: Message, maxParts: number): string {
   if (type === "digest") return composeSms(title, `:\n${lines.join("\n")}`, link, maxParts);
   // A custom text replaces everything else.
   if (facts.length === 0) return composeSms(lines.join("\n").trim() || title, "", link, maxParts);
-  const told = facts
+  const parts = facts
     .filter(({ label }) => label === "" || label === "Acknowledged by")
     .map(({ label, value }) => (label === "" ? value : `${label} ${value}.`))
     .filter((value) => value.trim() !== "");
   const since = alert === undefined ? "" : formatSince(alert.data, message.at);
   return composeSms(
     title,
-    `${since}${told.length > 0 ? ": " : ""}${told.join(" ")}`,
+    `${since}${parts.length > 0 ? ": " : ""}${parts.join(" ")}`,
     link,
     maxParts,
   );

@@ -26,11 +26,11 @@ export const sns = createHttpProvider<"sns">({
     const signed = await signer.sign();
     return { url: signed.url.href, headers: Object.fromEntries(signed.headers), body };
   },
-  verdict(answer) {
-    const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(answer.body) ?? [];
-    return answer.status >= 400 && Object.hasOwn(reasons, code)
+  verdict(response) {
+    const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(response.body) ?? [];
+    return response.status >= 400 && Object.hasOwn(reasons, code)
       ? failPermanently(`AWS SNS reports that ${reasons[code]}.`)
-      : judgeStatus(answer);
+      : judgeStatus(response);
   },
 });
 

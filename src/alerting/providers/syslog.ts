@@ -74,7 +74,8 @@ function renderLine({ facility }: Settings, message: Message): Buffer {
   const text = renderWithin(
     maxBytes - countBytes(head) - 3,
     lines,
-    (some) => [title, ...some, ...listLinks(message)].filter((line) => line !== "").join(" | "),
+    (portion) =>
+      [title, ...portion, ...listLinks(message)].filter((line) => line !== "").join(" | "),
     countBytes,
   )
     // A server can write control characters to its log, and a terminal obeys them (§6.4).

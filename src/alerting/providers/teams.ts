@@ -22,16 +22,16 @@ export const teams = createHttpProvider<"teams">({
   verdict: judgeTeamsResponse,
 });
 
-function judgeTeamsResponse(answer: ShortAnswer): Verdict {
-  if (answer.status >= 200 && answer.status < 300) {
-    if (!/message delivery failed|returned HTTP error/i.test(answer.body))
-      return judgeStatus(answer);
-    const [, status] = /HTTP error ([45]\d\d)/i.exec(answer.body) ?? [];
-    return judgeStatus({ ...answer, status: status === undefined ? 502 : Number(status) });
+function judgeTeamsResponse(response: ShortAnswer): Verdict {
+  if (response.status >= 200 && response.status < 300) {
+    if (!/message delivery failed|returned HTTP error/i.test(response.body))
+      return judgeStatus(response);
+    const [, status] = /HTTP error ([45]\d\d)/i.exec(response.body) ?? [];
+    return judgeStatus({ ...response, status: status === undefined ? 502 : Number(status) });
   }
-  const { error } = parseFields(answer);
+  const { error } = parseFields(response);
   const reason = isObject(error) ? teamsReasons.get(error["code"]) : undefined;
-  return reason === undefined ? judgeStatus(answer) : failPermanently(reason);
+  return reason === undefined ? judgeStatus(response) : failPermanently(reason);
 }
 
 // The documented limit is about 28 KB, but cards of more than 21 KB have failed.
@@ -40,13 +40,13 @@ const maxBytes = 20_000;
 function buildTeamsBody(message: Message) {
   const { text, fields } = splitMessage(message);
   const lines = text.flatMap((line) => line.split("\n")).filter((line) => line.trim() !== "");
-  const renderLines = (kept: readonly string[]) => ({
+  const renderLines = (lines: readonly string[]) => ({
     type: "message",
     attachments: [
       {
         contentType: "application/vnd.microsoft.card.adaptive",
         contentUrl: null,
-        content: buildCard(message, kept, fields),
+        content: buildCard(message, lines, fields),
       },
     ],
   });

@@ -32,10 +32,10 @@ export const telegram: Provider<"telegram"> = {
     const verdict = await sendProviderRequest(
       buildTelegramRequest(settings, message),
       context,
-      (answer) => {
-        successor = parseSuccessor(answer);
-        isButtonRejected = isRejectionOfButton(answer);
-        return judgeTelegramResponse(answer);
+      (response) => {
+        successor = parseSuccessor(response);
+        isButtonRejected = isRejectionOfButton(response);
+        return judgeTelegramResponse(response);
       },
     );
     const { acknowledgeUrl, lines } = message;
@@ -83,22 +83,22 @@ function buildTelegramRequest(settings: Settings, message: Message): ProviderReq
   };
 }
 
-function parseParameters(answer: ShortAnswer): Fields {
-  const { parameters } = parseFields(answer);
+function parseParameters(response: ShortAnswer): Fields {
+  const { parameters } = parseFields(response);
   return isObject(parameters) ? parameters : {};
 }
 
 /** Returns the ID of the supergroup that replaced the group; null if the response contains none. */
-function parseSuccessor(answer: ShortAnswer): number | null {
-  const { migrate_to_chat_id: id } = parseParameters(answer);
-  return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
+function parseSuccessor(response: ShortAnswer): number | null {
+  const { migrate_to_chat_id: id } = parseParameters(response);
+  return response.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
 /** Whether Telegram rejected the URL of a button. Its rules are not documented. */
-function isRejectionOfButton(answer: ShortAnswer): boolean {
-  const { description } = parseFields(answer);
+function isRejectionOfButton(response: ShortAnswer): boolean {
+  const { description } = parseFields(response);
   return (
-    answer.status === 400 && /BUTTON_URL_INVALID|keyboard button URL/i.test(String(description))
+    response.status === 400 && /BUTTON_URL_INVALID|keyboard button URL/i.test(String(description))
   );
 }
 
@@ -106,24 +106,24 @@ function isRejectionOfButton(answer: ShortAnswer): boolean {
  * Returns the response with the status of its error. A proxy or a self-hosted server can send
  * errors with status 200.
  */
-function applyRejectionStatus(answer: ShortAnswer): ShortAnswer {
-  const { ok, error_code: code } = parseFields(answer);
-  if (answer.status >= 300 || ok !== false) return answer;
+function applyRejectionStatus(response: ShortAnswer): ShortAnswer {
+  const { ok, error_code: code } = parseFields(response);
+  if (response.status >= 300 || ok !== false) return response;
   const isError = Number.isSafeInteger(code) && Number(code) >= 400 && Number(code) < 600;
-  return { ...answer, status: isError ? Number(code) : 502 };
+  return { ...response, status: isError ? Number(code) : 502 };
 }
 
 function judgeTelegramResponse(received: ShortAnswer): Verdict {
-  const answer = applyRejectionStatus(received);
-  const { description } = parseFields(answer);
+  const response = applyRejectionStatus(received);
+  const { description } = parseFields(response);
   const descriptionText = typeof description === "string" ? description : "";
   const reason =
-    answer.status === 400
+    response.status === 400
       ? refusals.find(([pattern]) => pattern.test(descriptionText))?.[1]
-      : telegramReasons.get(answer.status);
+      : telegramReasons.get(response.status);
   if (reason !== undefined) return failPermanently(reason);
-  const verdict = judgeStatus(answer);
-  const retryAfterSeconds = parseRetryAfter(parseParameters(answer)["retry_after"]);
+  const verdict = judgeStatus(response);
+  const retryAfterSeconds = parseRetryAfter(parseParameters(response)["retry_after"]);
   if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
   return { ...verdict, retryAfterSeconds };
 }

@@ -10,8 +10,8 @@ const ringSeconds = 40;
 
 /** https://www.twilio.com/docs/voice/twiml/gather and /say */
 function writeTwiml({ text, language, keyUrl }: Call): string {
-  const say = `<Say language="${language}">${Bun.escapeHTML(text)}</Say>`;
-  const twice = `${say}<Pause length="1"/>${say}`;
+  const speech = `<Say language="${language}">${Bun.escapeHTML(text)}</Say>`;
+  const twice = `${speech}<Pause length="1"/>${speech}`;
   const content =
     keyUrl === null
       ? twice

@@ -72,11 +72,11 @@ export const voice: Provider<"voice"> = {
 };
 
 /** Renders a message as it is read: what happened, since when, and the key. */
-export function renderSpeech(message: Message, hasKey: boolean, most = maxLength): string {
+export function renderSpeech(message: Message, hasKey: boolean, maxCharacters = maxLength): string {
   const start = "Signalbox. ";
   const end = hasKey ? ` Press ${acknowledgeKey} to acknowledge.` : "";
   const content = toSpeech(composeCall(message));
-  return `${start}${cutSpeech(content, most - start.length - end.length)}${end}`;
+  return `${start}${cutSpeech(content, maxCharacters - start.length - end.length)}${end}`;
 }
 
 function composeCall({ type, title, lines, facts, alerts, at }: Message): string {

@@ -68,9 +68,9 @@ function composePush(message: Message): PushedMessage {
   return renderWithin(
     maxBytes,
     lines,
-    (kept) => ({
+    (lines) => ({
       title: cutText(title, 200),
-      text: kept.join("\n"),
+      text: lines.join("\n"),
       path: pathOf(url),
       tag: problem?.key ?? id,
       isOver: tone === "up",

@@ -239,7 +239,7 @@ async function getOpenRecord(scope: Scope, id: string): Promise<RecordRow> {
 async function perform<T extends object>(
   scope: Scope,
   record: RecordRow,
-  answer: T,
+  response: T,
   { action, entry, note, statements }: Act,
 ): Promise<T> {
   const { organizationId, actor } = scope;
@@ -254,7 +254,7 @@ async function perform<T extends object>(
       ...(note === null ? [] : await buildIncidentNote(scope, record, note)),
     ],
     { action, subjectId: record.id },
-    answer,
+    response,
   );
 }
 

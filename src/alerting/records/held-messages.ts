@@ -62,8 +62,8 @@ export function dropHeldMessages(
   at: string,
   { messageIds, channelId = "" }: Dropped = {},
 ): Prepared[] {
-  const some = messageIds === undefined ? null : JSON.stringify(messageIds);
-  const held = [organizationId, JSON.stringify(ids), reason, some, channelId];
+  const portion = messageIds === undefined ? null : JSON.stringify(messageIds);
+  const held = [organizationId, JSON.stringify(ids), reason, portion, channelId];
   return [
     { text: entriesText, parameters: [...held, at, describeReason(reason)] },
     { text: forgetText, parameters: held },

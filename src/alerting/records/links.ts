@@ -25,21 +25,21 @@ export const scriptPath = "/script";
 
 /** Time in milliseconds within which a gateway fetches a script. It does when someone answers. */
 const scriptMs = 3_600_000;
-const scriptPlace = "script of a call";
+const scriptLocation = "script of a call";
 
 /** What a call says, with its content type. */
 type CallScript = { type: string; script: string };
 
 /** Returns the URL with a sealed script: only this appliance can write and read it, and it stores nothing. */
 export function buildScriptUrl(vault: Vault, origin: string, call: CallScript, now: number) {
-  const sealed = vault.seal(JSON.stringify({ ...call, until: now + scriptMs }), scriptPlace);
+  const sealed = vault.seal(JSON.stringify({ ...call, until: now + scriptMs }), scriptLocation);
   return `${origin}${acknowledgePath}${sealed}${scriptPath}`;
 }
 
 /** Returns a sealed script; null if it was not sealed here, or is too old. */
 export function openScript(vault: Vault, sealed: string, now: number): CallScript | null {
   try {
-    const { until, ...call } = JSON.parse(vault.open(sealed, scriptPlace)) as CallScript & {
+    const { until, ...call } = JSON.parse(vault.open(sealed, scriptLocation)) as CallScript & {
       until: number;
     };
     return now <= until ? call : null;

@@ -127,13 +127,13 @@ async function findParents(
   const known = new Map([...chosen, ...parents].map((row) => [row.id, row]));
   if (dependsOn?.some((id) => !known.has(id))) throw unknownReferenceError("dependsOn", "monitor");
   const isChosen = new Set(ids);
-  const kept = stored.filter(({ id }) => dependsOn === undefined || !isChosen.has(id));
+  const remaining = stored.filter(({ id }) => dependsOn === undefined || !isChosen.has(id));
   const added = ids.flatMap((id) =>
     (dependsOn ?? []).flatMap((parentId) => (parentId === id ? [] : [{ id, parentId }])),
   );
   const find = (dependencies: readonly { id: string; parentId: string }[]) =>
     findAncestors(ids, dependencies, (id) => known.get(id)?.type === "composite");
-  const [saved, requested] = [find(stored), find([...kept, ...added])];
+  const [saved, requested] = [find(stored), find([...remaining, ...added])];
   return {
     others: parents.filter(({ id }) => !isChosen.has(id)),
     saved,

@@ -200,7 +200,7 @@ export async function runAttempt(
   const at = formatTimestamp(clock());
   const found = await deliver().catch((error: unknown): Verdict => {
     if (error instanceof TargetFailure)
-      return error.final ? failPermanently(error.message) : failTemporarily(error.message);
+      return error.isFinal ? failPermanently(error.message) : failTemporarily(error.message);
     if (error instanceof LocalFailure)
       return error.isOfMachine
         ? failLocally(error.message)

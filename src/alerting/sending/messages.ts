@@ -263,9 +263,9 @@ export function composeAlertTitle({ type, data }: Alert): string {
     case "channel.failed":
       return `Alerts to ${data.channel.name} can't be delivered`;
     case "appliance.troubled":
-      return problemTitles[data.problem ?? "checks"].begins;
+      return problemTitles[data.problem ?? "checks"].start;
     case "appliance.recovered":
-      return problemTitles[data.problem ?? "checks"].ends;
+      return problemTitles[data.problem ?? "checks"].end;
     case "source.opened":
       return data.report.title;
     case "source.changed":

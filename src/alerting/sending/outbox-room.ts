@@ -46,13 +46,13 @@ export async function buildStatements(room: OutboxRoom, { snapshot, out, now }: 
  * Limits the undelivered alerts or notices of each organization. Deliveries beyond the limit are
  * left out, counted, and reported as a problem. The problem ends once half of the outbox is free.
  */
-export function createOutboxRoom(store: Store, kind: Kind, most: number = kinds[kind].most) {
+export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[kind].most) {
   const { count, receivers } = kinds[kind];
   const prefix = `${kind} left out/`;
   const known = new Map<string, { used: number; countedAt: number }>();
 
   async function countAgain(organizationId: string, now: number): Promise<number> {
-    const rows = await store.query<{ count: number }>(count, [organizationId, most]);
+    const rows = await store.query<{ count: number }>(count, [organizationId, max]);
     const used = rows[0]?.count ?? 0;
     known.set(organizationId, { used, countedAt: now });
     return used;
@@ -61,14 +61,14 @@ export function createOutboxRoom(store: Store, kind: Kind, most: number = kinds[
   async function countUsed(organizationId: string, now: number): Promise<number> {
     const one = known.get(organizationId);
     const isOld = one === undefined || Math.abs(now - one.countedAt) >= recountMs;
-    if (one !== undefined && (one.used < most || !isOld)) return one.used;
+    if (one !== undefined && (one.used < max || !isOld)) return one.used;
     return countAgain(organizationId, now);
   }
 
   return {
     /** Returns the number of deliveries that the outbox still accepts; zero or less if it is full. */
     countAvailable: async (organizationId: string, now: number) =>
-      most - (await countUsed(organizationId, now)),
+      max - (await countUsed(organizationId, now)),
     /** Counts an addition. Returns the statements that report deliveries left out. */
     async add({ organizationId, now, added, leftOut }: OutboxAddition): Promise<Statement[]> {
       const one = known.get(organizationId);
@@ -76,7 +76,7 @@ export function createOutboxRoom(store: Store, kind: Kind, most: number = kinds[
       if (leftOut === 0) return [];
       const name = prefix + organizationId;
       const total = ((await findHousekeepingValue(store, name)) ?? 0) + leftOut;
-      const message = `${total.toLocaleString("en")} ${kind} were left out because ${most.toLocaleString("en")} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
+      const message = `${total.toLocaleString("en")} ${kind} were left out because ${max.toLocaleString("en")} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
       const problem: Problem = {
         name: kind,
         stage: "left out",
@@ -97,7 +97,7 @@ export function createOutboxRoom(store: Store, kind: Kind, most: number = kinds[
         const organizationId = name.slice(prefix.length);
         const { countedAt } = known.get(organizationId) ?? { countedAt: -Infinity };
         if (Math.abs(now - countedAt) < recountMs) continue;
-        if ((await countAgain(organizationId, now)) > most / 2) continue;
+        if ((await countAgain(organizationId, now)) > max / 2) continue;
         const message = `The outbox has room again. ${value.toLocaleString("en")} ${kind} were left out.`;
         statements.push(
           { text: "delete from housekeeping where name = ?", parameters: [name] },

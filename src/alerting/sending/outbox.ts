@@ -489,9 +489,9 @@ export class Outbox {
       this.#latest.set(channelId, deliveryId);
       return this.#write(...replaceHeldMessage(organizationId, deliveryId, position, alert.id));
     }
-    const place = this.#addToDigest(channelId, alert, null, until);
+    const placement = this.#addToDigest(channelId, alert, null, until);
     if (record === null) return;
-    held.set(record.id, [...ofRecord, { channelId, alert, ...place }]);
+    held.set(record.id, [...ofRecord, { channelId, alert, ...placement }]);
     const end = formatQuietEnd(quietHours, until, this.#now);
     const message = `Held until ${end} by the quiet hours of ${channels.get(channelId)?.name}.`;
     const at = formatTimestamp(this.#now);

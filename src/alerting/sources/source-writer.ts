@@ -171,10 +171,10 @@ export class SourceWriter {
 
   /** Takes some requests of each source, in their order. */
   #takeBatch(): Waiting[][] {
-    const taken: Waiting[] = [];
+    const batch: Waiting[] = [];
     for (let next = this.#turns.beginNext(); next !== null; next = this.#turns.beginNext())
-      taken.push(next);
-    return [...Map.groupBy(taken, ({ lane }) => lane).values()];
+      batch.push(next);
+    return [...Map.groupBy(batch, ({ lane }) => lane).values()];
   }
 
   /** Writes a batch. If that fails, each source is written alone, so that none prevents the others. */
@@ -184,7 +184,7 @@ export class SourceWriter {
     } catch (error) {
       if (batch.length > 1) {
         const all: (SourceOutcome | AppError)[] = [];
-        for (const some of batch) all.push(...(await this.#writeEach([some])));
+        for (const portion of batch) all.push(...(await this.#writeEach([portion])));
         return all;
       }
       const failed =
@@ -198,7 +198,7 @@ export class SourceWriter {
   #write(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
     return retryOnStaleRead(async () => {
       const planned: Planned[] = [];
-      for (const some of batch) planned.push(await this.#plan(some));
+      for (const portion of batch) planned.push(await this.#plan(portion));
       const statements = planned.flatMap((one) => one.statements);
       if (statements.length > 0) await this.#store.atomic(statements);
       for (const { sourceId, newest } of planned) {
@@ -210,22 +210,22 @@ export class SourceWriter {
   }
 
   /** Plans the write of requests to one source, in their order. */
-  async #plan(some: readonly Incoming[]): Promise<Planned> {
-    const [{ source: wanted }] = some as [Incoming];
+  async #plan(portion: readonly Incoming[]): Promise<Planned> {
+    const [{ source: wanted }] = portion as [Incoming];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
     const source = await findSourceById(tenant, wanted.id);
     // It was deleted in the meantime.
     if (source === null)
-      return { sourceId: wanted.id, statements: [], outcomes: some.map(unknownPathError) };
-    const { known, open, openIncidents } = await this.#readAlerts(source, some);
+      return { sourceId: wanted.id, statements: [], outcomes: portion.map(unknownPathError) };
+    const { known, open, openIncidents } = await this.#readAlerts(source, portion);
     const applying = { alerts: new Map(known), open, events: [] };
     const now = this.#clock();
-    const outcomes = some.map((one) => apply(source, applying, one, now, this.#changeLimit));
+    const outcomes = portion.map((one) => apply(source, applying, one, now, this.#changeLimit));
     const changed = [...applying.alerts.values()].filter((one) => one !== known.get(one.key));
     const incidents = await this.#planIncidents(source, { known, openIncidents }, changed, now);
     const stored = changed.map((one) => incidents.alerts.get(one.id) ?? one);
     const at = formatTimestamp(now);
-    const handled = some.map((incoming, index) => ({ incoming, outcome: outcomes[index] }));
+    const handled = portion.map((incoming, index) => ({ incoming, outcome: outcomes[index] }));
     const log = planRequestLog(source, handled, this.#newest.get(source.id), { now, at });
     return {
       sourceId: source.id,
@@ -246,15 +246,15 @@ export class SourceWriter {
           : [appendSourceEvents(source.organizationId, at, applying.events)]),
         ...incidents.statements,
         ...log.statements,
-        ...this.#prune(source, some),
+        ...this.#prune(source, portion),
       ],
       outcomes,
     };
   }
 
   /** Reads the problems that requests report. Counts the open ones only if another can open. */
-  async #readAlerts(source: SourceRow, some: readonly Incoming[]) {
-    const reports = some.flatMap((one) => one.reports.map(boundReport));
+  async #readAlerts(source: SourceRow, portion: readonly Incoming[]) {
+    const reports = portion.flatMap((one) => one.reports.map(boundReport));
     const known = await findSourceAlerts(
       this.#store,
       source,
@@ -308,10 +308,11 @@ export class SourceWriter {
     return { statements, alerts };
   }
 
-  #prune(source: SourceRow, some: readonly Incoming[]): Statement[] {
+  #prune(source: SourceRow, portion: readonly Incoming[]): Statement[] {
     const before = this.#unpruned.get(source.id) ?? { requests: 0, bytes: 0 };
-    const requests = before.requests + some.length;
-    const bytes = before.bytes + some.reduce((sum, { request }) => sum + (request?.bytes ?? 0), 0);
+    const requests = before.requests + portion.length;
+    const bytes =
+      before.bytes + portion.reduce((sum, { request }) => sum + (request?.bytes ?? 0), 0);
     const isDue = requests >= pruneAfter.requests || bytes >= pruneAfter.bytes;
     if (isDue) this.#unpruned.delete(source.id);
     else this.#unpruned.set(source.id, { requests, bytes });

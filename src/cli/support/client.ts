@@ -239,12 +239,12 @@ type Page<T> = { data: T[]; meta: { total: number } };
 
 /** Requests all pages of a list and joins them. */
 export async function fetchAllPages<T>(
-  ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
+  requestPage: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
 ): Promise<T[]> {
   const found: T[] = [];
   const size = 100;
   for (let page = 1; ; page++) {
-    const { data, meta } = await unwrapPage(ask({ page, per_page: size }));
+    const { data, meta } = await unwrapPage(requestPage({ page, per_page: size }));
     found.push(...data);
     if (data.length < size || found.length >= meta.total) return found;
   }

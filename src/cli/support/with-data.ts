@@ -18,7 +18,7 @@ import { createTargetGuard } from "../../core/security/target-guard.ts";
 import { parseConfig } from "../../config.ts";
 import type { Data } from "../../database/file/data-directory.ts";
 import { getDataFiles, unusableError } from "../../database/file/data-files.ts";
-import { type DataPlace, openData } from "../../database/data.ts";
+import { type DataLocation, openData } from "../../database/data.ts";
 import { printMessage } from "./output.ts";
 
 export type DataOptions = {
@@ -46,7 +46,11 @@ export function addDatabaseOptions(command: Command): Command {
 }
 
 /** Returns the location of the data, from options and variables. Warns of a password in the address. */
-export function resolvePlace({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
+export function resolveLocation({
+  dataDir,
+  database,
+  databasePasswordFile,
+}: DataOptions): DataLocation {
   warnOfPassword(database);
   return parseConfig({ dataDir, database, databasePasswordFile });
 }
@@ -64,7 +68,7 @@ export function warnOfPassword(database: string | undefined) {
  * error with the alternative `instead`.
  */
 export function resolveDirectory(options: DataOptions, instead: string): string {
-  const { dataDir, database } = resolvePlace(options);
+  const { dataDir, database } = resolveLocation(options);
   if (database !== undefined) throw createClusterError(instead);
   return dataDir;
 }
@@ -76,16 +80,16 @@ const createClusterError = (instead: string) =>
  * Returns the location of existing data. Throws DATA_UNUSABLE if there is none, so that a mistyped
  * path creates nothing.
  */
-export function resolveExistingPlace(options: DataOptions): DataPlace {
-  const dataPlace = resolvePlace(options);
-  const path = resolve(dataPlace.dataDir);
+export function resolveExistingLocation(options: DataOptions): DataLocation {
+  const location = resolveLocation(options);
+  const path = resolve(location.dataDir);
   if (!existsSync(path))
     throw unusableError(`${path} does not exist. Name the data directory with --data-dir.`);
-  if (dataPlace.database === undefined && !isInUse(path))
+  if (location.database === undefined && !isInUse(path))
     throw unusableError(
       `There is no data of Signalbox in ${path}. Name the data directory with --data-dir.`,
     );
-  return dataPlace;
+  return location;
 }
 
 const isInUse = (path: string) =>
@@ -93,23 +97,23 @@ const isInUse = (path: string) =>
 
 /** Runs `use` on existing data, also while a server runs on it. */
 export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
-  return useData(resolveExistingPlace(options), use);
+  return useData(resolveExistingLocation(options), use);
 }
 
 /** Runs `use` on the data, creating the data directory if there is none. Reports that on stderr. */
 export function withNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
-  const place = resolvePlace(options);
-  const path = resolve(place.dataDir);
-  const isNew = !existsSync(getDataFiles(path).marker) && place.database === undefined;
-  return useData(place, (data) => {
+  const location = resolveLocation(options);
+  const path = resolve(location.dataDir);
+  const isNew = !existsSync(getDataFiles(path).marker) && location.database === undefined;
+  return useData(location, (data) => {
     if (isNew) printMessage(`Created the data directory ${path}.`);
     return use(data);
   });
 }
 
-async function useData<T>(place: DataPlace, use: (data: Data) => Promise<T>): Promise<T> {
+async function useData<T>(location: DataLocation, use: (data: Data) => Promise<T>): Promise<T> {
   const { migrations } = assets;
-  const data = await openData(place, { migrations, clock: readSystemClock });
+  const data = await openData(location, { migrations, clock: readSystemClock });
   try {
     return await use(data);
   } finally {

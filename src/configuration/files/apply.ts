@@ -31,7 +31,7 @@ export function createConfigurationFiles(dependencies: Dependencies, variables: 
       await applyFiles(from, dependencies, variables, applied);
     } catch (error) {
       const { InvalidFiles } = await import("../../core/text/yaml.ts");
-      const isSaid = error instanceof AppError || error instanceof InvalidFiles;
+      const isExplained = error instanceof AppError || error instanceof InvalidFiles;
       const message =
         applied.length === 0
           ? "the configuration was not applied, and nothing was changed"
@@ -39,7 +39,7 @@ export function createConfigurationFiles(dependencies: Dependencies, variables: 
       log.error(message, {
         from,
         applied: applied.length === 0 ? undefined : applied.join(", "),
-        cause: isSaid ? error.message : String(error),
+        cause: isExplained ? error.message : String(error),
       });
     }
   };

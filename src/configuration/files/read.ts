@@ -10,8 +10,8 @@ import {
   type FileIssue,
   InvalidFiles,
   parseYaml,
-  type Place,
-  findPlace,
+  type SourcePosition,
+  findPosition,
   createScalarReader,
 } from "../../core/text/yaml.ts";
 import { type Fields, isObject, setOwn } from "../../core/collections/objects.ts";
@@ -52,14 +52,14 @@ export async function readConfigurations(
       `The configuration ${from}`,
       "is empty: it has no YAML file with a section",
     );
-  return [...all.values()].map(({ value, places }) => ({
+  return [...all.values()].map(({ value, positions }) => ({
     organization: typeof value["organization"] === "string" ? value["organization"] : null,
     document: value,
     located: (error) =>
       error instanceof AppError && error.details !== undefined
         ? new InvalidFiles(
             error.details.map(({ path, message }) => ({
-              place: findPlace(places, path) ?? getFirstPlace(places),
+              position: findPosition(positions, path) ?? getFirstPosition(positions),
               message: `${path} ${message}`,
             })),
           )
@@ -67,10 +67,10 @@ export async function readConfigurations(
   }));
 }
 
-type MergedFiles = { value: Fields; places: Map<string, Place> };
+type MergedFiles = { value: Fields; positions: Map<string, SourcePosition> };
 
-const getFirstPlace = (places: ReadonlyMap<string, Place>): Place =>
-  places.values().next().value ?? { file: "", line: 1, column: 1 };
+const getFirstPosition = (positions: ReadonlyMap<string, SourcePosition>): SourcePosition =>
+  positions.values().next().value ?? { file: "", line: 1, column: 1 };
 
 function listFiles(from: string): string[] {
   const found = statSync(from, { throwIfNoEntry: false });
@@ -86,17 +86,17 @@ function listFiles(from: string): string[] {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function readText(file: string): string {
-  const start: Place = { file, line: 1, column: 1 };
+  const start: SourcePosition = { file, line: 1, column: 1 };
   const { size } = statSync(file);
   if (size > maxBytes)
     throw new InvalidFiles([
-      { place: start, message: `has ${size} bytes: at most ${maxBytes} are read` },
+      { position: start, message: `has ${size} bytes: at most ${maxBytes} are read` },
     ]);
   try {
     return utf8.decode(readFileSync(file));
   } catch (error) {
     throw new InvalidFiles([
-      { place: start, message: `can't be read: ${explainUnreadable(error, file)}` },
+      { position: start, message: `can't be read: ${explainUnreadable(error, file)}` },
     ]);
   }
 }
@@ -112,20 +112,21 @@ async function readOne(file: string, variables: Variables): Promise<MergedFiles 
   });
   const text = readText(file);
   if (/\.json$/i.test(file)) assertJson(file, text);
-  const { value, places } = await parseYaml(file, text, scalar);
+  const { value, positions } = await parseYaml(file, text, scalar);
   if (value === null) return null;
   if (!isObject(value))
     throw new InvalidFiles([
-      { place: getFirstPlace(places), message: "must be a map of sections" },
+      { position: getFirstPosition(positions), message: "must be a map of sections" },
     ]);
   const other = recognizeOtherProgram(value);
-  if (other !== null) throw new InvalidFiles([{ place: getFirstPlace(places), message: other }]);
+  if (other !== null)
+    throw new InvalidFiles([{ position: getFirstPosition(positions), message: other }]);
   if (single.length > 0) {
     // Loaded on demand because it contains the schemas of all fields.
     const { convertVariable: convert } = await import("./convert.ts");
     for (const path of single) convert(value, path);
   }
-  return { value, places };
+  return { value, positions };
 }
 
 /** Rejects a comma before a closing bracket, which YAML allows and JSON does not. */
@@ -134,9 +135,9 @@ function assertJson(file: string, text: string) {
   const comma = tokens.find(([token]) => token === ",");
   if (comma === undefined) return;
   const before = text.slice(0, comma.index).split("\n");
-  const place = { file, line: before.length, column: (before.at(-1) ?? "").length + 1 };
+  const position = { file, line: before.length, column: (before.at(-1) ?? "").length + 1 };
   throw new InvalidFiles([
-    { place, message: "is a comma before a closing bracket: JSON allows none" },
+    { position, message: "is a comma before a closing bracket: JSON allows none" },
   ]);
 }
 
@@ -150,7 +151,7 @@ function recognizeOtherProgram(value: Fields): string | null {
 }
 
 /** Merges another file of the same source. */
-function mergeFile(all: MergedFiles, { value, places }: MergedFiles) {
+function mergeFile(all: MergedFiles, { value, positions }: MergedFiles) {
   const issues: FileIssue[] = [];
   const mergeFields = (to: Fields, from: Fields, path: string) => {
     for (const [name, nextValue] of Object.entries(from)) {
@@ -164,12 +165,13 @@ function mergeFile(all: MergedFiles, { value, places }: MergedFiles) {
         mergeFields(known, nextValue, at);
       else if (path !== "" || known !== nextValue)
         issues.push({
-          place: findPlace(places, at) ?? getFirstPlace(places),
+          position: findPosition(positions, at) ?? getFirstPosition(positions),
           message: `${at} is in another file, too`,
         });
     }
   };
   mergeFields(all.value, value, "");
   if (issues.length > 0) throw new InvalidFiles(issues.slice(0, 20));
-  for (const [path, place] of places) if (!all.places.has(path)) all.places.set(path, place);
+  for (const [path, position] of positions)
+    if (!all.positions.has(path)) all.positions.set(path, position);
 }

@@ -25,13 +25,13 @@ export function createAccessTokenCache() {
     async getToken(
       credentials: string,
       now: number,
-      ask: () => Promise<AccessToken>,
+      requestToken: () => Promise<AccessToken>,
     ): Promise<string> {
       const known = cachedTokens.get(credentials);
       if (known !== undefined && now < known.until) return known.token;
       const pendingRequest =
         pendingRequests.get(credentials) ??
-        ask().finally(() => pendingRequests.delete(credentials));
+        requestToken().finally(() => pendingRequests.delete(credentials));
       pendingRequests.set(credentials, pendingRequest);
       const { token, until } = await pendingRequest;
       const early = Math.min(earlyMs, (until - now) / 10);

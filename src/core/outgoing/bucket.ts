@@ -95,8 +95,8 @@ export class BucketClient {
         releaseBuffer(part);
       }
       // A failure can have status 200, because S3 starts the response before it knows the outcome.
-      const answer = await this.#request("POST", key, { uploadId }, buildCompletion(tags));
-      if (extractTexts(answer.body, "ETag").length === 0) throw createBucketError(answer);
+      const response = await this.#request("POST", key, { uploadId }, buildCompletion(tags));
+      if (extractTexts(response.body, "ETag").length === 0) throw createBucketError(response);
     } catch (error) {
       await this.#requestOnce("DELETE", key, { uploadId }).catch(() => {});
       throw error;
@@ -107,13 +107,14 @@ export class BucketClient {
   async #request(...request: RequestParameters): Promise<ShortAnswer> {
     const { attempts } = this.#patience;
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#requestOnce(...request).catch((error: unknown) => {
-        if (attempt === attempts || !(error instanceof TargetFailure) || error.final) throw error;
+      const response = await this.#requestOnce(...request).catch((error: unknown) => {
+        if (attempt === attempts || !(error instanceof TargetFailure) || error.isFinal) throw error;
         return null;
       });
-      if (answer !== null && (isSuccess(answer) || isGone(request[0], answer))) return answer;
-      if (answer !== null && (attempt === attempts || answer.status < 500))
-        throw createBucketError(answer);
+      if (response !== null && (isSuccess(response) || isGone(request[0], response)))
+        return response;
+      if (response !== null && (attempt === attempts || response.status < 500))
+        throw createBucketError(response);
       await Bun.sleep(waitMs * 4 ** (attempt - 1));
     }
   }

@@ -101,8 +101,8 @@ function sendQuery<T>(
   const { question, understood } = begin(send);
   read((message) => {
     try {
-      const answer = understood(message);
-      if (answer !== null) resolve(answer);
+      const response = understood(message);
+      if (response !== null) resolve(response);
     } catch (error) {
       reject(error);
     }

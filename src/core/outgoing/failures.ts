@@ -2,14 +2,14 @@
 
 export class TargetFailure extends Error {
   /** Whether a retry is pointless. */
-  readonly final: boolean;
+  readonly isFinal: boolean;
   /** The message with the received data, for authorized readers; absent without data. */
-  readonly said: string | undefined;
+  readonly serverText: string | undefined;
 
-  constructor(message: string, final = false, said?: string) {
+  constructor(message: string, isFinal = false, serverText?: string) {
     super(message);
-    this.final = final;
-    this.said = said;
+    this.isFinal = isFinal;
+    this.serverText = serverText;
   }
 }
 

@@ -14,10 +14,10 @@ export function createVault(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
   const signingKey = new Uint8Array(hkdfSync("sha256", key, "", "signed links", 32));
   // One AES block is a permutation. Half of it contains the number, and the other half identifies the place.
-  const buildNumberBlock = (number: number, place: string) => {
+  const buildNumberBlock = (number: number, location: string) => {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number));
-    block.write(sha256(place), 8, 8, "hex");
+    block.write(sha256(location), 8, 8, "hex");
     return block;
   };
 
@@ -26,21 +26,21 @@ export function createVault(key: Uint8Array) {
      * Encrypts a whole number as 22 characters. They are deterministic, and reveal neither the number nor its
      * distance to others.
      */
-    sealNumber(number: number, place: string): string {
+    sealNumber(number: number, location: string): string {
       const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       return Buffer.concat([
-        cipher.update(buildNumberBlock(number, place)),
+        cipher.update(buildNumberBlock(number, location)),
         cipher.final(),
       ]).toString("base64url");
     },
     /** Decrypts a number; null if it was not encrypted with this key for this place. */
-    openNumber(sealed: string, place: string): number | null {
+    openNumber(sealed: string, location: string): number | null {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length !== 16) return null;
       const decipher = createDecipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       const block = Buffer.concat([decipher.update(bytes), decipher.final()]);
       const number = Number(block.readBigUInt64BE());
-      return buildNumberBlock(number, place).equals(block) ? number : null;
+      return buildNumberBlock(number, location).equals(block) ? number : null;
     },
     /** Derives secret bytes for a purpose (HKDF, RFC 5869): the same after a restore, and on all nodes of a cluster. */
     derive(purpose: string, length: number): Buffer {
@@ -50,20 +50,20 @@ export function createVault(key: Uint8Array) {
     sign(text: string): Buffer {
       return createHmac("sha256", signingKey).update(text).digest();
     },
-    seal(plain: string, place: string): string {
+    seal(plain: string, location: string): string {
       const iv = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(place));
+      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(location));
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       return [format, iv, cipher.getAuthTag(), sealed]
         .map((part) => (typeof part === "string" ? part : part.toString("base64url")))
         .join(".");
     },
-    open(sealed: string, place: string): string {
+    open(sealed: string, location: string): string {
       const [version, iv, tag, text] = sealed.split(".");
       if (version !== format || iv === undefined || tag === undefined || text === undefined)
         throw new Error("A sealed value has an unknown format.");
       const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(iv, "base64url"))
-        .setAAD(Buffer.from(place))
+        .setAAD(Buffer.from(location))
         .setAuthTag(Buffer.from(tag, "base64url"));
       return decipher.update(text, "base64url", "utf8") + decipher.final("utf8");
     },

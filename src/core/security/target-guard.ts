@@ -32,7 +32,7 @@ export type Listener = {
 export const ownListenerIssue = "is this appliance itself";
 
 /** A destination in a record, with the path of its field. */
-export type Place = { path: string; host: string; port: number | null };
+export type RecordTarget = { path: string; host: string; port: number | null };
 
 /** A CIDR range: network and prefix length. */
 type Range = readonly [string, number];
@@ -63,8 +63,8 @@ export const sharedLoopbackIssue = "is this machine itself, which several organi
  */
 export async function assertTargetsAllowed(
   targets: TargetGuard,
-  targetFields: readonly Place[],
-  before: readonly Place[] = [],
+  targetFields: readonly RecordTarget[],
+  before: readonly RecordTarget[] = [],
 ) {
   if (targetFields.length > 0) await targets.refresh();
   for (const { path, host, port } of targetFields) {
@@ -86,7 +86,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
 };
 
 /** Returns the target of a URL as a list; empty without one. */
-export function listUrlTargets(path: string, text: string | null | undefined): Place[] {
+export function listUrlTargets(path: string, text: string | null | undefined): RecordTarget[] {
   const url = URL.parse(text ?? "");
   return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
 }

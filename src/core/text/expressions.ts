@@ -32,7 +32,7 @@ const unanchored = 0;
 const beginOfText = { context: () => 4 };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
-export type Searched = boolean | "too much work";
+export type SearchOutcome = boolean | "too much work";
 type Captured = { text: string } | null | "too much work";
 /** Result of a slice whose search is not finished. */
 const unfinished = Symbol("unfinished");
@@ -110,7 +110,7 @@ function prepareSearch(
   loaded: Library,
   expression: string,
   text: string,
-): (until: number) => Searched | typeof unfinished {
+): (until: number) => SearchOutcome | typeof unfinished {
   const set = compileExpression(loaded, expression);
   if (set === null) return () => "too much work";
   const { dfa } = set;
@@ -130,7 +130,7 @@ function prepareSearch(
     return work > maxWork ? null : next;
   }
 
-  function finishSearch(found: Searched) {
+  function finishSearch(found: SearchOutcome) {
     if (dfa.stateBudget - dfa.memBudget > retainedBytes) dfa.clearCache();
     return found;
   }
@@ -282,9 +282,9 @@ type InTurn<T> = (rest: () => Promise<T>) => Promise<T>;
 export const isFound = (
   expression: string,
   text: string,
-  inTurn: InTurn<Searched>,
+  inTurn: InTurn<SearchOutcome>,
   signal?: AbortSignal,
-): Promise<Searched> =>
+): Promise<SearchOutcome> =>
   searchInSlices((loaded) => prepareSearch(loaded, expression, text), inTurn, signal);
 
 /** Returns the first group of the first match of a valid expression, or the whole match. Runs like `searched`. */

@@ -50,10 +50,10 @@ export function findRepeatedName(text: string): string | null {
 }
 
 /** Maximum depth of a target's JSON. Parsing 1 MB of brackets would block the event loop for 0.1 s. */
-export const maxAnswerDepth = monitorBounds.responseNesting.value;
+export const maxResponseDepth = monitorBounds.responseNesting.value;
 
 /** Maximum values and names in a target's JSON. Parsing 20,000 of them blocks the event loop for up to 30 ms. */
-const maxAnswerValues = monitorBounds.responseValues.value;
+const maxResponseValues = monitorBounds.responseValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };
 
@@ -63,10 +63,10 @@ export function parseBounded(
   parse: (text: string) => unknown = parseExactly,
 ): ParsedJson {
   const { depth, members, values } = measureJson(text);
-  if (depth > maxAnswerDepth)
-    return { unreadable: `it is nested deeper than ${maxAnswerDepth} levels` };
-  if (members + values > maxAnswerValues)
-    return { unreadable: `it has more than ${maxAnswerValues} values` };
+  if (depth > maxResponseDepth)
+    return { unreadable: `it is nested deeper than ${maxResponseDepth} levels` };
+  if (members + values > maxResponseValues)
+    return { unreadable: `it has more than ${maxResponseValues} values` };
   try {
     return { value: parse(text) };
   } catch {

@@ -3,7 +3,13 @@ import type { Node } from "commonmark";
 import { normalizeLineBreaks } from "./formatting.ts";
 
 /** A piece of text in one style. */
-export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
+export type Run = {
+  kind: "text";
+  text: string;
+  bold: boolean;
+  italic: boolean;
+  code: boolean;
+};
 type Link = { kind: "link"; url: string; runs: Run[] };
 export type Inline = Run | Link | { kind: "break" };
 export type Block =
@@ -128,23 +134,23 @@ function collectContent(block: Node, style: Style): Inline[] {
 }
 
 /** Flattens the inline tree of a block into runs, links and breaks. */
-function collectInlines(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
+function collectInlines(parent: Node, style: Style, isInLink: boolean, into: Inline[]) {
   for (let node = parent.firstChild; node !== null; node = node.next)
     switch (node.type) {
       case "strong":
-        collectInlines(node, { ...style, bold: true }, inLink, into);
+        collectInlines(node, { ...style, bold: true }, isInLink, into);
         break;
       case "emph":
-        collectInlines(node, { ...style, italic: true }, inLink, into);
+        collectInlines(node, { ...style, italic: true }, isInLink, into);
         break;
       case "link":
       case "image":
-        if (inLink) collectInlines(node, style, true, into);
+        if (isInLink) collectInlines(node, style, true, into);
         else addLink(node, style, into);
         break;
       case "softbreak":
       case "linebreak":
-        into.push(inLink ? createRun(" ", style) : { kind: "break" });
+        into.push(isInLink ? createRun(" ", style) : { kind: "break" });
         break;
       case "code":
         into.push(createRun(node.literal ?? "", { ...style, code: true }));

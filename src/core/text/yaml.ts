@@ -5,25 +5,27 @@ import { parseExactNumber, tooManyDigitsIssue } from "./decimals.ts";
 import { formatFieldPath } from "./formatting.ts";
 
 const maxDepth = 30;
-const maxPlaces = 10;
+const maxPositions = 10;
 
 /** Position in a file. Line and column start at 1. */
-export type Place = { file: string; line: number; column: number };
+export type SourcePosition = { file: string; line: number; column: number };
 
 /** An error in a file, with its position. */
-export type FileIssue = { place: Place; message: string };
+export type FileIssue = { position: SourcePosition; message: string };
 
 /** Error with all issues of invalid files. */
 export class InvalidFiles extends Error {
   readonly issues: readonly FileIssue[];
 
   constructor(issues: readonly FileIssue[]) {
-    super(issues.map(({ place, message }) => `${formatPlace(place)}: ${message}`).join("\n"));
+    super(
+      issues.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join("\n"),
+    );
     this.issues = issues;
   }
 }
 
-const formatPlace = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+const formatPosition = ({ file, line, column }: SourcePosition) => `${file}:${line}:${column}`;
 
 /** Converts a scalar to its value. */
 type ReadScalar = (scalar: Scalar, path: string, fail: (message: string) => never) => unknown;
@@ -43,16 +45,16 @@ export const createScalarReader =
 type YamlOptions = {
   /** Maximum number of values. The values of an alias count for each use. */
   maxValues?: number;
-  /** Whether `places` and the paths of scalars are needed. */
+  /** Whether `positions` and the paths of scalars are needed. */
   hasPaths?: boolean;
 };
 
 export type Parsed = {
   value: unknown;
   /** Positions by path, such as `monitors.shop.tags[0]`. The position of a field is that of its name. */
-  places: Map<string, Place>;
+  positions: Map<string, SourcePosition>;
   /** Position of each map. */
-  placesOfMaps: WeakMap<object, Place>;
+  positionsOfMaps: WeakMap<object, SourcePosition>;
 };
 
 /** Messages for errors that the parser describes in terms of its API, or reports several times. */
@@ -64,7 +66,7 @@ const plainReasons: Readonly<Record<string, string>> = {
 /** Returns at most ten errors, or only the one with a plain message, which also explains the others. */
 function dropRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
   const explained = errors.find(({ code }) => Object.hasOwn(plainReasons, code));
-  return explained === undefined ? errors.slice(0, maxPlaces) : [explained];
+  return explained === undefined ? errors.slice(0, maxPositions) : [explained];
 }
 
 /** Reads a YAML 1.2 document. Throws InvalidFiles for invalid YAML, repeated keys and excessive aliases. */
@@ -86,8 +88,8 @@ class YamlReader {
   readonly #hasPaths: boolean;
   readonly #lines: LineCounter;
   readonly #document: Document;
-  readonly #places = new Map<string, Place>();
-  readonly #placesOfMaps = new WeakMap<object, Place>();
+  readonly #positions = new Map<string, SourcePosition>();
+  readonly #positionsOfMaps = new WeakMap<object, SourcePosition>();
   readonly #anchors = new Map<string, Node>();
   /** Ancestors of the current node. An alias to one of them would be infinite. */
   readonly #open = new Set<Node>();
@@ -123,31 +125,31 @@ class YamlReader {
     if (errors.length > 0)
       throw new InvalidFiles(
         dropRepeats(errors).map(({ pos, code, message }) => ({
-          place: this.#placeAt(pos[0]),
+          position: this.#positionAt(pos[0]),
           message: plainReasons[code] ?? getFirstLine(message),
         })),
       );
-    const value = this.#valueOf(this.#document.contents, [], this.#placeAt(0));
-    return { value, places: this.#places, placesOfMaps: this.#placesOfMaps };
+    const value = this.#valueOf(this.#document.contents, [], this.#positionAt(0));
+    return { value, positions: this.#positions, positionsOfMaps: this.#positionsOfMaps };
   }
 
-  #placeAt(offset: number): Place {
+  #positionAt(offset: number): SourcePosition {
     const { line, col } = this.#lines.linePos(Math.min(offset, this.#source.length));
     return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  #placeOfNode(node: Positioned | null): Place {
-    return this.#placeAt(node?.range?.[0] ?? 0);
+  #positionOfNode(node: Positioned | null): SourcePosition {
+    return this.#positionAt(node?.range?.[0] ?? 0);
   }
 
   #failAt(node: Positioned, message: string): never {
-    throw new InvalidFiles([{ place: this.#placeOfNode(node), message }]);
+    throw new InvalidFiles([{ position: this.#positionOfNode(node), message }]);
   }
 
-  #valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
+  #valueOf(node: Node | null, keys: readonly PropertyKey[], at: SourcePosition): unknown {
     if (node === null) return null;
     const path = this.#hasPaths ? formatFieldPath(keys) : "";
-    if (this.#hasPaths && !this.#places.has(path)) this.#places.set(path, at);
+    if (this.#hasPaths && !this.#positions.has(path)) this.#positions.set(path, at);
     if (this.#valuesLeft-- <= 0) this.#failAt(node, "aliases expand to too many values");
     if (keys.length > maxDepth) this.#failAt(node, `is nested deeper than ${maxDepth} levels`);
     if (this.#yaml.isAlias(node)) return this.#valueOf(this.#targetOf(node), keys, at);
@@ -165,7 +167,7 @@ class YamlReader {
     if (isMap(node)) return this.#mapOf(node, keys);
     if (isSeq(node))
       return (node.items as (Node | null)[]).map((item, index) =>
-        this.#valueOf(item, [...keys, index], this.#placeOfNode(item)),
+        this.#valueOf(item, [...keys, index], this.#positionOfNode(item)),
       );
     if (isScalar(node))
       return this.#readScalar(node, path, (message) => this.#failAt(node, message));
@@ -188,19 +190,19 @@ class YamlReader {
       const name = String(key.source ?? key.value);
       if (names.has(name)) return this.#failAt(key, "this key is there twice");
       names.add(name);
-      const at = this.#placeOfNode(key);
+      const at = this.#positionOfNode(key);
       if (name === "<<" && key.type === "PLAIN") merged.push(...this.#mergedBy(value, keys, at));
       else own[name] = this.#valueOf(value, [...keys, name], at);
     }
     const all: Record<string, unknown> = {};
     for (const one of [...merged.toReversed(), own])
       for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
-    this.#placesOfMaps.set(all, this.#placeOfNode(map));
+    this.#positionsOfMaps.set(all, this.#positionOfNode(map));
     return all;
   }
 
   /** Resolves the maps that `<<` merges (https://yaml.org/type/merge.html). The first map with a key wins. */
-  #mergedBy(node: Node | null, keys: readonly PropertyKey[], at: Place) {
+  #mergedBy(node: Node | null, keys: readonly PropertyKey[], at: SourcePosition) {
     const maps = this.#yaml.isSeq(node) ? (node.items as Node[]) : [node];
     return maps.map((map) => {
       const value = this.#valueOf(map, keys, at);
@@ -216,7 +218,10 @@ type Positioned = { range?: readonly number[] | null | undefined };
 const getFirstLine = (message: string) => message.split("\n")[0] ?? message;
 
 /** Returns the position of the value at a path, or of the nearest value that contains it. */
-export function findPlace(positions: ReadonlyMap<string, Place>, path: string): Place | null {
+export function findPosition(
+  positions: ReadonlyMap<string, SourcePosition>,
+  path: string,
+): SourcePosition | null {
   for (let left = path; ;) {
     const found = positions.get(left);
     if (found !== undefined) return found;

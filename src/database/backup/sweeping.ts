@@ -53,16 +53,16 @@ export async function sweepRows(
   condition: string,
   parameters: readonly Parameter[],
 ): Promise<void> {
-  const some = `from ${table} where ${condition} limit ?`;
+  const portion = `from ${table} where ${condition} limit ?`;
   await inPortions(async (size) => {
     const [found] = await store.query<{ rows: number }>(
-      `select count(*) as rows from (select 1 ${some})`,
+      `select count(*) as rows from (select 1 ${portion})`,
       [...parameters, size],
     );
     if (found === undefined || found.rows === 0) return false;
     await store.atomic([
       {
-        text: `delete from ${table} where rowid in (select rowid ${some})`,
+        text: `delete from ${table} where rowid in (select rowid ${portion})`,
         parameters: [...parameters, size],
       },
     ]);

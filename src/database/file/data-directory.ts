@@ -85,7 +85,7 @@ export type DataDirectory = {
 export type OpenOptions = CopyOptions & {
   migrations: string;
   /** Creates a new database if the existing one is missing or empty. */
-  init?: boolean;
+  createsMissing?: boolean;
   /** Opens data after an unclean shutdown, even if the write-ahead log is missing. */
   acceptMissingLog?: boolean;
   /** Upgrades older data. Without it, older data is rejected, because an old server can still be running. */
@@ -93,7 +93,7 @@ export type OpenOptions = CopyOptions & {
   /** Called when this process waits for another machine's upgrade. */
   onWait?: () => void;
   /** Locks the directory for this process. */
-  exclusive?: boolean;
+  isExclusive?: boolean;
   /** Evaluated for each write; see `createEmbeddedStore`. */
   sharesCommits?: () => boolean;
 };
@@ -107,8 +107,8 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   createDirectory(path);
   // Checked before the lock, because another process can be creating its files at the same time.
   const wasUsed = existsSync(getDataFiles(path).marker);
-  const unlock = options.exclusive ? lockDirectory(path) : () => {};
-  if (options.exclusive) finishRestore(path);
+  const unlock = options.isExclusive ? lockDirectory(path) : () => {};
+  if (options.isExclusive) finishRestore(path);
   else if (hasUnfinishedRestore(path)) {
     const unlock = lockDirectory(path);
     finishRestore(path);
@@ -121,7 +121,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   assertKeyOpensSecrets(path, database, vault);
   const migrated = upgradeDatabase(database, path, options);
   if (!wasUsed) writeMarker(path, formatTimestamp(options.clock()));
-  const ended = options.exclusive ? recordRunStart(path, database) : () => {};
+  const ended = options.isExclusive ? recordRunStart(path, database) : () => {};
   const store = createEmbeddedStore(database, options.sharesCommits);
   return {
     path,
@@ -131,7 +131,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     migrated,
     close() {
       // Removes the run marker, because the last process to close the database removes the log of all runs.
-      if (options.exclusive || !isDirectoryLocked(path)) recordRunEnd(path);
+      if (options.isExclusive || !isDirectoryLocked(path)) recordRunEnd(path);
       ended();
       store.close();
       unlock();
@@ -166,7 +166,7 @@ function createDatabase(path: string, used: boolean, options: OpenOptions) {
   const { database } = getDataFiles(path);
   const size = existsSync(database) ? statSync(database).size : null;
   if (size !== null && size > 0) return;
-  if (!options.init && (size === 0 || used)) {
+  if (!options.createsMissing && (size === 0 || used)) {
     throw unusableError(
       `${database} is ${size === 0 ? "empty" : "missing"}, but this directory was in use. ` +
         "Restore a backup, or start with --init to begin again with nothing.",

@@ -34,7 +34,7 @@ type Replacement = {
   before: string;
   /** Aborts the load. */
   signal?: AbortSignal;
-  say?: (line: string) => void;
+  print?: (line: string) => void;
 };
 
 /**
@@ -43,18 +43,18 @@ type Replacement = {
  */
 export async function replaceAll(
   client: RqliteClient,
-  { image, wanted, before, signal, say = () => {} }: Replacement,
+  { image, wanted, before, signal, print = () => {} }: Replacement,
 ): Promise<void> {
   await assertFits(client, image);
   let failure: Error | null = null;
-  say(`Loading ${formatBytes(statSync(image).size)} into the cluster …`);
+  print(`Loading ${formatBytes(statSync(image).size)} into the cluster …`);
   try {
     await client.load(Bun.file(image), signal);
   } catch (error) {
     const { cause, message } = error as Error;
     failure = new Error(cause instanceof Error ? cause.message : message);
   }
-  say("Reading it back and comparing it …");
+  print("Reading it back and comparing it …");
   const after = `${image}.after`;
   try {
     await download(client, after).catch((error: unknown) => {

@@ -47,7 +47,7 @@ export type MoveOptions = {
   migrations: string;
   clock: Clock;
   /** Reports progress. */
-  say: (line: string) => void;
+  print: (line: string) => void;
 };
 
 export type Moved = {
@@ -73,12 +73,12 @@ type Imported = Moved & {
 export async function importToCluster(
   options: MoveOptions & { replace: boolean },
 ): Promise<Imported> {
-  const { cluster, clock, migrations, say, replace } = options;
+  const { cluster, clock, migrations, print, replace } = options;
   const path = resolve(options.dataDir);
   const from = getDataFiles(path).database;
   if (!existsSync(from)) throw unusableError(`There is no database at ${from}.`);
   const work = createWorkPaths(path, clock);
-  const data = openDataDirectory(path, { migrations, clock, exclusive: true });
+  const data = openDataDirectory(path, { migrations, clock, isExclusive: true });
   try {
     const client = new RqliteClient(cluster);
     await assertUsable(client);
@@ -97,13 +97,13 @@ export async function importToCluster(
       );
     const isReplaced = tablesWithRows.length > 0 && !isThere;
     const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
-    if (isThere) say("The cluster already has exactly this data, from an earlier import.");
+    if (isThere) print("The cluster already has exactly this data, from an earlier import.");
     else {
       assertFreeSpace(path, statSync(from).size);
-      say(`Copying ${from} …`);
+      print(`Copying ${from} …`);
       createImage(from, work.image, computeFingerprint(readKey(getDataFiles(path).key)));
       if (replaced !== null) saveBefore(work.before, replaced);
-      await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
+      await replaceAll(client, { image: work.image, wanted, before: work.before, print }).catch(
         (error: unknown) => {
           // Preserves the copy of the previous data if the state of the cluster is unknown.
           if (error instanceof DataError && replaced !== null) rmSync(replaced);
@@ -153,7 +153,7 @@ function createImage(from: string, to: string, fingerprint: number) {
  * unchanged. The cluster retains its data.
  */
 export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
-  const { cluster, clock, say } = options;
+  const { cluster, clock, print } = options;
   const path = resolve(options.dataDir);
   createDirectory(path);
   const { database: to, key } = getDataFiles(path);
@@ -164,14 +164,14 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     const secretKey = readKey(key);
     const client = new RqliteClient(cluster);
     await assertUsable(client);
-    say("Copying the cluster …");
+    print("Copying the cluster …");
     await download(client, work.before);
     assertStopped(work.before, clock());
     assertFreeSpace(path, statSync(work.before).size);
     createFile(work.before, work.image);
     const wanted = readContentOfFile(work.image);
     assertKeyOpensSecrets(work.image, secretKey, key);
-    say("Reading the cluster again and comparing it …");
+    print("Reading the cluster again and comparing it …");
     await download(client, work.before);
     const wrong = listDifferences(wanted, readContentOfFile(work.before));
     if (wrong.length > 0)

@@ -45,11 +45,11 @@ export async function openOnRqlite(
   const path = resolve(directory);
   const client = new RqliteClient(address);
   // Checked first, so that a command that can't reach the cluster creates no directory.
-  if (!options.exclusive) await assertUsable(client).catch(rethrowWithReason);
+  if (!options.isExclusive) await assertUsable(client).catch(rethrowWithReason);
   createDirectory(path);
-  const unlock = options.exclusive ? lockDirectory(path) : () => {};
+  const unlock = options.isExclusive ? lockDirectory(path) : () => {};
   try {
-    if (options.exclusive) await assertUsable(client);
+    if (options.isExclusive) await assertUsable(client);
     const watch = createClockWatch(client, options.clock);
     await watch.look();
     const problem = await watch.problem();

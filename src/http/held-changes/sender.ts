@@ -136,9 +136,9 @@ export class HeldChangeSender {
       throw new AppError("FORBIDDEN", "Its author no longer has the right to make this change.");
     const { params, ifMatch, tool } = parseHeldRequest(row);
     await authorizeLimited(this.#on.store, principal, endpoint, params as Record<string, string>);
-    const settle = (answer: object) => {
+    const settle = (response: object) => {
       const now = clock();
-      const { id = null, version } = answer as { id?: string; version?: number };
+      const { id = null, version } = response as { id?: string; version?: number };
       const outcome = { subjectId: id, at: formatTimestamp(now), error: null };
       return [
         guardUnsent(row, () => new Settled()),

@@ -7,7 +7,7 @@ import { importBounds } from "../../core/limits.ts";
 import { type Fields, isObject, setOwn } from "../../core/collections/objects.ts";
 import { formatBytes, excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { InvalidFiles, type Parsed, parseYaml, type Place } from "../../core/text/yaml.ts";
+import { InvalidFiles, type Parsed, parseYaml, type SourcePosition } from "../../core/text/yaml.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createUnreadableError } from "../limits.ts";
 
@@ -37,7 +37,7 @@ export async function readConfiguration(
   const found = await stat(from).catch(() => null);
   if (found === null) throw invalidFieldError("source", `is not a file or folder here: ${from}`);
   const files = found.isDirectory() ? await listYamlFiles(from) : [from];
-  const mapPlaces = new WeakMap<object, Place>();
+  const mapPositions = new WeakMap<object, SourcePosition>();
   const unset = new Set<string>();
   let config: Fields = {};
   let bytes = 0;
@@ -53,17 +53,17 @@ export async function readConfiguration(
           : `with it the folder has more than ${formatBytes(yamlPerFolder.value)}.`,
       );
     const source = await readFile(file, "utf8");
-    const document = await readDocument(shownName, source, variables, unset, mapPlaces);
+    const document = await readDocument(shownName, source, variables, unset, mapPositions);
     config = mergeDocuments(config, document, "", shownName);
     await yieldToEventLoop();
   }
   assertGatus(config, name);
-  const formatPlace = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+  const formatPosition = ({ file, line, column }: SourcePosition) => `${file}:${line}:${column}`;
   return {
     config,
     placeOf: (map) => {
-      const place = mapPlaces.get(map);
-      return place === undefined ? null : formatPlace(place);
+      const position = mapPositions.get(map);
+      return position === undefined ? null : formatPosition(position);
     },
     unsetVariables: [...unset].sort(),
   };
@@ -102,21 +102,21 @@ async function readDocument(
   source: string,
   variables: Variables,
   unset: Set<string>,
-  places: WeakMap<object, Place>,
+  positions: WeakMap<object, SourcePosition>,
 ): Promise<Fields> {
   if (isTooDeep(source))
     throw createUnreadableError(name, "it holds too much, or is nested too deep.");
-  const { value, placesOfMaps, names } = await parseExpanded(name, source, variables);
+  const { value, positionsOfMaps, names } = await parseExpanded(name, source, variables);
   for (const one of names) unset.add(excerptText(one));
   if (value === null) return {};
   if (!isObject(value)) throw createUnreadableError(name, "it is not a configuration of Gatus.");
-  const copyPlaces = (inner: unknown): void => {
+  const copyPositions = (inner: unknown): void => {
     if (typeof inner !== "object" || inner === null) return;
-    const place = placesOfMaps.get(inner);
-    if (place !== undefined) places.set(inner, place);
-    for (const one of Object.values(inner)) copyPlaces(one);
+    const position = positionsOfMaps.get(inner);
+    if (position !== undefined) positions.set(inner, position);
+    for (const one of Object.values(inner)) copyPositions(one);
   };
-  copyPlaces(value);
+  copyPositions(value);
   return value;
 }
 
@@ -183,7 +183,9 @@ function originalTextOf({ source, type }: Scalar, strip: (text: string) => strin
 function createRejection(name: string, source: string, { issues }: InvalidFiles): AppError {
   const [issue] = issues;
   const at =
-    issue === undefined ? "" : `${issue.place.file}:${issue.place.line}:${issue.place.column}: `;
+    issue === undefined
+      ? ""
+      : `${issue.position.file}:${issue.position.line}:${issue.position.column}: `;
   const message = issue?.message ?? "";
   if (/stand for too much|nested deeper/.test(message))
     return createUnreadableError(

@@ -61,9 +61,9 @@ async function readChecks(from: string, name: string): Promise<Fields[]> {
   const text = await readFile(from, "utf8").catch((error: unknown) => {
     throw createUnreadableError(name, explainFileError(error, from) ?? "it can't be read.");
   });
-  const most = importBounds.recordBytes.value;
-  if (text.length > most)
-    throw createUnreadableError(name, `it is larger than ${formatBytes(most)}.`);
+  const maxBytes = importBounds.recordBytes.value;
+  if (text.length > maxBytes)
+    throw createUnreadableError(name, `it is larger than ${formatBytes(maxBytes)}.`);
   let json: unknown = null;
   try {
     json = parseJsonText(text);

@@ -84,7 +84,7 @@ export function buildGroupRecords(
     .map((row) => ({ row, path: groups.pathOf(row), name: groups.nameOf(row) }))
     .sort((one, other) => one.name.localeCompare(other.name))
     .map(({ row, path, name }): PlannedRecord => {
-      const { taken, notes } = tags(row);
+      const { imported, notes } = tags(row);
       const isPaused = path.some((one) => !isOn(one["active"] ?? true));
       const short = name.slice(0, 255);
       return {
@@ -94,7 +94,7 @@ export function buildGroupRecords(
         fields: {
           name: toCleanLine(name).slice(0, 255) || `Group ${idOf(row)}`,
           description: toParagraphs(toText(row["description"])).slice(0, 2_000),
-          tags: taken,
+          tags: imported,
           paused: isPaused,
         },
         links: { alertChannelIds: attached(toNumber(row["id"])).slice(0, maxChannels) },

@@ -40,9 +40,9 @@ async function openFile(
         basename(path),
         "it is a symbolic link, which can point anywhere.",
       );
-  const { size, isFile } = await stat(file).then((its) => ({
-    size: its.size,
-    isFile: its.isFile(),
+  const { size, isFile } = await stat(file).then((stats) => ({
+    size: stats.size,
+    isFile: stats.isFile(),
   }));
   if (!isFile) throw createUnreadableError(name, "it is not a regular file.");
   const start = await Bun.file(file).slice(0, 64).text();

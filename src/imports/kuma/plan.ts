@@ -133,7 +133,7 @@ function buildMonitorRecords(
   };
   return groups.others.map((row): PlannedRecord => {
     const { fields, notes, isIncomplete } = convertMonitor(row, installation);
-    const { taken, notes: tagNotes } = tags(row);
+    const { imported, notes: tagNotes } = tags(row);
     const around = groups.pathOf(row).slice(0, -1);
     const group = around.at(-1);
     const alertChannelIds = [
@@ -144,7 +144,11 @@ function buildMonitorRecords(
       noun: "monitor",
       externalId: idOf(row),
       name: toText(fields["name"]),
-      fields: { ...fields, tags: taken, ...(isPush && { pushToken: toText(row["push_token"]) }) },
+      fields: {
+        ...fields,
+        tags: imported,
+        ...(isPush && { pushToken: toText(row["push_token"]) }),
+      },
       links: {
         groupId: group === undefined ? [] : [idOf(group)],
         alertChannelIds: alertChannelIds.slice(0, maxChannels),

@@ -12,7 +12,7 @@ export type Tags = ReturnType<typeof joinTags>;
 export function joinTags(rows: KumaSource["rows"]) {
   const names = new Map(rows.tag.map((row) => [toText(row["id"]), toText(row["name"])]));
   const ofMonitor = Map.groupBy(rows.monitor_tag, (row) => toNumber(row["monitor_id"]));
-  return (row: Fields): { taken: string[]; notes: string[] } => {
+  return (row: Fields): { imported: string[]; notes: string[] } => {
     const all = (ofMonitor.get(toNumber(row["id"])) ?? []).map((tag) => {
       const name = names.get(toText(tag["tag_id"])) ?? "";
       const value = toText(tag["value"]);
@@ -25,7 +25,7 @@ export function joinTags(rows: KumaSource["rows"]) {
     const left = [...new Set(short)].slice(maxTags);
     const omittedNames = left.slice(0, maxTags).join(", ");
     return {
-      taken: importedTags,
+      imported: importedTags,
       notes: [
         ...(all.some((tag) => Array.from(tag).length > maxTagLength)
           ? [`Tags are cut to ${maxTagLength} characters.`]

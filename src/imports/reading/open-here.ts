@@ -42,10 +42,10 @@ export async function openHere(
 
 function assertFewRecords({ product, records, notTaken }: Plan) {
   const count = records.length + notTaken.length;
-  const most = importBounds.records.value;
-  if (count > most)
+  const maxRecords = importBounds.records.value;
+  if (count > maxRecords)
     throw createUnreadableError(
       product,
-      `it has ${formatCount(count)} records, at most ${formatCount(most)} can be imported.`,
+      `it has ${formatCount(count)} records, at most ${formatCount(maxRecords)} can be imported.`,
     );
 }

@@ -18,7 +18,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   /** One sentence for people, without text from the target and without secrets. */
   message: string;
   /** The message with text from the target. Shown to the organization, but not on status pages. */
-  said?: string;
+  serverText?: string;
   /** Latency in milliseconds; null if nothing was measured. */
   latencyMs: number | null;
   /** Expiry of the certificate, RFC 3339; absent if the target sent no certificate. */
@@ -30,7 +30,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   /** The number that was read. */
   number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */
-  final?: boolean;
+  isFinal?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
   /** What the failure can have in common with failures of other monitors, the most specific first. */

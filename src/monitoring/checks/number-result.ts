@@ -21,12 +21,12 @@ export function applyNumber(
   const value = measured !== undefined && "value" in measured ? parseNumber(measured.value) : null;
   const level = value === null ? findWorstLevel(rule) : judgeNumber(rule, value, before);
   const number = value === null ? null : { value, level };
-  const { message, said = message } = found;
+  const { message, serverText = message } = found;
   const shown =
     value === null ? describeMissing(rule) : `${rule.name} ${formatNumber(rule, value)}`;
   const result = { ...found, ...(number && { number }) };
   if (level === null || severity[level] <= severity[found.status])
-    return { ...result, said: `${said} ${shown}.` };
+    return { ...result, serverText: `${serverText} ${shown}.` };
   const limit = level === "down" ? rule.downLimit : rule.degradedLimit;
   const isReturning = value !== null && !isPast(rule, value, limit);
   const reference = isReturning
@@ -42,7 +42,7 @@ export function applyNumber(
         : isReturning
           ? `${rule.name} is not back yet.`
           : `${rule.name} is ${rule.direction} its limit.`,
-    said: value === null ? `${shown}.` : `${shown} (${reference}).`,
+    serverText: value === null ? `${shown}.` : `${shown} (${reference}).`,
     latencyMs: level === "down" ? null : found.latencyMs,
   };
 }

@@ -13,7 +13,7 @@ export type MonitorState = {
 };
 
 /** Result of a check. With `final`, a failure makes the monitor down without retries. */
-export type Found = { status: "up" | "degraded" | "down" | "unknown"; final?: boolean };
+export type Found = { status: "up" | "degraded" | "down" | "unknown"; isFinal?: boolean };
 
 /** Number of consecutive results before the state changes: failures after the first one, and successes. */
 type Patience = { retries: number; successThreshold: number };
@@ -62,7 +62,7 @@ function judgeStatus(
   if (found.status === "unknown") return unmaintained;
   if (found.status !== "down")
     return before.status === "down" && successes < successThreshold ? "down" : found.status;
-  return found.final === true || failures > retries ? "down" : unmaintained;
+  return found.isFinal === true || failures > retries ? "down" : unmaintained;
 }
 
 /** Returns the state while its change must wait: the same status, with the results in a row that call for another. */

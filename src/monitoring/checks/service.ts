@@ -66,7 +66,7 @@ export async function tryMonitor(
   const {
     status,
     message,
-    said,
+    serverText,
     latencyMs,
     certificateExpiresAt,
     details = {},
@@ -80,7 +80,7 @@ export async function tryMonitor(
   });
   return {
     status,
-    message: said ?? message,
+    message: serverText ?? message,
     latencyMs,
     certificateExpiresAt: certificateExpiresAt ?? null,
     details: details as TestCheck["details"],

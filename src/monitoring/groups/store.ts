@@ -138,21 +138,21 @@ export function assignMonitors(
   const matchAmong = (ids: readonly string[]) => sql`organization_id = ${organizationId} and id in (
     select value from ${buildIdTable(ids)})`;
   let position = isEnd ? 0 : firstPosition;
-  const joins = splitIntoPortions(monitorIds, (some) => {
-    const joining = sql`select id from ${monitors} where ${matchAmong(some)} and group_id is not ${groupId}`;
+  const joins = splitIntoPortions(monitorIds, (portion) => {
+    const joining = sql`select id from ${monitors} where ${matchAmong(portion)} and group_id is not ${groupId}`;
     const start = isEnd ? sql`(${buildEndPosition(organizationId, groupId)})` : sql`${position}`;
-    position += some.length;
+    position += portion.length;
     return [
       sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
       select ${organizationId}, joining.id, gc.channel_id, 1000 + gc.position
       from (${joining}) joining join monitor_group_channels gc
         on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
       where true on conflict do nothing`,
-      ...(groupId === null ? [] : [guardChannelLimit(scope, some)]),
+      ...(groupId === null ? [] : [guardChannelLimit(scope, portion)]),
       sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
       // SQLite indexes a materialized list. Otherwise it would parse the list once per monitor.
-      sql`with wanted as materialized (select value as id, key as place from ${buildIdTable(some)})
+      sql`with wanted as materialized (select value as id, key as place from ${buildIdTable(portion)})
       update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place,
         escalation_policy_id = iif(monitors.group_id is ${groupId}, monitors.escalation_policy_id,
           coalesce(monitors.escalation_policy_id, (select g.escalation_policy_id
@@ -160,7 +160,7 @@ export function assignMonitors(
       from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
         and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
-      ...(groupId === null ? [] : [guardNoCycle(organizationId, some, circleError)]),
+      ...(groupId === null ? [] : [guardNoCycle(organizationId, portion, circleError)]),
     ];
   });
   return [
@@ -246,8 +246,8 @@ export function applyPauses(
   at: string,
   monitorIds: readonly string[],
 ): Prepared[] {
-  return splitIntoPortions(monitorIds, (some) => {
-    const parameters = [organizationId, at, JSON.stringify(some)];
+  return splitIntoPortions(monitorIds, (portion) => {
+    const parameters = [organizationId, at, JSON.stringify(portion)];
     return someTexts.map((text) => ({ text, parameters }));
   });
 }

@@ -128,4 +128,4 @@ export function formatRule(plan: Plan): string | null {
 }
 
 /** Positions of a weekday in a month; -1 is the last. */
-export const places = [1, 2, 3, 4, -1];
+export const weekNumbers = [1, 2, 3, 4, -1];

@@ -275,7 +275,7 @@ const hashVersions = (monitors: readonly Versioned[]) =>
   ).toString(36);
 
 /** Returns a tag of the versions of monitors. It contains its time, to find the monitors that changed later. */
-export const formatBulkTag = (monitors: readonly Versioned[], now: number) =>
+export const formatBulkETag = (monitors: readonly Versioned[], now: number) =>
   `${hashVersions(monitors)}-${now.toString(36)}`;
 
 /** Whether a tag is of these versions. */

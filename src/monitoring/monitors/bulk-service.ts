@@ -30,7 +30,7 @@ import {
   type BulkPlan,
   buildUndo,
   findChangedSince,
-  formatBulkTag,
+  formatBulkETag,
   matchesBulkTag,
   nameOfField,
   planChange,
@@ -77,7 +77,7 @@ export function changeMonitorsInBulk(scope: Scope, many: ManyMonitors): Promise<
 /** Returns the effects of a bulk change without making it. Throws NOT_FOUND for an unknown ID. */
 export async function previewBulkChange(scope: Scope, many: ManyMonitors): Promise<BulkPreview> {
   const { monitors, plan } = await prepare(scope, many);
-  return { ...summarizePlan(plan), etag: formatBulkTag(monitors, scope.clock()) };
+  return { ...summarizePlan(plan), etag: formatBulkETag(monitors, scope.clock()) };
 }
 
 async function prepare(scope: Scope, many: ManyMonitors): Promise<Prepared> {
@@ -191,7 +191,7 @@ async function deleteInBulk(scope: Scope, { plan: { changed } }: Prepared): Prom
   const at = formatTimestamp(scope.clock());
   const monitors = changed.map(({ before }) => before);
   const ids = monitors.map(({ id }) => id);
-  const answer = { changed: ids.length, undo: null };
+  const response = { changed: ids.length, undo: null };
   return commitEach(
     scope,
     [
@@ -200,7 +200,7 @@ async function deleteInBulk(scope: Scope, { plan: { changed } }: Prepared): Prom
       ...removeMonitors(scope, ids, at),
     ],
     { action: "monitor.deleted", subjectIds: ids },
-    answer,
+    response,
   );
 }
 
@@ -209,18 +209,18 @@ function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
   const now = scope.clock();
   const { changed } = plan;
   const fields = new Map(changed.map((one) => [one.before.id, one.fields]));
-  const etag = formatBulkTag(
+  const etag = formatBulkETag(
     changed.map((one) => ({ id: one.before.id, version: versionAfter(one) })),
     now,
   );
   const undo = changed.length === 0 ? null : { changes: buildUndo(changed), etag };
   const isSendable = JSON.stringify(undo).length <= requestBounds.body.value;
-  const answer = { changed: changed.length, undo: isSendable ? undo : null };
+  const response = { changed: changed.length, undo: isSendable ? undo : null };
   const guards = [
     ...guardVersions(scope.organizationId, monitors),
     ...buildReferenceGuards(scope, prepared),
   ];
-  if (changed.length === 0) return commitUnchanged(scope, guards, answer);
+  if (changed.length === 0) return commitUnchanged(scope, guards, response);
   return commitEach(
     scope,
     [...guards, ...buildStatements(scope, prepared, formatTimestamp(now))],
@@ -229,7 +229,7 @@ function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
       subjectIds: [...fields.keys()],
       fields: (id) => fields.get(id) ?? [],
     },
-    answer,
+    response,
   );
 }
 
@@ -301,7 +301,7 @@ function buildStatements(scope: Scope, { plan: { changed } }: Prepared, at: stri
   const joining = Map.groupBy(changed.filter(isJoining), ({ after }) => after.groupId);
   const returning = changed.filter((one) => changesGroup(one) && one.position !== null);
   const pausing = changed.filter((one) => changesGroup(one) || changes("paused")(one));
-  const idsOf = (some: readonly PlannedChange[]) => some.map(({ before }) => before.id);
+  const idsOf = (portion: readonly PlannedChange[]) => portion.map(({ before }) => before.id);
   return [
     ...updateMonitors(organizationId, changed, at),
     ...replaceChannels(organizationId, changed.filter(changes("alertChannelIds"))),

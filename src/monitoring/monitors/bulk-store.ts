@@ -53,9 +53,9 @@ export async function findBulkMonitors(
   const sources = new Map(links.map(({ id, source }) => [id, source]));
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await yieldToEventLoop();
-    const some = JSON.stringify(ids.slice(from, from + stride));
+    const portion = JSON.stringify(ids.slice(from, from + stride));
     for (const { jobSettings, ...row } of await store.query<Row>(`${monitorsText}${limit.text}`, [
-      some,
+      portion,
       organizationId,
       ...limit.parameters,
     ]))
@@ -83,12 +83,12 @@ type Monitors = readonly { id: string; version: number }[];
 
 /** Guards that all monitors still have these versions. Fails with StaleRead. */
 export const guardVersions = (organizationId: string, monitors: Monitors): Prepared[] =>
-  splitIntoPortions(monitors, (some) => [
+  splitIntoPortions(monitors, (portion) => [
     {
       ...guardText(`not exists (select 1 from json_each(?) wanted
         left join monitors m on m.organization_id = ? and m.id = wanted.value ->> 0
         where m.version is not wanted.value ->> 1)`),
-      parameters: [JSON.stringify(some.map(({ id, version }) => [id, version])), organizationId],
+      parameters: [JSON.stringify(portion.map(({ id, version }) => [id, version])), organizationId],
       otherwise: () => new StaleRead(),
     },
   ]);
@@ -112,8 +112,8 @@ export const updateMonitors = (
   changed: readonly PlannedChange[],
   at: string,
 ): Prepared[] =>
-  splitIntoPortions(changed, (some) => {
-    const rows = some.map(({ before: { id }, after }) => [
+  splitIntoPortions(changed, (portion) => {
+    const rows = portion.map(({ before: { id }, after }) => [
       id,
       after.interval,
       after.timeout,
@@ -141,8 +141,8 @@ export const replaceChannels = (
   organizationId: string,
   changed: readonly PlannedChange[],
 ): Prepared[] =>
-  splitIntoPortions(changed, (some) => {
-    const rows = some.map(({ before, after }) => [before.id, after.alertChannelIds]);
+  splitIntoPortions(changed, (portion) => {
+    const rows = portion.map(({ before, after }) => [before.id, after.alertChannelIds]);
     const parameters = [organizationId, JSON.stringify(rows)];
     return [removeChannelsText, addChannelsText].map((text) => ({ text, parameters }));
   });
@@ -163,9 +163,13 @@ export function restorePositions(
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (select value from ${buildIdTable(known)})`,
-    ...splitIntoPortions(changed, (some) => {
-      const rows = some.map(({ before, after, position }) => [before.id, after.groupId, position]);
-      const ids = some.map(({ before }) => before.id);
+    ...splitIntoPortions(changed, (portion) => {
+      const rows = portion.map(({ before, after, position }) => [
+        before.id,
+        after.groupId,
+        position,
+      ]);
+      const ids = portion.map(({ before }) => before.id);
       return [
         { text: placeText, parameters: [JSON.stringify(rows), organizationId] },
         guardNoCycle(organizationId, ids, circleError),

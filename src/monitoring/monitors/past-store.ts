@@ -46,8 +46,8 @@ export async function findTraces(
   const traces: Trace[] = [];
   for (let from = 0; from < ids.length; from += idsPerQuery) {
     if (from > 0) await yieldToEventLoop();
-    const some = JSON.stringify(ids.slice(from, from + idsPerQuery));
-    traces.push(...(await store.query<Trace>(traceText, [seq, seq, some, organizationId])));
+    const portion = JSON.stringify(ids.slice(from, from + idsPerQuery));
+    traces.push(...(await store.query<Trace>(traceText, [seq, seq, portion, organizationId])));
   }
   return traces;
 }

@@ -2,13 +2,13 @@
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
 import { formatWatched, type StoredTarget } from "./target-rules.ts";
-import { listUrlTargets, type Place, portOf } from "../../core/security/target-guard.ts";
+import { listUrlTargets, type RecordTarget, portOf } from "../../core/security/target-guard.ts";
 
 /** Host for targets on this machine, such as the Docker socket. They need the permission for loopback addresses. */
 export const thisMachine = "127.0.0.1";
 
 /** Lists the targets that a monitor's checks connect to, each with the path of its field. */
-export function listTargets(monitor: { type: string; [field: string]: unknown }): Place[] {
+export function listTargets(monitor: { type: string; [field: string]: unknown }): RecordTarget[] {
   const getText = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = getText("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;

@@ -282,11 +282,11 @@ export function removeMonitors(remover: Remover, ids: readonly string[], at: str
               and its.incident_id = incidents.id and its.monitor_id not in ${among}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
         where organization_id = ${organizationId} and monitor_id in ${among})`,
-    ...splitIntoPortions(ids, (some) => [
+    ...splitIntoPortions(ids, (portion) => [
       sql`insert into events (organization_id, at, type, subject_id)
         select ${organizationId}, ${at}, ${"monitor.paused" satisfies EventType}, monitor_id
         from ${monitorStates} where organization_id = ${organizationId} and not paused
-          and monitor_id in (select value from ${buildIdTable(some)})`,
+          and monitor_id in (select value from ${buildIdTable(portion)})`,
     ]),
     ...removeRecords(remover, "monitor", ids, at),
   ];

@@ -170,7 +170,7 @@ export async function readFigures(
     runtime: context.readRuntime(),
     problems: [...problems.values()].toReversed().map(({ name, message, severity, since }) => ({
       name,
-      title: problemTitles[name].begins,
+      title: problemTitles[name].start,
       message,
       severity,
       since,

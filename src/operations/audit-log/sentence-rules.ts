@@ -203,10 +203,10 @@ function describeSingleAction({
 
 /** Lists the changed fields in words, without fields that an incident's verb implies. */
 export function describeFields({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
-  const isSaid = (field: string) =>
+  const isMentioned = (field: string) =>
     action.startsWith("incident.") && ["status", "message", "updates"].includes(field);
   return fields
-    .filter((field) => !isSaid(field))
+    .filter((field) => !isMentioned(field))
     .map(describeField)
     .join(", ");
 }
@@ -247,10 +247,10 @@ export function createTextFilter(words: string): (entry: StoredEntry) => boolean
     };
     const parts = [describeActor(entry.actor), ...describeAction(entry)].map((part) => part.trim());
     const sentence = parts.filter((part) => part !== "").join(" ");
-    const isSaid = `${sentence}: ${describeFields(entry)}\n${action}\n${changes ?? ""}`
+    const isMentioned = `${sentence}: ${describeFields(entry)}\n${action}\n${changes ?? ""}`
       .toLowerCase()
       .includes(wanted);
-    judged.set(key, isSaid);
-    return isSaid;
+    judged.set(key, isMentioned);
+    return isMentioned;
   };
 }

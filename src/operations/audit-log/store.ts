@@ -109,7 +109,7 @@ async function* findMatches(
   const subjects = filters.q === undefined ? null : await findSubjectsNamed(tenant, filters.q);
   const { subjectId, ...others } = filters;
   const { text, parameters } = buildCondition(others);
-  const isSaid = filters.q === undefined ? () => true : createTextFilter(filters.q);
+  const matchesText = filters.q === undefined ? () => true : createTextFilter(filters.q);
   const scoped = [organizationId, ...(subjectId === undefined ? [] : [subjectId])];
   const ofSubject = subjectId === undefined ? "" : "and e.subject_id = ?";
   const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${ofSubject} and e.seq ${beyond} ?`;
@@ -121,7 +121,7 @@ async function* findMatches(
     const [end] = await store.query<{ seq: number }>(endText, [...scoped, from]);
     const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
     const found = await store.query<MatchingEntry>(foundText, [...scoped, from, to, ...parameters]);
-    yield found.filter((one) => subjects?.has(one.subjectId) === true || isSaid(one));
+    yield found.filter((one) => subjects?.has(one.subjectId) === true || matchesText(one));
     if (end === undefined) return;
     from = to;
     await yieldToEventLoop();
@@ -254,10 +254,10 @@ export async function* readAllEntries(
 ): AsyncGenerator<EntryRow[]> {
   for await (const matches of findMatches(tenant, filters, "oldest"))
     for (let from = 0; from < matches.length; from += atOnce) {
-      const some = matches.slice(from, from + atOnce);
+      const portion = matches.slice(from, from + atOnce);
       yield readEntries(
         tenant,
-        some.map(({ seq }) => seq),
+        portion.map(({ seq }) => seq),
       );
       await yieldToEventLoop();
     }

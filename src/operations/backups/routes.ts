@@ -4,7 +4,7 @@ import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { getBackupSchedule, updateBackupSchedule } from "./schedule-service.ts";
 import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
-import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
+import { BackupOffer, CreatedBackup, NewBackup } from "./schema.ts";
 import { type BackupDependencies, makeBackup, offerBackup, downloadBackup } from "./service.ts";
 
 /** Idle timeout of a download, in seconds. */
@@ -28,7 +28,7 @@ export const createBackupRoutes = ({ backups, runScheduledBackup }: BackupDepend
         timeoutSeconds: timeoutSeconds,
         summary: "Copy the whole database, of every organization",
         body: NewBackup.prefault({}),
-        data: MadeBackup,
+        data: CreatedBackup,
         status: 201,
         errors: ["CONFLICT"],
         handle: ({ context, body }) => makeBackup(context, backups, body),

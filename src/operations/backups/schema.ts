@@ -24,10 +24,10 @@ export const NewBackup = z
 export type NewBackup = z.infer<typeof NewBackup>;
 
 /** A copy that the person who requested it can download once. */
-export const MadeBackup = z.object({
+export const CreatedBackup = z.object({
   id: Id,
   fileName: z.string(),
   bytes: z.int(),
   expiresAt: Timestamp,
 });
-export type MadeBackup = z.infer<typeof MadeBackup>;
+export type CreatedBackup = z.infer<typeof CreatedBackup>;

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Backups } from "./downloads.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { buildPersonAudit } from "../../accounts/sessions/service.ts";
-import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
+import type { BackupOffer, CreatedBackup, NewBackup } from "./schema.ts";
 
 export type BackupDependencies = {
   backups: Backups;
@@ -20,7 +20,7 @@ export function makeBackup(
   { session }: SignedInContext,
   backups: Backups,
   { passphrase, includeKey }: NewBackup,
-): Promise<MadeBackup> {
+): Promise<CreatedBackup> {
   const sealing = passphrase === null ? null : { passphrase, withKey: includeKey };
   return backups.createBackup(session.person.id, sealing);
 }

@@ -5,7 +5,7 @@ import { createSharing } from "../../accounts/organizations/service.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { type Finding, skippedFinding } from "../../core/finding.ts";
 import { createTargetGuard } from "../../core/security/target-guard.ts";
-import { resolveCluster, type DataPlace } from "../../database/data.ts";
+import { resolveCluster, type DataLocation } from "../../database/data.ts";
 import { type Data, openToRead } from "../../database/file/data-directory.ts";
 import { examineCluster } from "../../database/examine-cluster.ts";
 import { examine } from "../../database/examine.ts";
@@ -29,7 +29,7 @@ type GuardOptions = NonNullable<Parameters<typeof createTargetGuard>[1]>;
 
 /** The settings of `serve` to examine. */
 type DoctorSettings = Settings &
-  DataPlace & {
+  DataLocation & {
     allowTarget: NonNullable<GuardOptions["allowed"]>;
     denyTarget: NonNullable<GuardOptions["denied"]>;
   };
@@ -102,13 +102,13 @@ type ReadableData = Pick<Data, "store" | "vault"> & Disposable;
 /** Examines the database, in a file or on a cluster. `data` is null if it can't be read. */
 async function examineData(
   path: string,
-  place: DataPlace,
+  location: DataLocation,
   { migrations, clock, offline }: Options,
 ): Promise<{ findings: Finding[]; data: ReadableData | null }> {
-  const isOnCluster = place.database !== undefined;
+  const isOnCluster = location.database !== undefined;
   if (isOnCluster && offline === true)
     return { findings: [skippedFinding("--offline", "the cluster is not examined")], data: null };
-  const cluster = resolveCluster(place);
+  const cluster = resolveCluster(location);
   if (cluster !== null) return examineCluster(path, cluster, { migrations, clock });
   const findings = examine(path, migrations);
   const isReadable = findings.every(

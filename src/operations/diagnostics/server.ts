@@ -156,7 +156,7 @@ async function identifySignalbox(origin: URL): Promise<"healthy" | "other" | nul
         timeoutMs: 2_000,
         cancelled: new AbortController().signal,
       },
-      async (context) => (await send(request, context)).answer,
+      async (context) => (await send(request, context)).response,
     );
     if (!headers.has("x-request-id")) return null;
     return status === 200 ? "healthy" : "other";

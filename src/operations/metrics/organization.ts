@@ -72,11 +72,12 @@ async function createMetrics(caller: Caller): Promise<string> {
       "signalbox_monitors",
       "gauge",
       "Monitors by type and status.",
-      [...Map.groupBy(rows, ({ type, status }) => `${type} ${status}`).values()].flatMap((some) =>
-        some.slice(0, 1).map(({ type, status }) => ({
-          labels: { type, status },
-          value: some.length,
-        })),
+      [...Map.groupBy(rows, ({ type, status }) => `${type} ${status}`).values()].flatMap(
+        (portion) =>
+          portion.slice(0, 1).map(({ type, status }) => ({
+            labels: { type, status },
+            value: portion.length,
+          })),
       ),
     ),
     buildStorageFamily(store),
@@ -120,9 +121,9 @@ async function readMonitors({ store, organizationId, groupIds }: Caller) {
       .limit(monitorsPerQuery);
   const rows: Awaited<ReturnType<typeof readAfter>> = [];
   for (;;) {
-    const some = await readAfter(rows.at(-1)?.id ?? "");
-    for (const row of some) rows.push(row);
-    if (some.length < monitorsPerQuery) break;
+    const portion = await readAfter(rows.at(-1)?.id ?? "");
+    for (const row of portion) rows.push(row);
+    if (portion.length < monitorsPerQuery) break;
     await yieldToEventLoop();
   }
   return rows;

@@ -32,14 +32,14 @@ import { readMemory, rememberClock } from "./store.ts";
 const tickMs = 60_000;
 
 /** Retention of results, hourly values and the audit log, in days. */
-type KeptDays = { results: number; hours: number; audit: number };
+type RetentionDays = { results: number; hours: number; audit: number };
 
 type Dependencies = {
   store: Store;
   clock: Clock;
   leases: Leases;
   log: Log;
-  kept: KeptDays;
+  retention: RetentionDays;
   /** Returns the position in the event log that all followers of this process have reached. */
   readUpTo: () => Promise<number>;
   /** Work that every node does each minute. */
@@ -160,15 +160,15 @@ export class Housekeeping implements Collector {
   }
 
   async #sweepDaily(sweeping: Sweeping) {
-    const { kept, readUpTo } = this.#dependencies;
+    const { retention, readUpTo } = this.#dependencies;
     await sweepNodes(sweeping);
     await sweepAlerts(sweeping);
     await sweepSources(sweeping);
     await sweepOverrides(sweeping);
-    await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
-    await sweepAuditLog(sweeping, kept.audit);
-    await sweepApiKeys(sweeping, kept.audit);
-    await sweepResults(sweeping, { heartbeatDays: kept.results, hourDays: kept.hours });
+    await sweepEvents(sweeping, { hourDays: retention.hours, readUpTo: await readUpTo() });
+    await sweepAuditLog(sweeping, retention.audit);
+    await sweepApiKeys(sweeping, retention.audit);
+    await sweepResults(sweeping, { heartbeatDays: retention.results, hourDays: retention.hours });
   }
 }
 

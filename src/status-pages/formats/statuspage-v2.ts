@@ -127,11 +127,11 @@ function buildContent(
 ) {
   const { windows } = published;
   const open = published.incidents.filter(({ status }) => status !== "resolved");
-  const describeIncidents = (some: readonly PublicIncident[]) => ({
-    incidents: describeWithinLimit(some, (one) => buildIncident(one, context)),
+  const describeIncidents = (portion: readonly PublicIncident[]) => ({
+    incidents: describeWithinLimit(portion, (one) => buildIncident(one, context)),
   });
-  const describeMaintenances = (some: readonly PublicWindow[]) => ({
-    scheduled_maintenances: describeWithinLimit(some.slice(0, maxListed), (one) =>
+  const describeMaintenances = (portion: readonly PublicWindow[]) => ({
+    scheduled_maintenances: describeWithinLimit(portion.slice(0, maxListed), (one) =>
       buildMaintenance(one, context),
     ),
   });
@@ -162,15 +162,15 @@ function buildContent(
 
 /** Describes as many of the first entries as fit into a response, but at least one. */
 function describeWithinLimit<T>(all: readonly T[], describe: (one: T) => object): object[] {
-  const some: object[] = [];
+  const portion: object[] = [];
   let bytes = 0;
   for (const one of all) {
     const described = describe(one);
     bytes += Buffer.byteLength(JSON.stringify(described));
-    if (bytes > maxBytes && some.length > 0) break;
-    some.push(described);
+    if (bytes > maxBytes && portion.length > 0) break;
+    portion.push(described);
   }
-  return some;
+  return portion;
 }
 
 async function findLastChange(

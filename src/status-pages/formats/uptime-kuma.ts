@@ -271,12 +271,15 @@ export async function renderKumaHeartbeats(
   const beatsOf = new Map<number, Beat[]>();
   const uptimeOf = new Map<number, number>();
   for (let from = 0; from < keys.length; from += monitorsPerQuery) {
-    const some = keys.slice(from, from + monitorsPerQuery);
-    const beats = await tenant.store.query<Beat>(heartbeatsText, [JSON.stringify(some), each - 1]);
+    const portion = keys.slice(from, from + monitorsPerQuery);
+    const beats = await tenant.store.query<Beat>(heartbeatsText, [
+      JSON.stringify(portion),
+      each - 1,
+    ]);
     for (const [key, monitorBeats] of Map.groupBy(beats, (beat) => beat.key))
       beatsOf.set(key, monitorBeats);
-    const uptime = await computeUptime24h(tenant.store, some, now);
-    for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
+    const uptime = await computeUptime24h(tenant.store, portion, now);
+    for (const key of portion) uptimeOf.set(key, uptime(key) ?? 0);
     await yieldToEventLoop();
   }
   /** States that the last heartbeat does not show. */

@@ -1,7 +1,7 @@
 /** Describes recurring maintenance in the language of a status page. */
 import { dayMs } from "../../core/time/clock.ts";
 import { getFormatter } from "../../core/time/times.ts";
-import { type Plan, places } from "../../monitoring/maintenance/recurrence-rules.ts";
+import { type Plan, weekNumbers } from "../../monitoring/maintenance/recurrence-rules.ts";
 import type { Language } from "./language.ts";
 
 /** A Monday, from which names of weekdays are formatted. */
@@ -42,7 +42,7 @@ function describeDays(plan: Plan, language: Language): string | null {
         return date === -1
           ? language.say("onLastDay", { often })
           : language.say("onDate", { often, date });
-      const index = places.indexOf(nth);
+      const index = weekNumbers.indexOf(nth);
       const ordinal = language.say("ordinals").split("|")[index] ?? "";
       const weekday = nameWeekday(language, day);
       return language.say("onNthWeekday", { often, nth: ordinal, day: weekday }) || null;

@@ -102,11 +102,11 @@ export function createDayReader(store: Store) {
   }
 
   function forgetOldest() {
-    let kept = 0;
-    for (const { days } of known.values()) kept += days.count;
+    let cachedDays = 0;
+    for (const { days } of known.values()) cachedDays += days.count;
     for (const [key, { days }] of known) {
-      if (kept <= maxCachedDays) return;
-      kept -= days.count;
+      if (cachedDays <= maxCachedDays) return;
+      cachedDays -= days.count;
       known.delete(key);
     }
   }

@@ -86,8 +86,8 @@ export async function renderPart(
     case "ics":
       return toFeed("text/calendar", renderCalendar(loaded, { words, language }, url));
     case "v2": {
-      const answer = await buildV2Response(parameter, loaded, target);
-      return answer && toJson(JSON.stringify(answer));
+      const response = await buildV2Response(parameter, loaded, target);
+      return response && toJson(JSON.stringify(response));
     }
     case "subscribe":
       return renderSignUp(loaded, null, target);

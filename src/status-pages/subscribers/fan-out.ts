@@ -52,7 +52,7 @@ type ScopedContent = {
   content: NoticeContent;
   scope: NoticeScope;
   /** The maintenance window that recipients must have heard of; absent for all recipients. */
-  heardOf?: string;
+  notifiedOfWindow?: string;
 };
 
 /** Interval between two searches for due digests, in milliseconds. */
@@ -233,7 +233,7 @@ export class SubscriberFanOut {
     const { organizationId, seq } = event;
     const found = await findContent(store, { loaded, id: pageId }, event, part);
     if (found === null) return null;
-    const { content, heardOf = null } = found;
+    const { content, notifiedOfWindow = null } = found;
     const after = part?.after ?? "";
     const of = { organizationId, pageId };
     const scope = await this.#findScope(of, event, found, portion);
@@ -244,7 +244,7 @@ export class SubscriberFanOut {
         after,
         scope,
         isDigest,
-        heardOf,
+        notifiedOfWindow,
       });
       return null;
     }
@@ -254,7 +254,7 @@ export class SubscriberFanOut {
       after,
       scope,
       isDigest,
-      heardOf,
+      notifiedOfWindow,
       limit: available + 1,
     });
     const to = recipients.slice(0, available);
@@ -424,7 +424,7 @@ async function findCancellation(
     endsAt: formatTimestamp(missed.end),
   };
   const content = { type: "maintenance.cancelled", data } as const;
-  return { content, scope: last.scope ?? wholePage, heardOf: subjectId };
+  return { content, scope: last.scope ?? wholePage, notifiedOfWindow: subjectId };
 }
 
 async function buildIncidentContent(

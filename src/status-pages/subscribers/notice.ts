@@ -114,11 +114,11 @@ function composeMaintenance(
 ): Words {
   const { title, description, startsAt, endsAt } = data;
   const [label, sentence] = maintenanceWords[type];
-  const isSaid = type !== "maintenance.planned" || description === "";
+  const showsDates = type !== "maintenance.planned" || description === "";
   return {
     title: language.say("mailTitle", { label: language.say(label), title, page: pageTitle }),
     facts: [
-      ...(isSaid ? [{ label: "", value: language.say(sentence) }] : []),
+      ...(showsDates ? [{ label: "", value: language.say(sentence) }] : []),
       ...(description === "" ? [] : [createMarkdownFact("", description)]),
       { label: language.say("mailFrom"), value: formatTime(language, timeZone, startsAt) },
       { label: language.say("mailUntil"), value: formatTime(language, timeZone, endsAt) },

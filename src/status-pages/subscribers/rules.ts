@@ -31,17 +31,20 @@ export const isListening = ({
   quarantinedAt: string | null;
 }) => confirmedAt !== null && quarantinedAt === null;
 
-type Asked = { asked: number; askedAt: number | null };
+type ConfirmationRequests = { asked: number; askedAt: number | null };
 
 /** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */
-export function canAskAgain({ asked, askedAt }: Asked, now: number): boolean {
+export function canAskAgain({ asked, askedAt }: ConfirmationRequests, now: number): boolean {
   return (
     asked < maxQuestions && (askedAt === null || Math.abs(now - askedAt) >= questionIntervalMs)
   );
 }
 
 /** Returns the questions that still count: none once the link of the last one has expired. */
-export const countQuestions = ({ asked, askedAt }: Asked, now: number): Asked =>
+export const countQuestions = (
+  { asked, askedAt }: ConfirmationRequests,
+  now: number,
+): ConfirmationRequests =>
   askedAt === null || now - askedAt > pendingMs ? { asked: 0, askedAt: null } : { asked, askedAt };
 
 /** Returns the key by which addresses are compared: mailboxes without case, URLs exactly. */

@@ -28,7 +28,7 @@ import {
   findMailboxes,
   insertMailboxes,
   findAllSubscribers,
-  countAsked,
+  countConfirmationRequest,
   countedSubscribers,
   findByAddress,
   findSubscriber,
@@ -133,7 +133,10 @@ function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber
   };
 }
 
-const createUnconfirmed = ({ email, language }: AskedMailbox, now: number): AddedSubscriber => ({
+const createUnconfirmed = (
+  { email, language }: RequestedMailbox,
+  now: number,
+): AddedSubscriber => ({
   id: createId(now),
   type: "email",
   address: email,
@@ -144,7 +147,7 @@ const createUnconfirmed = ({ email, language }: AskedMailbox, now: number): Adde
   language,
 });
 
-function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: AskedChat) {
+function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: RequestedChat) {
   const { type, webhookUrl, language } = chat;
   const id = createId(clock());
   return {
@@ -160,10 +163,10 @@ function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: As
 }
 
 /** A mailbox that a visitor entered. `language` is null for the default language of the page. */
-type AskedMailbox = { email: string; language: PageLanguage | null };
+type RequestedMailbox = { email: string; language: PageLanguage | null };
 
 /** A chat that a visitor entered. */
-type AskedChat = {
+type RequestedChat = {
   type: ChatType;
   webhookUrl: string;
   language: PageLanguage | null;
@@ -196,8 +199,8 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   assertChoosesSomething(input);
   const now = scope.clock();
   const id = createId(now);
-  const isAsked = input.type === "email" && !input.confirmed;
-  if (isAsked && (await getSettings(scope)).smtp === null)
+  const needsConfirmation = input.type === "email" && !input.confirmed;
+  if (needsConfirmation && (await getSettings(scope)).smtp === null)
     throw new AppError(
       "CONFLICT",
       "No mail server is set up to send the confirmation link; see Settings.",
@@ -212,10 +215,10 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       address,
       addressKey: addressKeyOf(input.type, key),
       secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
-      confirmedAt: isAsked ? null : formatTimestamp(now),
+      confirmedAt: needsConfirmation ? null : formatTimestamp(now),
       ...pickChoice(input),
     }),
-    ...(isAsked && { asked: 1, askedAt: now }),
+    ...(needsConfirmation && { asked: 1, askedAt: now }),
   };
   return commit(
     scope,
@@ -225,12 +228,12 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       guardNewAddress(row, () => createDuplicateError(path)),
       insertSubscriber(row),
       guardLimit(scope, "subscribers", subscribers, countedSubscribers),
-      ...(isAsked
+      ...(needsConfirmation
         ? askForConfirmation(scope, row)
         : [listenFromNow(organizationId, id, formatTimestamp(now))]),
     ],
-    { action: isAsked ? "subscriber.invited" : "subscriber.added", subjectId: id },
-    toSubscriberRecord({ ...row, version: isAsked ? 1 : 2 }),
+    { action: needsConfirmation ? "subscriber.invited" : "subscriber.added", subjectId: id },
+    toSubscriberRecord({ ...row, version: needsConfirmation ? 1 : 2 }),
   );
 }
 
@@ -411,7 +414,7 @@ function removeSubscriber(
 export async function askMailbox(
   scope: Scope,
   pageId: string,
-  mailbox: AskedMailbox,
+  mailbox: RequestedMailbox,
   mayAsk: (email: string) => boolean,
 ): Promise<void> {
   await askAddress(scope, pageId, createUnconfirmed(mailbox, scope.clock()), () =>
@@ -426,7 +429,7 @@ export async function askMailbox(
 export async function askChat(
   scope: Scope,
   pageId: string,
-  chat: AskedChat,
+  chat: RequestedChat,
   mayAsk: (key: string) => boolean,
 ): Promise<void> {
   const url = new URL(chat.webhookUrl);
@@ -471,7 +474,7 @@ async function askAddress(
           ]
         : [
             ...guardCurrent(scope, subscribers, known),
-            countAsked(organizationId, {
+            countConfirmationRequest(organizationId, {
               id: known.id,
               ...questionCount,
               language: knownLanguage,

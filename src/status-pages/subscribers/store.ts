@@ -216,7 +216,12 @@ export const changeChoice = createUpdate(subscribers, [
   "version",
 ]);
 
-export const countAsked = createUpdate(subscribers, ["asked", "askedAt", "language", "version"]);
+export const countConfirmationRequest = createUpdate(subscribers, [
+  "asked",
+  "askedAt",
+  "language",
+  "version",
+]);
 
 /** Reads the ids of an organization's pages with confirmed subscribers. */
 export async function findPagesWithSubscribers(store: Store, organizationId: string) {
@@ -230,7 +235,7 @@ export async function findPagesWithSubscribers(store: Store, organizationId: str
 }
 
 /**
- * Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. With `heardOf`,
+ * Recipients of a notice: confirmed before event `seq`, with an id after `after`, who chose its scope. With `notifiedOfWindow`,
  * only those with an earlier notice of this maintenance window.
  */
 type RecipientQuery = {
@@ -238,7 +243,7 @@ type RecipientQuery = {
   after: string;
   scope: NoticeScope;
   isDigest: boolean;
-  heardOf: string | null;
+  notifiedOfWindow: string | null;
 };
 
 const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
@@ -257,12 +262,12 @@ const recipientsText = `from subscribers s where organization_id = ?1 and page_i
 
 function recipientParameters(
   { organizationId, pageId }: PageKey,
-  { seq, after, scope: { severity, componentIds }, isDigest, heardOf }: RecipientQuery,
+  { seq, after, scope: { severity, componentIds }, isDigest, notifiedOfWindow }: RecipientQuery,
 ) {
   const accepted = severity === null ? [] : severities.slice(0, severities.indexOf(severity) + 1);
   const affected = componentIds && JSON.stringify(componentIds);
   const chosen = [JSON.stringify(accepted), affected, isDigest ? 1 : 0];
-  return [organizationId, pageId, seq, after, ...chosen, heardOf];
+  return [organizationId, pageId, seq, after, ...chosen, notifiedOfWindow];
 }
 
 /** Reads the recipients of a notice by id. */

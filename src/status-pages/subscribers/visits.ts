@@ -64,7 +64,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
         return refuse(by === "network" ? "tooManySignUps" : "tooManyPeopleSignUp", wait);
       const scope = createVisitorScope(page.organizationId);
       const asked = { ...sent, language: page.languages.length === 0 ? null : chosen };
-      const isAsked = await ask(scope, page.id, asked, budget.canAsk);
+      const isAsked = await requestConfirmation(scope, page.id, asked, budget.canAsk);
       return isAsked ? respond(null, 200) : respond(language.say("invalidWebhook"), 422);
     },
 
@@ -120,7 +120,7 @@ async function readSubmission(request: Request): Promise<Submission> {
 }
 
 /** Sends a confirmation link to the submitted address. Returns false if it is no chat, or a blocked one. */
-async function ask(
+async function requestConfirmation(
   scope: Scope,
   pageId: string,
   sent: Submission & { language: PageLanguage | null },

@@ -91,11 +91,11 @@ test("another organization's key gets the same 404 as an unknown one", async () 
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "owner");
   const before = dumpTables(appliance);
-  const told = async (id: string) => {
+  const summarize = async (id: string) => {
     const { status, json } = await page("POST", `${keys}/${id}/revoke`);
     return [status, json.error.message];
   };
-  expect(await told(appliance.theirs.writeKey.id)).toEqual(await told(unknownId));
+  expect(await summarize(appliance.theirs.writeKey.id)).toEqual(await summarize(unknownId));
   expect(dumpTables(appliance)).toBe(before);
   const theirs = await createPerson(appliance, appliance.theirs.id, "admin");
   const listed = (await (await signInVisitor(appliance, theirs.id)).page("GET", keys)).json.data;

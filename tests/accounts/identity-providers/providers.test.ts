@@ -78,8 +78,8 @@ test("an unknown organization, or one that was deleted, is not opened", async ()
   const opening = (organizationId: string) =>
     page("POST", path, { body: { ...keycloak, organizations: [{ organizationId }] } });
   expect((await opening(unknownId)).status).toBe(404);
-  const made = await opening(theirs.id);
-  expect(made.status).toBe(201);
+  const result = await opening(theirs.id);
+  expect(result.status).toBe(201);
   await page("DELETE", `/dashboard/organizations/${theirs.id}`);
   expect((await opening(theirs.id)).status).toBe(404);
   const [shown] = (await page("GET", path)).json.data;
@@ -123,9 +123,9 @@ test("an appliance has at most 50 providers", async () => {
 test("a session of a provider opens only the organizations of the provider", async () => {
   const { page, ours, admin, database } = await createWorld();
   const organizations = [{ organizationId: ours.id }];
-  const made = await page("POST", path, { body: { ...keycloak, organizations } });
+  const result = await page("POST", path, { body: { ...keycloak, organizations } });
   database.run("update sessions set provider_id = ? where id = ?", [
-    made.json.data.id,
+    result.json.data.id,
     admin.sessionId,
   ]);
   const listOpened = async () =>
@@ -134,8 +134,8 @@ test("a session of a provider opens only the organizations of the provider", asy
     );
   await page("PATCH", "/dashboard/profile", { body: { name: "Ada" } });
   expect(await listOpened()).toEqual([ours.id]);
-  await page("PATCH", `${path}/${made.json.data.id}`, { body: { organizations: [] } });
+  await page("PATCH", `${path}/${result.json.data.id}`, { body: { organizations: [] } });
   expect(await listOpened()).toEqual([]);
-  await page("DELETE", `${path}/${made.json.data.id}`);
+  await page("DELETE", `${path}/${result.json.data.id}`);
   expect((await page("GET", "/dashboard/session")).json.data.state).toBe("signed-out");
 });

@@ -20,7 +20,7 @@ const invitations = "/dashboard/invitations";
 const day = 86_400_000;
 
 /** An owner who invites, and the tokens of the links they get. */
-async function inviting(appliance: TestAppliance) {
+async function setUpInviting(appliance: TestAppliance) {
   const owner = await signInMember(appliance, "owner", { name: "Olga", administrator: true });
   const invite = (email: string, role = "member", headers = {}) =>
     owner.page("POST", invitations, { body: { email, role }, headers });
@@ -32,10 +32,10 @@ async function inviting(appliance: TestAppliance) {
 describe("an invitation", () => {
   test("is created by admins and shows its link once", async () => {
     const appliance = await testAppliance();
-    const { owner, invite } = await inviting(appliance);
-    const made = await invite("bea@team.example");
-    const { link, mail, ...shown } = made.json.data;
-    expect([made.status, shown]).toEqual([
+    const { owner, invite } = await setUpInviting(appliance);
+    const result = await invite("bea@team.example");
+    const { link, mail, ...shown } = result.json.data;
+    expect([result.status, shown]).toEqual([
       201,
       {
         id: expect.any(String),
@@ -58,7 +58,7 @@ describe("an invitation", () => {
 
   test("leads to the address that the admin uses, unless that is the machine's own", async () => {
     const appliance = await testAppliance();
-    const { invite } = await inviting(appliance);
+    const { invite } = await setUpInviting(appliance);
     const { link } = (await invite("bea@team.example", "member", { Host: "192.168.1.5:3210" })).json
       .data;
     expect(link).toStartWith("http://192.168.1.5:3210/invitation#");
@@ -66,7 +66,7 @@ describe("an invitation", () => {
 
   test("for the same address replaces the earlier one", async () => {
     const appliance = await testAppliance();
-    const { owner, tokenFor } = await inviting(appliance);
+    const { owner, tokenFor } = await setUpInviting(appliance);
     const first = await tokenFor("bea@team.example");
     await tokenFor("BEA@team.example", "viewer");
     expect((await owner.page("GET", invitations)).json.data).toHaveLength(1);
@@ -77,7 +77,7 @@ describe("an invitation", () => {
 
   test("for a member is a conflict, and only owners invite owners", async () => {
     const appliance = await testAppliance();
-    const { invite } = await inviting(appliance);
+    const { invite } = await setUpInviting(appliance);
     const { email, page } = await signInMember(appliance, "admin");
     expect((await invite(email.toUpperCase())).status).toBe(409);
     const body = { email: "bea@team.example", role: "owner" };
@@ -90,7 +90,7 @@ describe("an invitation", () => {
 
   test("can be revoked, only by its own organization", async () => {
     const appliance = await testAppliance();
-    const { owner, invite } = await inviting(appliance);
+    const { owner, invite } = await setUpInviting(appliance);
     const { id, link } = (await invite("bea@team.example")).json.data;
     const their = await createPerson(appliance, appliance.theirs.id, "owner");
     const theirs = (await signInVisitor(appliance, their.id)).page;
@@ -104,20 +104,20 @@ describe("an invitation", () => {
 
   test("expires after seven days, and is removed", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example");
-    const look = () => createBrowser(appliance).post("/invitations/look", { token });
+    const inspect = () => createBrowser(appliance).post("/invitations/look", { token });
     appliance.time.now += 7 * day - 1;
-    expect((await look()).status).toBe(200);
+    expect((await inspect()).status).toBe(200);
     appliance.time.now += 2;
-    expect((await look()).status).toBe(404);
+    expect((await inspect()).status).toBe(404);
     await sweepInvitations(createSweeping(appliance.store, appliance.time.now));
     expect(dumpTables(appliance)).not.toContain("bea@team.example");
   });
 
   test("that is invalid is rejected in the API's format", async () => {
     const appliance = await testAppliance();
-    const { owner } = await inviting(appliance);
+    const { owner } = await setUpInviting(appliance);
     const before = dumpTables(appliance);
     for (const body of [
       {},
@@ -135,7 +135,7 @@ describe("an invitation", () => {
 describe("accepting", () => {
   test("creates a new person, who chooses a name and a password and is signed in", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example", "viewer");
     const bea = createBrowser(appliance);
     expect((await bea.post("/invitations/look", { token })).json.data).toEqual({
@@ -161,7 +161,7 @@ describe("accepting", () => {
 
   test("asks a new person for missing fields", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example");
     const bea = createBrowser(appliance);
     const wrong: [object, string][] = [
@@ -180,7 +180,7 @@ describe("accepting", () => {
 
   test("adds an existing person who is signed in or gives their password", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const known = await createPerson(appliance, appliance.theirs.id, "owner", {
       email: "zoe@their.example",
     });
@@ -203,7 +203,7 @@ describe("accepting", () => {
 
   test("by a person with two-factor signs them in only after their code", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const known = await createPerson(appliance, appliance.theirs.id, "viewer");
     appliance.database.run("UPDATE people SET totp_secret = 'sealed' WHERE id = ?", [known.id]);
     const zoe = createBrowser(appliance);
@@ -214,18 +214,18 @@ describe("accepting", () => {
 
   test("does not reveal who uses the address in another organization", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 100 });
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const known = await createPerson(appliance, appliance.theirs.id, "owner", {
       email: "zoe@their.example",
     });
-    const kept = appliance.database.query("SELECT * FROM people WHERE id = ?");
-    const before = kept.values(known.id);
+    const stored = appliance.database.query("SELECT * FROM people WHERE id = ?");
+    const before = stored.values(known.id);
     const verify = spyOn(crypto, "argon2");
-    const told = async (email: string) => {
+    const summarize = async (email: string) => {
       const token = await tokenFor(email);
       const body = { token, password: "somebody's guess" };
       const one = createBrowser(appliance);
-      const answers: unknown[] = [];
+      const responses: unknown[] = [];
       for (const [path, more] of [
         ["look", { password: undefined }],
         ["accept", { password: undefined }],
@@ -239,7 +239,7 @@ describe("accepting", () => {
           ...(path === "look" && { token }),
         });
         const id = headers.get("x-request-id") ?? "";
-        answers.push([
+        responses.push([
           status,
           text.replaceAll(id, "").replaceAll(email, ""),
           verify.mock.calls.length,
@@ -247,12 +247,12 @@ describe("accepting", () => {
       }
       const { data } = (await one.page("GET", "/session")).json;
       const { id: _, email: shown, ...self } = data.person;
-      return [...answers, shown === email, self, data.organizations.length];
+      return [...responses, shown === email, self, data.organizations.length];
     };
-    const [taken, free] = [await told(known.email), await told("zoe@free.example")];
+    const [taken, free] = [await summarize(known.email), await summarize("zoe@free.example")];
     verify.mockRestore();
     expect(taken).toEqual(free);
-    expect(kept.values(known.id)).toEqual(before);
+    expect(stored.values(known.id)).toEqual(before);
     // Each signs in with their own password; one computation must find the right one.
     const ids = await Promise.all(
       [password, "somebody's guess"].map(async (secret) => {
@@ -270,7 +270,7 @@ describe("accepting", () => {
 
   test("by a person with the password of an existing account joins with that account", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const known = await createPerson(appliance, appliance.theirs.id, "owner");
     const zoe = createBrowser(appliance);
     const body = { token: await tokenFor(known.email), name: "Zoe", password };
@@ -281,18 +281,18 @@ describe("accepting", () => {
 
   test("by two requests at once succeeds once", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example");
     const accept = (name: string) =>
       createBrowser(appliance).post("/invitations/accept", { token, name, password });
-    const answers = await Promise.all([accept("Bea"), accept("Mallory")]);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => [404, 409].includes(status))).toHaveLength(1);
+    const responses = await Promise.all([accept("Bea"), accept("Mallory")]);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => [404, 409].includes(status))).toHaveLength(1);
   });
 
   test("a wrong token reveals nothing, and guessing is limited", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await inviting(appliance);
+    const { tokenFor } = await setUpInviting(appliance);
     await tokenFor("bea@team.example");
     const bea = createBrowser(appliance);
     const statuses: number[] = [];

@@ -10,14 +10,14 @@ import { findErrorCode } from "../../support/error-code.ts";
 
 test("an organization is found by its slug, and listed with the others by slug", async () => {
   const { store, time } = await testAppliance();
-  const made = await createOrganization(store, () => time.now, "Café Nord");
-  expect(made).toEqual({
+  const organization = await createOrganization(store, () => time.now, "Café Nord");
+  expect(organization).toEqual({
     id: expect.any(String),
     slug: "cafe-nord",
     name: "Café Nord",
     createdAt: "2026-11-20T10:00:00.000Z",
   });
-  expect(await getOrganization(store, "cafe-nord")).toEqual(made);
+  expect(await getOrganization(store, "cafe-nord")).toEqual(organization);
   const slugs = (await listOrganizations(store)).map(({ slug }) => slug);
   expect(slugs).toEqual(["cafe-nord", "ours", "theirs"]);
 });
@@ -30,10 +30,10 @@ test("an unknown slug is NOT_FOUND", async () => {
 
 test("10 organizations created at once with one name get 10 slugs", async () => {
   const { store, time } = await testAppliance();
-  const made = await Promise.all(
+  const result = await Promise.all(
     Array.from({ length: 10 }, () => createOrganization(store, () => time.now, "Acme")),
   );
-  const slugs = made.map(({ slug }) => slug);
+  const slugs = result.map(({ slug }) => slug);
   const expected = ["acme", ...Array.from({ length: 9 }, (_, index) => `acme-${index + 2}`)];
   expect(slugs.toSorted()).toEqual(expected.toSorted());
 });
@@ -52,11 +52,11 @@ test("a blank, overlong or malformed name is rejected, and nothing is written", 
 test("creating an organization writes its audit row and its event", async () => {
   const { store, time, database } = await testAppliance();
   const { id } = await createOrganization(store, () => time.now, "Acme");
-  const rows = (sql: string) => database.query(sql).values(id);
+  const readRows = (sql: string) => database.query(sql).values(id);
   expect(
-    rows("SELECT action, subject_id, actor_type FROM audit_entries WHERE organization_id = ?"),
+    readRows("SELECT action, subject_id, actor_type FROM audit_entries WHERE organization_id = ?"),
   ).toEqual([["organization.created", id, "command-line"]]);
-  expect(rows("SELECT type, subject_id FROM events WHERE organization_id = ?")).toEqual([
+  expect(readRows("SELECT type, subject_id FROM events WHERE organization_id = ?")).toEqual([
     ["organization.created", id],
   ]);
 });

@@ -31,7 +31,7 @@ async function addPasskey(
   return { ...authenticator, id: added.json.data.id as string };
 }
 
-async function guarded(appliance: TestAppliance) {
+async function runGuarded(appliance: TestAppliance) {
   const who = await signInMember(appliance, "viewer", { name: "Ada" });
   const passkey = await addPasskey(who);
   appliance.time.now += 60_000;
@@ -51,7 +51,7 @@ async function enter(
 describe("adding one", () => {
   test("requires the password, and shows its name, host and use", async () => {
     const appliance = await testAppliance();
-    const { page, id, passkey } = await guarded(appliance);
+    const { page, id, passkey } = await runGuarded(appliance);
     const wrong = await page("POST", "/dashboard/passkeys/options", {
       body: { password: "not my password" },
     });
@@ -139,7 +139,7 @@ describe("adding one", () => {
 describe("signing in with a passkey alone", () => {
   test("opens the admin page, also with two-factor on, and is in the audit log", async () => {
     const appliance = await testAppliance();
-    const { page, passkey, email } = await guarded(appliance);
+    const { page, passkey, email } = await runGuarded(appliance);
     const { recoveryCodes } = (
       await page("POST", "/dashboard/two-factor/passkeys", { body: { password } })
     ).json.data;
@@ -168,7 +168,7 @@ describe("signing in with a passkey alone", () => {
 
   test("fails without verification of the person, for another site, and with a wrong signature", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await guarded(appliance);
+    const { passkey } = await runGuarded(appliance);
     const stranger = createAuthenticator(local);
     const ada = createBrowser(appliance);
     const before = dumpTables(appliance);
@@ -194,16 +194,16 @@ describe("signing in with a passkey alone", () => {
 
   test("uses a challenge once, for ten minutes, and also after a clock was ahead", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await guarded(appliance);
+    const { passkey } = await runGuarded(appliance);
     const ada = createBrowser(appliance);
     const options = (await ada.post("/sign-in/passkey/options")).json.data;
     const proof = passkey.prove(options);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [createBrowser(appliance), createBrowser(appliance)].map((one) =>
         one.post("/sign-in/passkey", proof),
       ),
     );
-    expect(sortStatuses(answers)).toEqual([200, 401]);
+    expect(sortStatuses(responses)).toEqual([200, 401]);
     expect((await ada.post("/sign-in/passkey", proof)).status).toBe(401);
 
     appliance.time.now += 1;
@@ -218,7 +218,7 @@ describe("signing in with a passkey alone", () => {
 
   test("rejects a sign counter that goes back, which can be of a copy, and reports it", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await guarded(appliance);
+    const { passkey } = await runGuarded(appliance);
     const ada = createBrowser(appliance);
     const use = async (count: number) => {
       appliance.time.now += 1_000;
@@ -275,7 +275,7 @@ describe("a passkey belongs to the host on which it was added", () => {
 
 describe("as second factor", () => {
   async function withFactor(appliance: TestAppliance) {
-    const who = await guarded(appliance);
+    const who = await runGuarded(appliance);
     await who.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
     return who;
   }
@@ -367,7 +367,7 @@ test("a person without a password adds one only soon after a sign-in", async () 
 
 test("people see and change only their own passkeys", async () => {
   const appliance = await testAppliance();
-  const { passkey } = await guarded(appliance);
+  const { passkey } = await runGuarded(appliance);
   const other = await signInMember(appliance, "owner");
   expect((await other.page("GET", "/dashboard/passkeys")).json.data).toEqual([]);
   const path = `/dashboard/passkeys/${passkey.id}`;

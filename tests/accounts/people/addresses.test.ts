@@ -12,7 +12,7 @@ import { addToOrganization, createBrowser, password, createPerson } from "../../
 const email = "zoe@team.example";
 
 /** Two people with one address, in different organizations. */
-async function namesakes() {
+async function setUpNamesakes() {
   const appliance = await testAppliance();
   const { ours, theirs } = appliance;
   const one = await createPerson(appliance, ours.id, "owner", { email });
@@ -21,16 +21,16 @@ async function namesakes() {
 }
 
 test("the operator distinguishes people with one address by an organization", async () => {
-  const made = await namesakes();
-  const { store, ours, theirs, one, other, appliance } = made;
-  const before = dumpTables(made);
+  const world = await setUpNamesakes();
+  const { store, ours, theirs, one, other, appliance } = world;
+  const before = dumpTables(world);
   expect(await findErrorCode(getOnlyPerson(store, email))).toBe("CONFLICT");
   expect(
     await findErrorCode(
       resetPassword(ours.scope, email, { password: "x", withoutTwoFactor: false }),
     ),
   ).toBe("CONFLICT");
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
   expect((await getOnlyPerson(store, email, ours.id)).id).toBe(one.id);
   expect((await getOnlyPerson(store, "ZOE@team.example", theirs.id)).id).toBe(other.id);
   const input = { password: "their new password", withoutTwoFactor: false };
@@ -44,8 +44,8 @@ test("the operator distinguishes people with one address by an organization", as
 });
 
 test("no person joins an organization twice, and no two people in it have one address", async () => {
-  const made = await namesakes();
-  const { ours, one, other, appliance } = made;
+  const world = await setUpNamesakes();
+  const { ours, one, other, appliance } = world;
   const input = { name: "Zoe", email, password, role: "viewer" as const };
   expect(await findErrorCode(addMember(ours.scope, input))).toBe("CONFLICT");
   const third = await createPerson(appliance, ours.id, "owner");

@@ -53,9 +53,9 @@ describe("roles", () => {
       const { page } = await signInMember(appliance, by);
       const other = await signInMember(appliance, from);
       const before = dumpTables(appliance);
-      const answer = await page("PATCH", `${people}/${other.id}`, { body: { role: to } });
-      expect(answer.status).toBe(status);
-      if (status === 200) expect(answer.json.data).toMatchObject({ id: other.id, role: to });
+      const response = await page("PATCH", `${people}/${other.id}`, { body: { role: to } });
+      expect(response.status).toBe(status);
+      if (status === 200) expect(response.json.data).toMatchObject({ id: other.id, role: to });
       else expect(dumpTables(appliance)).toBe(before);
       const { organizations } = (await other.page("GET", "/dashboard/session")).json.data;
       expect(organizations).toMatchObject([{ role: status === 200 ? to : from }]);
@@ -104,11 +104,11 @@ describe("the last owner", () => {
       await signInMember(appliance, "owner"),
       await signInMember(appliance, "owner"),
     ];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       one.page("PATCH", `${people}/${other.id}`, { body: { role: "admin" } }),
       other.page("PATCH", `${people}/${one.id}`, { body: { role: "admin" } }),
     ]);
-    expect(sortStatuses(answers)).toEqual([200, 403]);
+    expect(sortStatuses(responses)).toEqual([200, 403]);
     const owners = appliance.database.query(
       "SELECT person_id FROM memberships WHERE role = 'owner'",
     );
@@ -168,13 +168,13 @@ describe("removing a member", () => {
     const { page } = await signInMember(appliance, "owner");
     const theirs = await createPerson(appliance, appliance.theirs.id, "owner");
     const before = dumpTables(appliance);
-    const told = async (method: string, id: string) => {
+    const summarize = async (method: string, id: string) => {
       const body = method === "PATCH" ? { body: { role: "viewer" } } : {};
       const { status, json } = await page(method, `${people}/${id}`, body);
       return [status, json.error.message];
     };
     for (const method of ["PATCH", "DELETE"])
-      expect(await told(method, theirs.id)).toEqual(await told(method, unknownId));
+      expect(await summarize(method, theirs.id)).toEqual(await summarize(method, unknownId));
     expect(dumpTables(appliance)).toBe(before);
   });
 

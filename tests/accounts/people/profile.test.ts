@@ -80,17 +80,17 @@ test("changing the address requires the password, and guessing is limited", asyn
   const appliance = await testAppliance({ attemptsPerMinute: 2 });
   const { page } = await signInMember(appliance, "viewer");
   const before = dumpTables(appliance);
-  const ask = (more: object) =>
+  const request = (more: object) =>
     page("PATCH", profile, { body: { email: "ada@new.example", ...more } });
-  const missing = await ask({});
+  const missing = await request({});
   expect([missing.status, missing.json.error.details[0].path]).toEqual([422, "password"]);
-  const wrong = await ask({ password: "not my password" });
+  const wrong = await request({ password: "not my password" });
   expect([wrong.status, wrong.json.error.details[0]]).toEqual([
     422,
     { path: "password", message: "is not your password" },
   ]);
-  await ask({ password: "not my password" });
-  expect((await ask({ password })).status).toBe(429);
+  await request({ password: "not my password" });
+  expect((await request({ password })).status).toBe(429);
   expect(dumpTables(appliance)).toBe(before);
 });
 

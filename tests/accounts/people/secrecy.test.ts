@@ -18,46 +18,46 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
     if (secret !== null) canaries.push(secret);
     return secret ?? ("" as T);
   };
-  const answers: string[] = [];
+  const responses: string[] = [];
 
   const ada = createBrowser(appliance);
   const email = "ada@team.example";
-  const say = async (path: string, body?: object) => {
+  const print = async (path: string, body?: object) => {
     const { json, text } = await ada.post(path, body);
-    answers.push(text);
+    responses.push(text);
     keep((ada.cookie() ?? "").split("=")[1] ?? null);
     return json.data;
   };
-  await say("/set-up", {
+  await print("/set-up", {
     token: setUpToken,
     organization: "Acme",
     name: "Ada",
     email,
     password: first,
   });
-  await say("/profile/password", { current: wrong, password: second });
-  await say("/profile/password", { current: first, password: second });
-  await say("/sign-out");
-  await say("/sign-in", { email, password: wrong });
-  await say("/sign-in", { email, password: second });
-  await say("/sign-in", { email: wrong, password: wrong, more: wrong });
-  await say("/set-up", {
+  await print("/profile/password", { current: wrong, password: second });
+  await print("/profile/password", { current: first, password: second });
+  await print("/sign-out");
+  await print("/sign-in", { email, password: wrong });
+  await print("/sign-in", { email, password: second });
+  await print("/sign-in", { email: wrong, password: wrong, more: wrong });
+  await print("/set-up", {
     token: `${setUpToken}x`,
     organization: "B",
     name: "B",
     email,
     password: wrong,
   });
-  expect(answers.filter((text) => canaries.some((one) => text.includes(one)))).toEqual([]);
+  expect(responses.filter((text) => canaries.some((one) => text.includes(one)))).toEqual([]);
 
-  const { secret } = await say("/two-factor", { password: second });
-  const { recoveryCodes } = await say("/two-factor/confirm", {
+  const { secret } = await print("/two-factor", { password: second });
+  const { recoveryCodes } = await print("/two-factor/confirm", {
     code: new TOTP({ secret }).generate({ timestamp: time.now }),
   });
-  const { link } = await say("/invitations", { email: "bea@team.example", role: "viewer" });
-  const { key } = await say("/api-keys", { name: "Deploy" });
+  const { link } = await print("/invitations", { email: "bea@team.example", role: "viewer" });
+  const { key } = await print("/api-keys", { name: "Deploy" });
   for (const one of [secret, ...recoveryCodes, tokenIn(link), key]) keep(one as string);
-  await say("/invitations/look", { token: tokenIn(link) });
+  await print("/invitations/look", { token: tokenIn(link) });
   expect(canaries.length).toBeGreaterThan(15);
   expect(new Set(canaries).has("")).toBe(false);
 
@@ -75,7 +75,7 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
     expect([path, status]).toEqual([path, 200]);
     expect([path, canaries.filter((one) => text.includes(one))]).toEqual([path, []]);
   }
-  const kept = dumpTables(appliance) + appliance.logged.join("\n");
+  const stored = dumpTables(appliance) + appliance.logged.join("\n");
   const bytes = Buffer.from(appliance.database.serialize());
-  expect(canaries.filter((one) => kept.includes(one) || bytes.includes(one))).toEqual([]);
+  expect(canaries.filter((one) => stored.includes(one) || bytes.includes(one))).toEqual([]);
 });

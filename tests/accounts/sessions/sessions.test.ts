@@ -40,12 +40,12 @@ describe("a session ends", () => {
     appliance.time.now += days * 24 * hour;
     const { page } = await signInMember(appliance, "viewer");
     appliance.time.now -= days * 24 * hour;
-    const seen = () => appliance.store.atomic(appliance.appliance.sessions.collectLastSeen());
+    const readSeen = () => appliance.store.atomic(appliance.appliance.sessions.collectLastSeen());
     expect((await page("GET", people)).status).toBe(200);
-    await seen();
+    await readSeen();
     appliance.time.now += 11 * hour;
     expect((await page("GET", people)).status).toBe(200);
-    await seen();
+    await readSeen();
     appliance.time.now += 12 * hour;
     expect((await page("GET", people)).status).toBe(401);
   });

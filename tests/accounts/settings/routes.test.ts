@@ -45,14 +45,14 @@ test("a GET response can be sent back", async () => {
 });
 
 test("a patch without the password leaves it unchanged, null clears it, and no response shows it", async () => {
-  const made = await testAppliance();
-  const { api, reader } = made.ours;
+  const appliance = await testAppliance();
+  const { api, reader } = appliance.ours;
   const patch = (smtp: object) => api("PATCH", path, { body: { smtp } });
   await patch({ ...mail, user: "signalbox", password: canary });
-  const kept = await patch({ user: "other" });
-  expect(kept.json.data.secretsSet).toEqual(["smtp.password"]);
-  for (const { text } of [kept, await reader("GET", path)]) expect(text).not.toContain(canary);
-  expect(dumpTables(made)).not.toContain(canary);
+  const stored = await patch({ user: "other" });
+  expect(stored.json.data.secretsSet).toEqual(["smtp.password"]);
+  for (const { text } of [stored, await reader("GET", path)]) expect(text).not.toContain(canary);
+  expect(dumpTables(appliance)).not.toContain(canary);
   expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
 });
 
@@ -71,22 +71,22 @@ describe("a user who authenticates with an access token", () => {
   const google = { ...box, auth: "google", serviceAccountKey: JSON.stringify(key, null, 2) };
 
   async function settingsWith(smtp: object) {
-    const made = await testAppliance();
-    const patch = (change: object) => made.ours.api("PATCH", path, { body: { smtp: change } });
+    const appliance = await testAppliance();
+    const patch = (change: object) => appliance.ours.api("PATCH", path, { body: { smtp: change } });
     const { status, json, text } = await patch(smtp);
     expect([status, text.includes(canary)]).toEqual([200, false]);
-    expect(dumpTables(made)).not.toContain(canary.replace("-", ""));
-    return { made, patch, data: json.data };
+    expect(dumpTables(appliance)).not.toContain(canary.replace("-", ""));
+    return { appliance, patch, data: json.data };
   }
 
   test("of Microsoft, for a mailbox: its fields are shown, except for its secret", async () => {
-    const { data, made } = await settingsWith(microsoft);
+    const { data, appliance } = await settingsWith(microsoft);
     const { clientSecret: _secret, ...shown } = microsoft;
     expect(data).toMatchObject({
       smtp: { ...shown, port: 587, tls: "starttls" },
       secretsSet: ["smtp.clientSecret"],
     });
-    const { status, json } = await made.ours.api("PATCH", path, { body: data });
+    const { status, json } = await appliance.ours.api("PATCH", path, { body: data });
     expect([status, json.data]).toEqual([200, data]);
   });
 
@@ -99,9 +99,9 @@ describe("a user who authenticates with an access token", () => {
     expect((await patch({ from: "other@team.example" })).json.data.secretsSet).toEqual([
       "smtp.serviceAccountKey",
     ]);
-    const kept = JSON.parse(SmtpSettings.parse(google).serviceAccountKey ?? "");
+    const stored = JSON.parse(SmtpSettings.parse(google).serviceAccountKey ?? "");
     const { token_uri: _address, project_id: _project, ...used } = key;
-    expect(kept).toEqual(used);
+    expect(stored).toEqual(used);
   });
 
   test("a change of the method clears the fields of the old one", async () => {
@@ -133,8 +133,8 @@ describe("a user who authenticates with an access token", () => {
           const { patch } = await settingsWith({ ...box, ...before });
           const { status, json } = await patch({ ...after, ...moved, user: "new@team.example" });
           expect([status, json.data?.secretsSet]).toEqual([200, [left]]);
-          const { status: refused, json: kept } = await patch({ host: "third.lan" });
-          expect([refused, kept.error.details.map((one: { path: string }) => one.path)]).toEqual([
+          const { status: refused, json: stored } = await patch({ host: "third.lan" });
+          expect([refused, stored.error.details.map((one: { path: string }) => one.path)]).toEqual([
             422,
             [left],
           ]);
@@ -157,23 +157,23 @@ describe("a user who authenticates with an access token", () => {
     [{ ...box, auth: "oauth" }, "smtp.auth"],
   ];
   test.each(wrong)("is rejected with the field: %j", async (smtp, field) => {
-    const made = await testAppliance();
-    const { status, json } = await made.ours.api("PATCH", path, { body: { smtp } });
+    const appliance = await testAppliance();
+    const { status, json } = await appliance.ours.api("PATCH", path, { body: { smtp } });
     expect([status, json.error.details[0].path]).toEqual([422, field]);
   });
 
   test("a mail server from an older version still uses its password", async () => {
-    const { made, patch } = await settingsWith({ ...box, password: canary });
+    const { appliance, patch } = await settingsWith({ ...box, password: canary });
     const {
       auth: _1,
       tenant: _2,
       clientId: _3,
       ...older
     } = JSON.parse(
-      made.database.query<{ smtp: string }, []>("select smtp from organization_settings").get()
+      appliance.database.query<{ smtp: string }, []>("select smtp from organization_settings").get()
         ?.smtp ?? "{}",
     );
-    made.database.run("update organization_settings set smtp = ?", [JSON.stringify(older)]);
+    appliance.database.run("update organization_settings set smtp = ?", [JSON.stringify(older)]);
     const { json } = await patch({});
     expect(json.data).toMatchObject({
       smtp: { auth: "password", tenant: null, clientId: null },
@@ -184,7 +184,7 @@ describe("a user who authenticates with an access token", () => {
 
 describe("the stored password stays with its mail server", () => {
   const stored = { ...mail, port: 465, user: "signalbox", password: canary, tls: "tls" };
-  const asked: [change: object, isAsked: boolean][] = [
+  const requests: [change: object, isAsked: boolean][] = [
     [{ host: "other.lan" }, true],
     [{ port: 466 }, true],
     [{ tls: "starttls" }, true],
@@ -193,16 +193,16 @@ describe("the stored password stays with its mail server", () => {
     [{ host: "other.lan", password: null }, false],
     [{ host: "MAIL.lan", user: "other", from: "b@team.example", tls: "tls", port: 465 }, false],
   ];
-  test.each(asked)("%j", async (change, isAsked) => {
-    const made = await testAppliance();
-    const patch = (smtp: object) => made.ours.api("PATCH", path, { body: { smtp } });
+  test.each(requests)("%j", async (change, isAsked) => {
+    const appliance = await testAppliance();
+    const patch = (smtp: object) => appliance.ours.api("PATCH", path, { body: { smtp } });
     await patch(stored);
-    const before = dumpTables(made);
+    const before = dumpTables(appliance);
     const { status, json } = await patch(change);
     expect([status, json.error?.details]).toEqual(
       isAsked ? [422, [{ path: "smtp.password", message: refusal }]] : [200, undefined],
     );
-    if (isAsked) expect(dumpTables(made)).toBe(before);
+    if (isAsked) expect(dumpTables(appliance)).toBe(before);
   });
   const refusal =
     "stays with the address it was given for: send it again for the new address, or null";
@@ -248,10 +248,10 @@ describe("rejected with the field:", () => {
     [{ mail }, "mail"],
   ];
   test.each(wrong)("%j", async (body, field) => {
-    const made = await testAppliance();
-    const before = dumpTables(made);
-    const { status, json } = await made.ours.api("PATCH", path, { body });
+    const appliance = await testAppliance();
+    const before = dumpTables(appliance);
+    const { status, json } = await appliance.ours.api("PATCH", path, { body });
     expect([status, json.error.details[0].path]).toEqual([422, field]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 });

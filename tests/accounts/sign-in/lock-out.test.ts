@@ -129,8 +129,8 @@ describe("a sign-in link of the command line", () => {
     const open = (browser: typeof ada, text: string) =>
       browser.post("/sign-in/link", { token: text });
     expect((await open(ada, "x".repeat(43))).status).toBe(404);
-    const answers = await Promise.all([open(ada, token), open(createBrowser(appliance), token)]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
+    const responses = await Promise.all([open(ada, token), open(createBrowser(appliance), token)]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
     expect((await open(ada, token)).status).toBe(404);
     const log = (await owner.session.page("GET", "/dashboard/audit-log")).json.data;
     expect(JSON.stringify(log)).toContain("person.sign-in-link-created");

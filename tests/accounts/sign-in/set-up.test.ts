@@ -56,12 +56,12 @@ describe("the first run", () => {
 
   test("of two concurrent claims one succeeds, and the other leaves nothing behind", async () => {
     const appliance = await testAppliance();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["Acme", "Rivals"].map((organization) =>
         createBrowser(appliance).post("/set-up", { ...claim, organization }),
       ),
     );
-    expect(sortStatuses(answers)).toEqual([201, 409]);
+    expect(sortStatuses(responses)).toEqual([201, 409]);
     const count = (table: string) =>
       appliance.database.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0];
     expect([count("people"), count("organizations"), count("sessions")]).toEqual([1, 3, 1]);

@@ -43,6 +43,6 @@ export function adoptMetadata({ metadata }: ProviderShape): Record<string, unkno
     "code_challenge_methods_supported",
     "authorization_response_iss_parameter_supported",
   ];
-  const kept = Object.entries(metadata).filter(([name]) => !own.includes(name));
-  return Object.fromEntries([...added.map((name) => [name, undefined]), ...kept]);
+  const stored = Object.entries(metadata).filter(([name]) => !own.includes(name));
+  return Object.fromEntries([...added.map((name) => [name, undefined]), ...stored]);
 }

@@ -40,9 +40,9 @@ async function createWorld(more: object = {}, algorithm: "ES256" | "RS256" = "ES
     organizations,
     ...more,
   };
-  const made = await admin.page("POST", providers, { body });
-  expect([made.status, made.text]).toEqual([201, made.text]);
-  const providerId = made.json.data.id as string;
+  const result = await admin.page("POST", providers, { body });
+  expect([result.status, result.text]).toEqual([201, result.text]);
+  const providerId = result.json.data.id as string;
   return {
     ...appliance,
     provider,
@@ -218,7 +218,7 @@ describe("signing in", () => {
     const admin = await signInMember(appliance, "owner", { administrator: true });
     const organizations = [{ organizationId: appliance.ours.id, defaultRole: "viewer" }];
     const settings = { name: "Keycloak", issuer: provider.issuer, clientId: "signalbox" };
-    const made = await admin.page("POST", providers, { body: { ...settings, organizations } });
+    const result = await admin.page("POST", providers, { body: { ...settings, organizations } });
     const headers = {
       Host: "10.0.0.2:3210",
       "X-Forwarded-For": "192.0.2.7",
@@ -226,7 +226,7 @@ describe("signing in", () => {
       "X-Forwarded-Host": "status.example",
       Origin: "https://status.example",
     };
-    const body = { providerId: made.json.data.id };
+    const body = { providerId: result.json.data.id };
     const start = await createBrowserClient(appliance, null, headers)(
       "POST",
       "/dashboard/sign-in/provider",
@@ -348,8 +348,8 @@ test("oidc-provider signs people in, and rejects a code that was used", async ()
 describe("the test of a provider", () => {
   const runTest = async (world: World, body: object = {}) => {
     const values = { issuer: world.provider.issuer, scopes: "openid email profile", ...body };
-    const answer = await world.admin.page("POST", `${providers}/test`, { body: values });
-    return answer.json.data as { level: string; text: string }[];
+    const response = await world.admin.page("POST", `${providers}/test`, { body: values });
+    return response.json.data as { level: string; text: string }[];
   };
   const textOf = async (world: World, body: object = {}) =>
     (await runTest(world, body)).map(({ level, text }) => `${level}: ${text}`).join("\n");
@@ -661,8 +661,8 @@ describe("an account with the same address", () => {
     await using world = await createWorld();
     const ada = await createPerson(world, world.ours.id, "member", { email, name: "Ada" });
     const browser = world.createBrowser();
-    const asked = await world.signIn(browser);
-    expect(asked.text).toContain("Enter your password once");
+    const request = await world.signIn(browser);
+    expect(request.text).toContain("Enter your password once");
     expect((await presenceOf(browser)).state).toBe("signed-out");
     // Another person who signs in first gets nothing.
     const eve = await createPerson(world, world.ours.id, "member", { name: "eve" });

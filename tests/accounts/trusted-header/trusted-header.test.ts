@@ -32,9 +32,9 @@ async function withHeaderProvider(appliance: TestAppliance, rules: object = {}) 
     clientId: "proxy",
     organizations,
   };
-  const made = await runs.page("POST", "/dashboard/identity-providers", { body });
-  expect(made.status).toBe(201);
-  return { runs, id: made.json.data.id as string };
+  const result = await runs.page("POST", "/dashboard/identity-providers", { body });
+  expect(result.status).toBe(201);
+  return { runs, id: result.json.data.id as string };
 }
 
 /** A browser behind the proxy, which sends these headers, with its cookies. */
@@ -46,14 +46,14 @@ function createVisitor(appliance: TestAppliance, headers: Record<string, string>
       "X-Address": from,
       ...headers,
     });
-    const answer = await client(method, path, options);
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await client(method, path, options);
+    for (const line of response.headers.getSetCookie()) {
       const [pair = "", ...rest] = line.split("; ");
       const [name = "", value = ""] = pair.split("=", 2);
       if (rest.includes("Max-Age=0")) cookies.delete(name);
       else cookies.set(name, value);
     }
-    return answer;
+    return response;
   };
   return {
     page,

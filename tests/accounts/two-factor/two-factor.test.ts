@@ -22,7 +22,7 @@ const step = 30_000;
 const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ timestamp: at });
 
 /** A person with two-factor on, who confirmed it a minute ago. */
-async function guarded(appliance: TestAppliance) {
+async function runGuarded(appliance: TestAppliance) {
   const who = await signInMember(appliance, "viewer");
   const { secret, uri } = (await who.page("POST", twoFactor, { body: { password } })).json.data;
   const body = { code: codeAt(secret, appliance.time.now) };
@@ -36,7 +36,7 @@ async function guarded(appliance: TestAppliance) {
 describe("turning it on", () => {
   test("requires a first code of the secret, and returns ten recovery codes", async () => {
     const appliance = await testAppliance();
-    const { page, uri, secret, recoveryCodes, email } = await guarded(appliance);
+    const { page, uri, secret, recoveryCodes, email } = await runGuarded(appliance);
     expect(uri).toStartWith("otpauth://totp/Signalbox:");
     expect(decodeURIComponent(uri)).toContain(email);
     expect(uri).toContain(`secret=${secret}`);
@@ -95,7 +95,7 @@ describe("turning it on", () => {
 describe("signing in", () => {
   test("then requires a code, and opens nothing before", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await guarded(appliance);
+    const { email, code } = await runGuarded(appliance);
     const ada = createBrowser(appliance);
     expect((await ada.signIn(email)).json.data).toEqual({ state: "two-factor" });
     const waiting = ada.cookie();
@@ -110,7 +110,7 @@ describe("signing in", () => {
 
   test("accepts the codes of the previous and next step, with a space as phones show it, and no others", async () => {
     const appliance = await testAppliance();
-    const { email, secret } = await guarded(appliance);
+    const { email, secret } = await runGuarded(appliance);
     for (const [offset, status] of [
       [-2, 401],
       [2, 401],
@@ -121,20 +121,20 @@ describe("signing in", () => {
       await ada.signIn(email);
       const code = codeAt(secret, appliance.time.now + offset * step);
       const spaced = `${code.slice(0, 3)} ${code.slice(3)}`;
-      const answer = await ada.post("/sign-in/code", { code: spaced });
-      expect([offset, answer.status]).toEqual([offset, status]);
+      const response = await ada.post("/sign-in/code", { code: spaced });
+      expect([offset, response.status]).toEqual([offset, status]);
     }
   });
 
   test("accepts a code once, also from two concurrent requests", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await guarded(appliance);
+    const { email, code } = await runGuarded(appliance);
     const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.map((one) => one.post("/sign-in/code", { code: code() })),
     );
-    expect(sortStatuses(answers)).toEqual([200, 401]);
+    expect(sortStatuses(responses)).toEqual([200, 401]);
     const late = createBrowser(appliance);
     await late.signIn(email);
     expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
@@ -153,7 +153,7 @@ describe("signing in", () => {
     "accepts codes again after a sign-in with a clock %d days ahead",
     async (days) => {
       const appliance = await testAppliance();
-      const { email, code } = await guarded(appliance);
+      const { email, code } = await runGuarded(appliance);
       appliance.time.now += days * dayMs;
       const ofWrongClock = code();
       expect((await entering(appliance, email, ofWrongClock)).status).toBe(200);
@@ -170,28 +170,28 @@ describe("signing in", () => {
 
   test("accepts a code once, also from two concurrent requests, after a clock was ahead", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await guarded(appliance);
+    const { email, code } = await runGuarded(appliance);
     appliance.time.now += dayMs;
     expect((await entering(appliance, email, code())).status).toBe(200);
     appliance.time.now -= dayMs;
     const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.map((one) => one.post("/sign-in/code", { code: code() })),
     );
-    expect(sortStatuses(answers)).toEqual([200, 401]);
+    expect(sortStatuses(responses)).toEqual([200, 401]);
   });
 
   test("mentions the clock if a code is right a few minutes off, and counts it as wrong", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 3 });
-    const { email, secret } = await guarded(appliance);
+    const { email, secret } = await runGuarded(appliance);
     appliance.time.now += 30 * step;
     const browsers = Array.from({ length: 5 }, () => createBrowser(appliance));
     for (const one of browsers) await one.signIn(email);
     const enter = async (offset: number) => {
       const code = codeAt(secret, appliance.time.now + offset * step);
-      const answer = await browsers.shift()?.post("/sign-in/code", { code });
-      return { status: answer?.status, message: answer?.json.error.message as string };
+      const response = await browsers.shift()?.post("/sign-in/code", { code });
+      return { status: response?.status, message: response?.json.error.message as string };
     };
     for (const [offset, minutes] of [
       [3, 2],
@@ -211,7 +211,7 @@ describe("signing in", () => {
 
   test("rejects a code at its later time after the message called it right", async () => {
     const appliance = await testAppliance();
-    const { email, secret } = await guarded(appliance);
+    const { email, secret } = await runGuarded(appliance);
     const later = codeAt(secret, appliance.time.now + 4 * step);
     expect((await entering(appliance, email, later)).message).toContain("clock");
     expect((await entering(appliance, email, later)).message).not.toContain("clock");
@@ -223,7 +223,7 @@ describe("signing in", () => {
 
   test("does not mention the clock if a code was used a few minutes ago", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await guarded(appliance);
+    const { email, code } = await runGuarded(appliance);
     const used = code();
     expect((await entering(appliance, email, used)).status).toBe(200);
     appliance.time.now += 5 * step;
@@ -233,7 +233,7 @@ describe("signing in", () => {
 
   test("accepts a recovery code instead, once, in any spelling", async () => {
     const appliance = await testAppliance();
-    const { email, recoveryCodes } = await guarded(appliance);
+    const { email, recoveryCodes } = await runGuarded(appliance);
     const [first = "", second = ""] = recoveryCodes;
     const enter = async (code: string) => {
       const ada = createBrowser(appliance);
@@ -247,7 +247,7 @@ describe("signing in", () => {
 
   test("waits for ten minutes or five wrong codes, then requires the password again", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { email, code } = await guarded(appliance);
+    const { email, code } = await runGuarded(appliance);
     const late = createBrowser(appliance);
     await late.signIn(email);
     appliance.time.now += 10 * 60_000;
@@ -261,7 +261,7 @@ describe("signing in", () => {
 
   test("without a waiting sign-in, a code opens nothing", async () => {
     const appliance = await testAppliance();
-    const { code, page } = await guarded(appliance);
+    const { code, page } = await runGuarded(appliance);
     expect((await createBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(
       401,
     );
@@ -271,7 +271,7 @@ describe("signing in", () => {
 });
 
 /** Signs in up to the code, from this address. */
-async function waiting(appliance: TestAppliance, personId: string, address: string) {
+async function setUpWaiting(appliance: TestAppliance, personId: string, address: string) {
   const { page } = await signInVisitor(appliance, personId, { stage: "two-factor", address });
   const enter = (code: string) => page("POST", "/dashboard/sign-in/code", { body: { code } });
   return { page, enter };
@@ -282,9 +282,9 @@ describe("wrong codes", () => {
 
   test("are counted per person across addresses: of 120 from 12 addresses at once, five are judged", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id, recoveryCodes } = await guarded(appliance);
+    const { id, recoveryCodes } = await runGuarded(appliance);
     const those = await Promise.all(
-      Array.from({ length: 24 }, (_, index) => waiting(appliance, id, `10.0.${index % 12}.1`)),
+      Array.from({ length: 24 }, (_, index) => setUpWaiting(appliance, id, `10.0.${index % 12}.1`)),
     );
     const guesses = those.flatMap(({ enter }) =>
       [wrong, wrong, "aaaa-bbbb", wrong, wrong].map(enter),
@@ -293,16 +293,18 @@ describe("wrong codes", () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(115);
     // A right code is not judged in the meantime, and the response does not reveal that it is right.
-    const refused = await (await waiting(appliance, id, "10.1.0.1")).enter(recoveryCodes[0] ?? "");
+    const refused = await (
+      await setUpWaiting(appliance, id, "10.1.0.1")
+    ).enter(recoveryCodes[0] ?? "");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
   });
 
   test("double the wait each time, up to 15 minutes", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id } = await guarded(appliance);
+    const { id } = await runGuarded(appliance);
     const waits: number[] = [];
     for (let i = 0; waits.length < 12; i++) {
-      const enter = async () => (await waiting(appliance, id, `10.${i}.0.1`)).enter(wrong);
+      const enter = async () => (await setUpWaiting(appliance, id, `10.${i}.0.1`)).enter(wrong);
       const { status, headers } = await enter();
       if (status === 401) continue;
       waits.push(Number(headers.get("retry-after")));
@@ -314,9 +316,9 @@ describe("wrong codes", () => {
 
   test("of strangers never lock the person out on a known network, and elsewhere only briefly", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id, code } = await guarded(appliance);
+    const { id, code } = await runGuarded(appliance);
     const guess = async (index: number) => {
-      const { enter } = await waiting(appliance, id, `10.0.${index % 12}.1`);
+      const { enter } = await setUpWaiting(appliance, id, `10.0.${index % 12}.1`);
       return enter(wrong);
     };
     for (let i = 0; i < 12; i++) {
@@ -324,11 +326,11 @@ describe("wrong codes", () => {
       expect((await guess(i)).status).toBe(401);
     }
     // The person has a session at 127.0.0.1.
-    const home = await waiting(appliance, id, "127.0.0.1");
+    const home = await setUpWaiting(appliance, id, "127.0.0.1");
     expect((await home.enter(code())).status).toBe(200);
     appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
     // From elsewhere the person precedes all failed clients as soon as the wait is over.
-    const away = await waiting(appliance, id, "10.9.0.1");
+    const away = await setUpWaiting(appliance, id, "10.9.0.1");
     const { status, headers } = await away.enter(code());
     expect(status).toBe(429);
     appliance.time.now += Number(headers.get("retry-after")) * 1000;
@@ -338,18 +340,18 @@ describe("wrong codes", () => {
 
   test("are in the audit log of the person's organizations, and reported to the person until dismissed", async () => {
     const appliance = await testAppliance({ addressOf });
-    const who = await guarded(appliance);
-    const told = async (page: Client = who.page) =>
+    const who = await runGuarded(appliance);
+    const summarize = async (page: Client = who.page) =>
       (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
-    expect(await told()).toBeNull();
-    const { enter } = await waiting(appliance, who.id, "10.0.0.1");
+    expect(await summarize()).toBeNull();
+    const { enter } = await setUpWaiting(appliance, who.id, "10.0.0.1");
     const since = new Date(appliance.time.now).toISOString();
     for (let i = 0; i < 3; i++) {
       await enter(wrong);
       if (i < 2) appliance.time.now += 1_000;
     }
     const lastAt = new Date(appliance.time.now).toISOString();
-    expect(await told()).toEqual({ count: 3, since, lastAt, lastFrom: "10.0.0.1" });
+    expect(await summarize()).toEqual({ count: 3, since, lastAt, lastFrom: "10.0.0.1" });
     const entries = appliance.database.query(
       "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
     );
@@ -357,20 +359,20 @@ describe("wrong codes", () => {
       Array.from({ length: 3 }, () => ["visitor", "a person at 10.0.0.1"]),
     );
     // Their own mistake during a completed sign-in is not reported.
-    const own = await waiting(appliance, who.id, "127.0.0.1");
+    const own = await setUpWaiting(appliance, who.id, "127.0.0.1");
     await own.enter(wrong);
-    expect(await told()).toMatchObject({ count: 4 });
+    expect(await summarize()).toMatchObject({ count: 4 });
     expect((await own.enter(who.code())).status).toBe(200);
-    expect(await told(own.page)).toMatchObject({ count: 3, since, lastFrom: null });
+    expect(await summarize(own.page)).toMatchObject({ count: 3, since, lastFrom: null });
     await own.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
-    expect(await told()).toBeNull();
+    expect(await summarize()).toBeNull();
   });
 });
 
 describe("afterwards", () => {
   test("the password turns it off, and replaces the recovery codes", async () => {
     const appliance = await testAppliance();
-    const { page, email, recoveryCodes } = await guarded(appliance);
+    const { page, email, recoveryCodes } = await runGuarded(appliance);
     const post = (path: string, secret: string) =>
       page("POST", `${twoFactor}/${path}`, { body: { password: secret } });
     expect((await post("recovery-codes", "not my password")).status).toBe(422);
@@ -388,13 +390,13 @@ describe("afterwards", () => {
 
   test("neither the secret nor a recovery code is in the database or the log", async () => {
     const appliance = await testAppliance();
-    const { secret, recoveryCodes } = await guarded(appliance);
-    const kept = dumpTables(appliance) + appliance.logged.join("\n");
+    const { secret, recoveryCodes } = await runGuarded(appliance);
+    const stored = dumpTables(appliance) + appliance.logged.join("\n");
     for (const one of [
       secret,
       ...recoveryCodes,
       ...recoveryCodes.map((c) => c.replaceAll("-", "")),
     ])
-      expect(kept).not.toContain(one);
+      expect(stored).not.toContain(one);
   });
 });

@@ -18,39 +18,39 @@ const first: Record<string, string[]> = {
 test.each(Object.keys(first))(
   "a channel of type %s from an older version has the defaults of new fields",
   async (type) => {
-    const made = await createDashboard();
+    const dashboard = await createDashboard();
     const { secrets = {}, others = {} } = newChannels[type] ?? {};
-    const { id } = await made.channel({ type, ...others, ...secrets });
-    const kept = Object.fromEntries(
+    const { id } = await dashboard.channel({ type, ...others, ...secrets });
+    const stored = Object.fromEntries(
       (first[type] ?? []).map((name) => [name, { ...others, template: null }[name]]),
     );
-    made.database.run("update alert_channels set settings = ? where id = ?", [
-      JSON.stringify(kept),
+    dashboard.database.run("update alert_channels set settings = ? where id = ?", [
+      JSON.stringify(stored),
       id,
     ]);
     const whole: Record<string, unknown> = NewAlertChannel.parse({
       type,
       name: "Old",
       ...secrets,
-      ...kept,
+      ...stored,
     });
-    const { status, json } = await made.api("GET", `${path}/${id}`);
+    const { status, json } = await dashboard.api("GET", `${path}/${id}`);
     const shown = Object.fromEntries(
       Object.entries(whole).filter(([name]) => name in json.data && name !== "name"),
     );
     expect([status, json.data]).toMatchObject([200, shown]);
-    expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(kept)));
-    const before = dumpTables(made);
-    expect((await made.api("GET", path)).json.data).toEqual([json.data]);
-    expect(dumpTables(made)).toBe(before);
-    const { status: patched, json: after } = await made.api("PATCH", `${path}/${id}`, {
+    expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(stored)));
+    const before = dumpTables(dashboard);
+    expect((await dashboard.api("GET", path)).json.data).toEqual([json.data]);
+    expect(dumpTables(dashboard)).toBe(before);
+    const { status: patched, json: after } = await dashboard.api("PATCH", `${path}/${id}`, {
       body: json.data,
     });
     expect([patched, after]).toEqual([200, json]);
-    expect(made.readSecrets("alert-channel", id)).toEqual(secrets);
+    expect(dashboard.readSecrets("alert-channel", id)).toEqual(secrets);
     const elsewhere = { server: "http://elsewhere.lan" };
     if ("server" in whole && Object.keys(secrets).length > 0)
-      expect((await made.api("PATCH", `${path}/${id}`, { body: elsewhere })).status).toBe(422);
+      expect((await dashboard.api("PATCH", `${path}/${id}`, { body: elsewhere })).status).toBe(422);
   },
 );
 

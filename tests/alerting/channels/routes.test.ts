@@ -13,8 +13,8 @@ const takesTemplate = (type: string) => "template" in channelKinds[type as Chann
 describe("each type", () => {
   for (const [type, { secrets, optional = [], others }] of Object.entries(newChannels)) {
     test(`${type} is read as it was sent, without its secrets, which are encrypted`, async () => {
-      const made = await createDashboard();
-      const { api, readSecrets: secretsOf } = made;
+      const dashboard = await createDashboard();
+      const { api, readSecrets: secretsOf } = dashboard;
       const { status, headers, json } = await api("POST", path, {
         body: { type, name: "On-call", ...others, ...secrets },
         headers: { "Idempotency-Key": "once" },
@@ -41,7 +41,7 @@ describe("each type", () => {
       expect((await api("GET", `${path}/${id}`)).json).toEqual(json);
       expect((await api("GET", path)).json.data).toEqual([json.data]);
       expect(secretsOf("alert-channel", id)).toEqual(secrets);
-      expect(dumpTables(made)).not.toContain(canary);
+      expect(dumpTables(dashboard)).not.toContain(canary);
     });
 
     test(`${type}: a GET response can be sent back, and preserves every secret`, async () => {
@@ -70,8 +70,8 @@ describe("each type", () => {
           expect(cleared.json.data.secretsSet).toEqual(Object.keys(rest));
           expect(secretsOf("alert-channel", id)).toEqual(rest);
         } else {
-          for (const answer of [without, cleared])
-            expect([answer.status, answer.json.error.details[0].path]).toEqual([422, name]);
+          for (const response of [without, cleared])
+            expect([response.status, response.json.error.details[0].path]).toEqual([422, name]);
           expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
         }
       });
@@ -130,11 +130,11 @@ describe("invalid values", () => {
       for (const [field, ...values] of fields)
         for (const value of values) {
           const change = { [field.replace(/\[.*/, "")]: value };
-          const answers = [
+          const responses = [
             await api("POST", path, { body: { ...needed, ...change } }),
             await api("PATCH", `${path}/${id}`, { body: change }),
           ];
-          for (const { status, json } of answers)
+          for (const { status, json } of responses)
             expect([field, value, status, json.error?.details[0].path]).toEqual([
               field,
               value,
@@ -172,9 +172,9 @@ describe("a default channel", () => {
     const second = (await channel({ default: true })).id;
     expect((await monitor()).alertChannelIds).toEqual([first, second]);
     const groupId = (await group({ alertChannelIds: [joined, second] })).id;
-    const made = await monitor({ alertChannelIds: [own], groupId });
-    expect(made.alertChannelIds).toEqual([own, first, second, joined]);
-    expect(await monitorOf(made.id)).toEqual(made);
+    const result = await monitor({ alertChannelIds: [own], groupId });
+    expect(result.alertChannelIds).toEqual([own, first, second, joined]);
+    expect(await monitorOf(result.id)).toEqual(result);
     expect((await monitorOf(earlier.id)).alertChannelIds).toEqual([]);
     await api("PATCH", `${path}/${first}`, { body: { default: false } });
     expect((await monitor()).alertChannelIds).toEqual([second]);
@@ -257,11 +257,11 @@ test("every write adds an audit row and an event, a rejected one neither", async
   await api("PATCH", `${path}/${id}`, { body: { enabled: "no" } });
   await api("DELETE", `${path}/${id}`);
   const expected = ["alert-channel.created", "alert-channel.updated", "alert-channel.deleted"];
-  const column = (sql: string) => database.query(sql).values().flat();
-  expect(column("SELECT type FROM events WHERE type LIKE 'alert-channel.%'")).toEqual(expected);
-  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'alert-channel.%'")).toEqual(
-    expected,
-  );
+  const readColumn = (sql: string) => database.query(sql).values().flat();
+  expect(readColumn("SELECT type FROM events WHERE type LIKE 'alert-channel.%'")).toEqual(expected);
+  expect(
+    readColumn("SELECT action FROM audit_entries WHERE action LIKE 'alert-channel.%'"),
+  ).toEqual(expected);
 });
 
 describe("an SMS channel", () => {

@@ -53,8 +53,8 @@ async function setUp() {
 test("a viewer creates their own contact method, whose secrets are write-only", async () => {
   await using world = await setUp();
   const { ada, create } = world;
-  const made = await create({ criticalAfterMinutes: 3, afterMinutes: null });
-  expect(made).toMatchObject({
+  const result = await create({ criticalAfterMinutes: 3, afterMinutes: null });
+  expect(result).toMatchObject({
     personId: ada.id,
     name: "Phone",
     afterMinutes: null,
@@ -63,13 +63,13 @@ test("a viewer creates their own contact method, whose secrets are write-only", 
     headers: { "X-Key": null },
     secretsSet: [],
   });
-  expect(Object.keys(made)).not.toContain("incidents");
+  expect(Object.keys(result)).not.toContain("incidents");
   const list = await ada.page("GET", path);
-  expect(list.json.data).toEqual([made]);
+  expect(list.json.data).toEqual([result]);
   expect(list.text).not.toContain("s3cret");
-  const changed = await ada.page("PATCH", `${path}/${made.id}`, { body: { name: "Mobile" } });
+  const changed = await ada.page("PATCH", `${path}/${result.id}`, { body: { name: "Mobile" } });
   expect(changed.json.data.name).toBe("Mobile");
-  expect((await ada.page("DELETE", `${path}/${made.id}`)).status).toBe(200);
+  expect((await ada.page("DELETE", `${path}/${result.id}`)).status).toBe(200);
   expect((await ada.page("GET", path)).json.data).toEqual([]);
 });
 
@@ -116,8 +116,8 @@ describe("a verification", () => {
     const { id } = await create();
     await send(id);
     const wrong = lastCode() === "000000" ? "000001" : "000000";
-    const answers = await Promise.all(Array.from({ length: 9 }, () => verify(id, wrong)));
-    expect(answers.every(({ status }) => status === 422)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 9 }, () => verify(id, wrong)));
+    expect(responses.every(({ status }) => status === 422)).toBe(true);
     expect(database.query("SELECT code_attempts FROM alert_channels").values()).toEqual([[5]]);
     const { status, json } = await verify(id, lastCode());
     expect([status, json.error.details[0].message]).toEqual([

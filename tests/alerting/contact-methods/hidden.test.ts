@@ -72,7 +72,7 @@ test("no field accepts a contact method as a channel", async () => {
   const steps = [{ afterMinutes: 0, targets: [{ type: "channel", id }] }];
   const list = { alertChannelIds: [id] };
   const bulk = { monitorIds: [ids["monitors"]], change: { addAlertChannelIds: [id] } };
-  const answers = [
+  const responses = [
     await api("POST", "/api/v1/monitors", { body: { type: "push", name: "X", ...list } }),
     await api("PATCH", `/api/v1/monitors/${ids["monitors"]}`, { body: list }),
     await api("POST", "/api/v1/monitor-groups", { body: { name: "X", ...list } }),
@@ -80,7 +80,7 @@ test("no field accepts a contact method as a channel", async () => {
     await api("POST", "/api/v1/escalation-policies", { body: { name: "X", steps } }),
     await owner.page("POST", "/dashboard/api/v1/monitors/bulk", { body: bulk }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404));
 });
 
 test("every field of a body that names channels is in the test above", () => {
@@ -128,8 +128,8 @@ test("incidents, problems of the appliance and failing channels notify no contac
   const receivers = database.query("SELECT DISTINCT receiver_id FROM deliveries").values().flat();
   expect(receivers).not.toContain(id);
   expect(receivers).toContain(hook.id);
-  const told = hook.alerts().find(({ type }) => type === "channel.failed");
-  expect(told?.data).toMatchObject({ channel: { id, name: `${person.name}: ${name}` } });
+  const message = hook.alerts().find(({ type }) => type === "channel.failed");
+  expect(message?.data).toMatchObject({ channel: { id, name: `${person.name}: ${name}` } });
   const preview = await api("GET", `/api/v1/monitors/${world.ids["monitors"]}/alert-preview`);
   expect(preview.text).not.toContain(id);
 });

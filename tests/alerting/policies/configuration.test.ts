@@ -39,7 +39,7 @@ async function setUp() {
 const put = ({ ours }: TestAppliance, body: unknown, query = "") =>
   ours.api("PUT", `/api/v1/config${query}`, { body });
 
-async function applied(appliance: TestAppliance, body: unknown, query = ""): Promise<Json> {
+async function apply(appliance: TestAppliance, body: unknown, query = ""): Promise<Json> {
   const { status, json, text } = await put(appliance, body, query);
   if (status !== 200) throw new Error(text);
   return json.data;
@@ -50,7 +50,7 @@ const list = async ({ ours }: TestAppliance, noun: string): Promise<Json[]> =>
 
 test("a configuration creates policies, and changes nothing the second time", async () => {
   const appliance = await setUp();
-  await applied(appliance, whole);
+  await apply(appliance, whole);
   const [channel] = await list(appliance, "alert-channels");
   const [shop, usual] = await list(appliance, "escalation-policies");
   expect(shop).toMatchObject({
@@ -67,12 +67,12 @@ test("a configuration creates policies, and changes nothing the second time", as
   const monitors = await list(appliance, "monitors");
   const policies = Object.fromEntries(monitors.map((one) => [one.name, one.escalationPolicyId]));
   expect(policies).toEqual({ joining: shop.id, exempt: null, own: usual.id, alone: null });
-  expect(await applied(appliance, whole)).toMatchObject({ applied: false, changes: [] });
+  expect(await apply(appliance, whole)).toMatchObject({ applied: false, changes: [] });
 });
 
 test("an export can be applied again, and creates the same in another organization", async () => {
   const appliance = await setUp();
-  await applied(appliance, whole);
+  await apply(appliance, whole);
   const { document } = await exportConfiguration(appliance.ours.scope);
   expect(document["escalationPolicies"]).toEqual({
     shop: whole.escalationPolicies.shop,
@@ -109,9 +109,9 @@ test("a default can move between policies in one write, but not be given twice",
   const of = (a: boolean, b: boolean) => ({
     escalationPolicies: { a: { default: a }, b: { default: b } },
   });
-  await applied(appliance, of(true, false));
+  await apply(appliance, of(true, false));
   expect((await put(appliance, of(true, true))).status).toBe(409);
-  await applied(appliance, of(false, true));
+  await apply(appliance, of(false, true));
   const all = await list(appliance, "escalation-policies");
   expect(all.map((one) => [one.name, one.default])).toEqual([
     ["a", false],
@@ -122,7 +122,7 @@ test("a default can move between policies in one write, but not be given twice",
 test("a channel and a policy are pruned together with their uses, but not while others use them", async () => {
   const appliance = await setUp();
   const { ours } = appliance;
-  await applied(appliance, whole);
+  await apply(appliance, whole);
   const { shop, usual } = whole.escalationPolicies;
   const person = { ...shop, steps: shop.steps.slice(0, 1) };
   const without = {
@@ -131,7 +131,7 @@ test("a channel and a policy are pruned together with their uses, but not while 
     escalationPolicies: { shop: person, usual },
   };
   const options = "?prune=true&yes=true";
-  await applied(appliance, without, options);
+  await apply(appliance, without, options);
   expect(await list(appliance, "alert-channels")).toEqual([]);
   const [{ id }] = (await list(appliance, "escalation-policies")) as [Json];
   const body = { type: "push", name: "By hand", escalationPolicyId: id };
@@ -139,6 +139,6 @@ test("a channel and a policy are pruned together with their uses, but not while 
   const nothing = { escalationPolicies: {}, groups: {}, monitors: {} };
   expect((await put(appliance, nothing, options)).status).toBe(409);
   await ours.api("DELETE", `/api/v1/monitors/${byHand.id}`);
-  await applied(appliance, nothing, options);
+  await apply(appliance, nothing, options);
   expect(await list(appliance, "escalation-policies")).toEqual([]);
 });

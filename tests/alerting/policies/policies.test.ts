@@ -106,10 +106,10 @@ test("targets must exist in the organization", async () => {
 
 test("one policy is the default, and a severity has one policy, also with concurrent requests", async () => {
   const { api, create, policy } = await withTargets();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [1, 2, 3].map((name) => create({ name: `${name}`, default: true })),
   );
-  expect(sortStatuses(answers)).toEqual([201, 409, 409]);
+  expect(sortStatuses(responses)).toEqual([201, 409, 409]);
   const other = await policy({ incidentSeverities: ["major"] });
   const refusals = [
     [await api("PATCH", `${path}/${other}`, { body: { default: true } }), "default"],

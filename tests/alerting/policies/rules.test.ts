@@ -7,7 +7,7 @@ import {
 import type { EscalationPolicy } from "../../../src/alerting/policies/schema.ts";
 
 type Choice = Pick<EscalationPolicy, "id" | "default" | "incidentSeverities">;
-const policy = (id: string, more: Partial<Choice> = {}): Choice => ({
+const buildPolicy = (id: string, more: Partial<Choice> = {}): Choice => ({
   id,
   default: false,
   incidentSeverities: [],
@@ -15,7 +15,7 @@ const policy = (id: string, more: Partial<Choice> = {}): Choice => ({
 });
 
 test("a monitor has its own policy, otherwise the default one, otherwise none", () => {
-  const [own, usual] = [policy("own"), policy("usual", { default: true })];
+  const [own, usual] = [buildPolicy("own"), buildPolicy("usual", { default: true })];
   const of = (all: Choice[], escalationPolicyId: string | null) =>
     findPolicyOfMonitor(all, { escalationPolicyId })?.id ?? null;
   expect(of([own, usual], "own")).toBe("own");
@@ -26,8 +26,8 @@ test("a monitor has its own policy, otherwise the default one, otherwise none", 
 
 test("an incident has the policy of its severity, and never the default one", () => {
   const all = [
-    policy("usual", { default: true }),
-    policy("urgent", { incidentSeverities: ["major", "critical"] }),
+    buildPolicy("usual", { default: true }),
+    buildPolicy("urgent", { incidentSeverities: ["major", "critical"] }),
   ];
   expect(findPolicyOfIncident(all, "critical")?.id).toBe("urgent");
   expect(findPolicyOfIncident(all, "major")?.id).toBe("urgent");
@@ -35,15 +35,18 @@ test("an incident has the policy of its severity, and never the default one", ()
 });
 
 test("a second default policy and a second policy of a severity are conflicts", () => {
-  const all = [policy("a", { default: true }), policy("b", { incidentSeverities: ["minor"] })];
+  const all = [
+    buildPolicy("a", { default: true }),
+    buildPolicy("b", { incidentSeverities: ["minor"] }),
+  ];
   const conflictOf = (one: Choice) => {
     const found = findConflict(one, all);
     return found && [found.field, found.policy.id];
   };
-  expect(conflictOf(policy("c", { default: true }))).toEqual(["default", "a"]);
-  expect(conflictOf(policy("c", { incidentSeverities: ["minor", "major"] }))).toEqual([
+  expect(conflictOf(buildPolicy("c", { default: true }))).toEqual(["default", "a"]);
+  expect(conflictOf(buildPolicy("c", { incidentSeverities: ["minor", "major"] }))).toEqual([
     "incidentSeverities",
     "b",
   ]);
-  expect(conflictOf(policy("a", { default: true, incidentSeverities: ["major"] }))).toBe(null);
+  expect(conflictOf(buildPolicy("a", { default: true, incidentSeverities: ["major"] }))).toBe(null);
 });

@@ -6,7 +6,7 @@ import { services } from "./services.ts";
 const { settings } = services.apprise;
 
 describe("a message is for", () => {
-  const sent = async (changes: object) => {
+  const readSent = async (changes: object) => {
     await using to = await startReceiver();
     await to.deliver(apprise, { ...settings, ...changes }, createMessage(createAlert("test")));
     const { tag, urls } = to.parseLastBody();
@@ -15,8 +15,8 @@ describe("a message is for", () => {
 
   test("everything that is saved under the key, or has one of these tags", async () => {
     const notify = ["http://apprise.lan:8000/notify/ops"];
-    expect(await sent({})).toEqual({ to: notify, tag: "all", urls: undefined });
-    expect(await sent({ tag: "oncall, eu" })).toEqual({
+    expect(await readSent({})).toEqual({ to: notify, tag: "all", urls: undefined });
+    expect(await readSent({ tag: "oncall, eu" })).toEqual({
       to: notify,
       tag: "oncall, eu",
       urls: undefined,
@@ -25,7 +25,7 @@ describe("a message is for", () => {
 
   test("the channel's own URLs, if it has no key", async () => {
     const urls = "mailto://ann:pw@mail.lan, json://bot.lan";
-    expect(await sent({ key: null, urls })).toEqual({
+    expect(await readSent({ key: null, urls })).toEqual({
       to: ["http://apprise.lan:8000/notify/"],
       tag: undefined,
       urls,

@@ -31,7 +31,7 @@ const digesting = (Object.keys(providers) as ChannelType[]).filter(
   (type) => providers[type].digests && (type === "email" || !typesWithoutHttp.includes(type)),
 );
 
-async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {
+async function readSent(type: ChannelType, all: readonly Alert[]): Promise<number> {
   if (type === "email") {
     const mail = await buildMail(
       createMessage(all),
@@ -50,7 +50,7 @@ for (const type of digesting) {
   const limit = providers[type].digestLimit;
   if (limit === undefined)
     test(`${type}: a digest of a thousand alerts is shortened below 20 kB, in any script`, async () => {
-      expect(await sent(type, alerts)).toBeLessThan(maxBytes);
+      expect(await readSent(type, alerts)).toBeLessThan(maxBytes);
     });
   else
     test(`${type}: a digest is never larger than its computed size and its envelope`, async () => {
@@ -58,7 +58,7 @@ for (const type of digesting) {
       for (let from = 0; from < 60; from += 7) {
         const some = alerts.slice(from, from + 12);
         const counted = some.reduce((sum, alert) => sum + limit.bytesOf(alert, origin), 0);
-        expect(await sent(type, some)).toBeLessThanOrEqual(counted + own);
+        expect(await readSent(type, some)).toBeLessThanOrEqual(counted + own);
       }
       const allowed = type === "email" ? 100_000 : maxBytes;
       expect(limit.bytes + own).toBeLessThanOrEqual(allowed);

@@ -77,8 +77,8 @@ describe("a connection", () => {
     const waiting = "TargetFailure: Timed out while waiting for the response.";
     const givenUp = async (smtp: ReturnType<typeof buildSmtpSettings>) =>
       runUntilTimedOut(waiting, async (timeoutMs) => {
-        const said = await findOutcome(smtp, [ann], { timeoutMs });
-        return { message: typeof said === "string" ? said : said.outcome };
+        const text = await findOutcome(smtp, [ann], { timeoutMs });
+        return { message: typeof text === "string" ? text : text.outcome };
       });
     const hanging = [
       ["none", silent],

@@ -31,14 +31,14 @@ const google: Partial<SmtpSettings> = {
   serviceAccountKey: JSON.stringify(serviceAccount),
 };
 
-const token = (text: string, seconds: unknown = 3_599): Reply =>
+const buildToken = (text: string, seconds: unknown = 3_599): Reply =>
   replyWith(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
 
 /**
  * A mail server that accepts this token of the mailbox, and a token endpoint that replaces all
  * services.
  */
-async function snapshot(taken: string, endpoint: Reply) {
+async function readSnapshot(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await startMailServer(
     { users },
@@ -61,12 +61,12 @@ async function snapshot(taken: string, endpoint: Reply) {
 
 describe("a mail for a mailbox of Microsoft 365", () => {
   test("is sent with the token that the app gets with its secret", async () => {
-    await using made = await snapshot("tok-1", token("tok-1"));
-    expect(await made.send(microsoft)).toEqual(delivered);
-    expect(made.urls).toEqual([
+    await using result = await readSnapshot("tok-1", buildToken("tok-1"));
+    expect(await result.send(microsoft)).toEqual(delivered);
+    expect(result.urls).toEqual([
       "https://login.microsoftonline.com/team.onmicrosoft.com/oauth2/v2.0/token",
     ]);
-    const { method, headers, body } = made.lastRequest();
+    const { method, headers, body } = result.lastRequest();
     expect([method, headers["content-type"]]).toEqual([
       "POST",
       "application/x-www-form-urlencoded",
@@ -77,7 +77,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
       client_secret: secret,
       scope: "https://outlook.office365.com/.default",
     });
-    expect(made.server.getOnlyMail()).toMatchObject({ user: box, to: [ann] });
+    expect(result.server.getOnlyMail()).toMatchObject({ user: box, to: [ann] });
   });
 
   test.each([
@@ -91,18 +91,18 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
   ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
-    await using made = await snapshot("tok-1", replyWith(401, JSON.stringify(gossip)));
-    expect(await made.send(microsoft)).toEqual(doubtfulVerdict(reason));
-    expect(made.server.connections()).toBe(0);
+    await using result = await readSnapshot("tok-1", replyWith(401, JSON.stringify(gossip)));
+    expect(await result.send(microsoft)).toEqual(doubtfulVerdict(reason));
+    expect(result.server.connections()).toBe(0);
   });
 });
 
 describe("a mail for a mailbox of Google Workspace", () => {
   test("is sent with the token that the service account gets for its user", async () => {
-    await using made = await snapshot("ya29.tok", token("ya29.tok"));
-    expect(await made.send(google)).toEqual(delivered);
-    expect(made.urls).toEqual(["https://oauth2.googleapis.com/token"]);
-    const form = new URLSearchParams(made.lastRequest().body);
+    await using result = await readSnapshot("ya29.tok", buildToken("ya29.tok"));
+    expect(await result.send(google)).toEqual(delivered);
+    expect(result.urls).toEqual(["https://oauth2.googleapis.com/token"]);
+    const form = new URLSearchParams(result.lastRequest().body);
     expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
     const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
     const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
@@ -117,7 +117,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     });
     const signed = Buffer.from(`${header}.${claims}`);
     expect(verify("RSA-SHA256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
-    expect(made.server.getOnlyMail()).toMatchObject({ user: box });
+    expect(result.server.getOnlyMail()).toMatchObject({ user: box });
   });
 
   test.each([
@@ -133,46 +133,46 @@ describe("a mail for a mailbox of Google Workspace", () => {
     ],
     [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
-    await using made = await snapshot("tok", replyWith(status, JSON.stringify({ error })));
-    expect(await made.send(google)).toEqual(doubtfulVerdict(reason));
-    expect(made.server.connections()).toBe(0);
+    await using result = await readSnapshot("tok", replyWith(status, JSON.stringify({ error })));
+    expect(await result.send(google)).toEqual(doubtfulVerdict(reason));
+    expect(result.server.connections()).toBe(0);
   });
 
   test("is not sent with an invalid key", async () => {
-    await using made = await snapshot("tok", token("tok"));
+    await using result = await readSnapshot("tok", buildToken("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
-    expect(await made.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
+    expect(await result.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
       doubtfulVerdict("The private key of the service account can't be read."),
     );
-    expect(made.asked).toEqual([]);
+    expect(result.asked).toEqual([]);
   });
 });
 
 describe("a token", () => {
   test("is cached until a minute before it expires", async () => {
-    await using made = await snapshot("tok", token("tok", 3_600));
+    await using result = await readSnapshot("tok", buildToken("tok", 3_600));
     for (const [seconds, asked] of [
       [0, 1],
       [3_539, 1],
       [3_540, 2],
       [3_600, 2],
     ] as const) {
-      expect(await made.send(microsoft, { now: now + seconds * 1_000 })).toEqual(delivered);
-      expect([seconds, made.asked.length]).toEqual([seconds, asked]);
+      expect(await result.send(microsoft, { now: now + seconds * 1_000 })).toEqual(delivered);
+      expect([seconds, result.asked.length]).toEqual([seconds, asked]);
     }
   });
 
   test("is requested once for all waiting mails", async () => {
-    await using made = await snapshot("tok", token("tok"));
-    const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => made.send(microsoft)));
+    await using result = await readSnapshot("tok", buildToken("tok"));
+    const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => result.send(microsoft)));
     expect(outcomes).toEqual(Array(5).fill(delivered));
-    expect(made.asked).toHaveLength(1);
-    expect(made.server.mails).toHaveLength(5);
+    expect(result.asked).toHaveLength(1);
+    expect(result.server.mails).toHaveLength(5);
   });
 
   test("is only for its credentials and its user", async () => {
-    await using made = await snapshot("tok", token("tok"));
-    made.users["other@team.example"] = "tok";
+    await using result = await readSnapshot("tok", buildToken("tok"));
+    result.users["other@team.example"] = "tok";
     const others = [
       { user: "other@team.example" },
       { clientSecret: "another" },
@@ -180,47 +180,50 @@ describe("a token", () => {
       { clientId: "another" },
       google,
     ];
-    for (const change of [{}, ...others]) await made.send({ ...microsoft, ...change });
-    expect(made.asked).toHaveLength(1 + others.length);
-    expect(made.server.mails).toHaveLength(1 + others.length);
+    for (const change of [{}, ...others]) await result.send({ ...microsoft, ...change });
+    expect(result.asked).toHaveLength(1 + others.length);
+    expect(result.server.mails).toHaveLength(1 + others.length);
   });
 
   test.each([0, -1, "soon", null])("that expires in %p seconds is not cached", async (seconds) => {
-    await using made = await snapshot("tok", token("tok", seconds));
-    for (const _ of [1, 2]) expect(await made.send(microsoft)).toEqual(delivered);
-    expect(made.asked).toHaveLength(2);
+    await using result = await readSnapshot("tok", buildToken("tok", seconds));
+    for (const _ of [1, 2]) expect(await result.send(microsoft)).toEqual(delivered);
+    expect(result.asked).toHaveLength(2);
   });
 
   test("that the mail server rejects is requested again the next time", async () => {
-    await using made = await snapshot("tok-2", token("tok-1"));
-    expect(await made.send(microsoft)).toEqual(
+    await using result = await readSnapshot("tok-2", buildToken("tok-1"));
+    expect(await result.send(microsoft)).toEqual(
       doubtfulVerdict(
         "The mail server rejected the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
       ),
     );
-    made.setReply(token("tok-2"));
-    expect(await made.send(microsoft)).toEqual(delivered);
-    expect(made.asked).toHaveLength(2);
+    result.setReply(buildToken("tok-2"));
+    expect(await result.send(microsoft)).toEqual(delivered);
+    expect(result.asked).toHaveLength(2);
   });
 
   test("is requested again after a temporary error", async () => {
-    await using made = await snapshot("tok", replyWith(503, "gossip"));
-    expect(await made.send(microsoft)).toEqual(
+    await using result = await readSnapshot("tok", replyWith(503, "gossip"));
+    expect(await result.send(microsoft)).toEqual(
       passingVerdict(
         "No access token was given: the service responded with HTTP 503 (Service Unavailable).",
       ),
     );
-    made.setReply(replyWith(200, "<title>Sign in</title>"));
-    expect(await made.send(microsoft)).toEqual(
+    result.setReply(replyWith(200, "<title>Sign in</title>"));
+    expect(await result.send(microsoft)).toEqual(
       passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
     );
-    made.setReply(token("tok"));
-    expect(await made.send(microsoft)).toEqual(delivered);
+    result.setReply(buildToken("tok"));
+    expect(await result.send(microsoft)).toEqual(delivered);
   });
 
   test("is requested again when the service allows it", async () => {
-    await using made = await snapshot("tok", replyWith(429, "gossip", { "retry-after": "17" }));
-    expect(await made.send(microsoft)).toEqual(
+    await using result = await readSnapshot(
+      "tok",
+      replyWith(429, "gossip", { "retry-after": "17" }),
+    );
+    expect(await result.send(microsoft)).toEqual(
       retryVerdict(
         "No access token was given: the service responded with HTTP 429 (Too Many Requests).",
         17,
@@ -230,11 +233,11 @@ describe("a token", () => {
 
   test("with characters that could inject an SMTP command is rejected", async () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
-      await using made = await snapshot("tok", token(odd as string));
-      expect(await made.send(microsoft)).toEqual(
+      await using result = await readSnapshot("tok", buildToken(odd as string));
+      expect(await result.send(microsoft)).toEqual(
         passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
       );
-      expect(made.server.connections()).toBe(0);
+      expect(result.server.connections()).toBe(0);
     }
   });
 
@@ -243,7 +246,7 @@ describe("a token", () => {
       { users: { [box]: "tok" } },
       { allowInsecureAuth: true },
     );
-    await using to = await startReceiver(token("tok"));
+    await using to = await startReceiver(buildToken("tok"));
     const outcome = await findOutcome(plain.smtp(microsoft), [ann], {
       exchange: to.context.exchange,
     });

@@ -132,12 +132,12 @@ describe("content of a mail", () => {
 });
 
 describe("names and texts", () => {
-  const named = (name: string) =>
+  const findByName = (name: string) =>
     createMessage(createAlert("monitor.down", { monitor: { ...monitor, name } }));
 
   test("are shown unchanged in every script, and never as HTML", async () => {
     const name = `<script>"Größe" & 'メール' 📈</script>`;
-    const mail = await mailFor(named(name));
+    const mail = await mailFor(findByName(name));
     expect(mail.headers["subject"]).toEqual([`${name} is down`]);
     expect(mail.text).toStartWith(`${name} is down\n`);
     expect(mail.html).toContain(
@@ -148,7 +148,7 @@ describe("names and texts", () => {
 
   test("of 255 characters, or with encoded words, arrive unchanged", async () => {
     for (const name of ["ä".repeat(255), "w".repeat(255), "=?utf-8?Q?=42oo?= Shop"]) {
-      const mail = await mailFor(named(name));
+      const mail = await mailFor(findByName(name));
       expect(mail.text).toStartWith(`${name} is down\n`);
       expect(mail.headers["subject"]).toEqual([`${name} is down`]);
     }
@@ -158,7 +158,7 @@ describe("names and texts", () => {
     const plain = await mailFor(createMessage(createAlert("monitor.down")));
     for (const end of ["\r\n", "\n", "\r", "\u2028", "\0"]) {
       const name = `Shop${end}Bcc: eve@evil.example${end}${end}<b>`;
-      const mail = await mailFor(named(name));
+      const mail = await mailFor(findByName(name));
       expect(mail.to).toEqual(to);
       expect(Object.keys(mail.headers).sort()).toEqual(Object.keys(plain.headers).sort());
       expect(mail.headers["subject"]).toHaveLength(1);

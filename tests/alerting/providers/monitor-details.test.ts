@@ -20,7 +20,7 @@ import type { Json } from "../../support/json.ts";
 type Words = { message?: string; template?: string };
 
 /** The request of a channel about this monitor's outage, as text and, if possible, as an object. */
-function sent(type: string, about: AlertedMonitor, words: Words = {}) {
+function readSent(type: string, about: AlertedMonitor, words: Words = {}) {
   const { message = "Refused.", template = null } = words;
   return sentOf(type, createAlert("monitor.down", { monitor: about, message }), template);
 }
@@ -44,7 +44,7 @@ const types = Object.keys(channelKinds).filter(
 
 describe("the monitor details of an alert", () => {
   const about = { ...monitor, ...details };
-  const told = [
+  const messages = [
     "https://shop.lan/health",
     "production",
     "eu",
@@ -55,8 +55,8 @@ describe("the monitor details of an alert", () => {
   // A text message costs per part, and a call is short, so they have no details.
   const withDetails = types.filter((type) => type !== "sms" && type !== "voice");
   test.each(withDetails)("%s shows all of them", async (type) => {
-    const { text } = await sent(type, about);
-    for (const part of told) expect(text).toContain(part);
+    const { text } = await readSent(type, about);
+    for (const part of messages) expect(text).toContain(part);
   });
 
   const template = "{{target}} {{tags}} {{group}} {{description}}";
@@ -66,16 +66,16 @@ describe("the monitor details of an alert", () => {
     (type) => type !== "voice" && "template" in channelKinds[type as ChannelType].fields,
   );
   test.each(withTemplate)("%s accepts them in a custom template", async (type) => {
-    const { text } = await sent(type, about, { template });
-    for (const part of told) expect(text).toContain(part);
+    const { text } = await readSent(type, about, { template });
+    for (const part of messages) expect(text).toContain(part);
   });
 
   test("services with dedicated fields get them there", async () => {
-    expect((await sent("opsgenie", about)).body).toMatchObject({
+    expect((await readSent("opsgenie", about)).body).toMatchObject({
       tags: ["signalbox", "monitor.down", "production", "eu"],
       details: { target: details.target, group: "Front of house" },
     });
-    expect((await sent("pagerduty", about)).body.payload).toMatchObject({
+    expect((await readSent("pagerduty", about)).body.payload).toMatchObject({
       component: details.target,
       group: "Front of house",
       custom_details: {
@@ -88,7 +88,7 @@ describe("the monitor details of an alert", () => {
 
   test.each(types)("%s shows no empty details", async (type) => {
     const bare = { ...monitor, groupId: null, groupName: null, target: null, tags: [] };
-    const { text } = await sent(type, { ...bare, description: "" });
+    const { text } = await readSent(type, { ...bare, description: "" });
     const line = /Target:|Tags:|Description:|Group:|"(Target|Tags|Description|Group)"/;
     expect(text).not.toMatch(line);
   });
@@ -114,7 +114,7 @@ describe("an incident text in Markdown", () => {
     expect(text).toContain('<strong>Shop</strong> is <em>down</em> &lt;b&gt;</p><ul dir="auto">');
     expect(text).toContain('<a href="https://status.lan/a" rel="noopener noreferrer">status</a>');
     const description = "[Runbook](https://wiki.lan/)";
-    const mail = await sent("email", { ...monitor, ...details, description });
+    const mail = await readSent("email", { ...monitor, ...details, description });
     expect(mail.text).toContain("Description: Runbook (https://wiki.lan/)");
     expect(mail.text).toContain('rel="noopener noreferrer">Runbook</a>');
   });
@@ -131,11 +131,11 @@ describe("an incident text in Markdown", () => {
   });
 });
 
-const bytes = (value: string) => Buffer.byteLength(JSON.stringify(value));
+const buildBytes = (value: string) => Buffer.byteLength(JSON.stringify(value));
 
 /** The documented limits, each with the size that was sent; providers link to their sources. */
 const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] } = {
-  webhook: (body) => [["bytes", bytes(body), 20_000]],
+  webhook: (body) => [["bytes", buildBytes(body), 20_000]],
   email: () => [],
   slack: ({ attachments: [{ blocks }] }) => [
     ["text", blocks[0].text.text.length, 3_000],
@@ -154,11 +154,11 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
       ...fields.map(({ value }: { value: string }) => ["field", value.length, 1_024]),
     ];
   },
-  teams: (body) => [["bytes", bytes(body), 21_000]],
+  teams: (body) => [["bytes", buildBytes(body), 21_000]],
   mattermost: (body) => [["characters", JSON.stringify(body).length, 7_600]],
-  googlechat: (body) => [["bytes", bytes(body), 32_000]],
+  googlechat: (body) => [["bytes", buildBytes(body), 32_000]],
   telegram: ({ text }) => [["text", text.length, 4_096]],
-  matrix: (body) => [["bytes", bytes(body), 65_536]],
+  matrix: (body) => [["bytes", buildBytes(body), 65_536]],
   signal: ({ message }) => [["bytes", Buffer.byteLength(message), 2_000]],
   rocketchat: (body) => [["characters", JSON.stringify(body).length, 5_000]],
   zulip: ({ content }) => [["characters", content.length, 10_000]],
@@ -203,7 +203,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
     ["bytes", Buffer.byteLength(Message), 262_144],
   ],
   pagerduty: (body) => [
-    ["bytes", bytes(body), 512 * 1024],
+    ["bytes", buildBytes(body), 512 * 1024],
     ["summary", body.payload.summary.length, 1_024],
   ],
   opsgenie: ({ message, description, tags, details, entity }) => [
@@ -231,7 +231,7 @@ describe("the longest values", () => {
 
   test.each(types)("stay within the limits of %s", async (type) => {
     for (const unit of ["x", "_", '"', "☃", "&"]) {
-      const { body } = await sent(type, long(unit), { message: unit.repeat(2_000) });
+      const { body } = await readSent(type, long(unit), { message: unit.repeat(2_000) });
       for (const [what, size, limit] of limits[type as ChannelType](body))
         expect({ what, unit, excess: Math.max(0, size - limit) }).toEqual({
           what,

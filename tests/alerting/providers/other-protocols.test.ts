@@ -25,7 +25,7 @@ import { pollUntil } from "../../support/poll.ts";
 const down = createAlert("monitor.down", { monitor: { ...monitor, ...details } });
 
 /** A TCP server on loopback that collects bytes, and answers each chunk. */
-function startServer(answer: (chunk: Buffer) => Buffer | null = () => null) {
+function startServer(response: (chunk: Buffer) => Buffer | null = () => null) {
   const chunks: Buffer[] = [];
   const server = Bun.listen({
     hostname: "127.0.0.1",
@@ -33,7 +33,7 @@ function startServer(answer: (chunk: Buffer) => Buffer | null = () => null) {
     socket: {
       data(socket, chunk) {
         chunks.push(chunk);
-        const reply = answer(chunk);
+        const reply = response(chunk);
         if (reply !== null) socket.write(reply);
       },
     },

@@ -35,9 +35,9 @@ describe("an outage priority of", () => {
     await using to = await startReceiver();
     for (const type of ["monitor.down", "monitor.up"] as const)
       await to.deliver(pushover, { ...settings, priority }, createMessage(createAlert(type)));
-    expect(to.asked.map((asked) => fieldsOf(asked)["priority"])).toEqual([ofDown, ofUp]);
-    for (const asked of to.asked)
-      expect(Object.keys(fieldsOf(asked))).not.toContainAnyValues(["retry", "expire", "tags"]);
+    expect(to.asked.map((request) => fieldsOf(request)["priority"])).toEqual([ofDown, ofUp]);
+    for (const request of to.asked)
+      expect(Object.keys(fieldsOf(request))).not.toContainAnyValues(["retry", "expire", "tags"]);
   });
 
   const urgent = { ...settings, priority: 2, retry: 30, expire: 10_800 };
@@ -64,7 +64,7 @@ describe("an outage priority of", () => {
     for (const type of ["monitor.degraded", "test", "incident.updated"] as const)
       await to.deliver(pushover, urgent, createMessage(createAlert(type)));
     expect(to.asked.map(({ path }) => path)).toEqual(Array(3).fill("/1/messages.json"));
-    for (const asked of to.asked) expect(fieldsOf(asked)["priority"]).toBe("0");
+    for (const request of to.asked) expect(fieldsOf(request)["priority"]).toBe("0");
   });
 });
 

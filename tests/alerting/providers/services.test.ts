@@ -48,10 +48,10 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
   describe(type, () => {
     test.each(Object.entries(messages) as [string, Said][])(
       "%s arrives in the format of the service",
-      async (name, said) => {
+      async (name, text) => {
         const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);
         const { request, whole: _whole, ...sent } = await send(type, settings, alerts);
-        expect(sent).toEqual({ url, body: service.body(said) });
+        expect(sent).toEqual({ url, body: service.body(text) });
         expect(request).toMatchObject({ method: service.method ?? "POST", headers });
       },
     );

@@ -31,7 +31,7 @@ export type Service<T extends ChannelType = ChannelType> = {
   neverEmpty?: true;
   headers?: Record<string, string>;
   /** The expected body of a message; forms are compared as objects. */
-  body: (said: Said) => object;
+  body: (text: Said) => object;
   /** Returns the part of a body that is compared. */
   shown?: (body: Json) => object;
   /** Names and messages with markup and mentions, and the text that the service shows instead. */
@@ -439,9 +439,9 @@ const telegram: Service<"telegram"> = {
     template: null,
   },
   url: `https://api.telegram.org/bot${telegramToken}/sendMessage`,
-  body: (said) => ({
+  body: (text) => ({
     chat_id: "-100200",
-    text: `${telegramSigns[said.tone]} ${said.title}\n\n${linesOf(said).join("\n")}\n\n${said.url}`,
+    text: `${telegramSigns[text.tone]} ${text.title}\n\n${linesOf(text).join("\n")}\n\n${text.url}`,
     link_preview_options: { is_disabled: true },
   }),
   // Without a parse mode, markup is text.
@@ -526,14 +526,14 @@ const ntfy: Service<"ntfy"> = {
     template: null,
   },
   url: "https://ntfy.sh/",
-  body: (said) => ({
+  body: (text) => ({
     topic: "alerts",
-    title: said.title,
-    message: linesOf(said).join("\n"),
-    tags: [ntfyTags[said.tone]],
-    priority: said.tone === "down" ? 4 : 3,
-    click: said.url,
-    actions: [{ action: "view", label: "Open in Signalbox", url: said.url }],
+    title: text.title,
+    message: linesOf(text).join("\n"),
+    tags: [ntfyTags[text.tone]],
+    priority: text.tone === "down" ? 4 : 3,
+    click: text.url,
+    actions: [{ action: "view", label: "Open in Signalbox", url: text.url }],
     sequence_id: deliveryId,
   }),
   hostile: asTyped({
@@ -569,13 +569,13 @@ const gotify: Service<"gotify"> = {
   settings: { server: "http://gotify.lan", token: "AzyoeNS.D4iJLVa", template: null },
   url: "http://gotify.lan/message",
   headers: { "x-gotify-key": "AzyoeNS.D4iJLVa" },
-  body: (said) => ({
-    title: said.title,
-    message: [...linesOf(said), "", said.url].join("\n"),
-    priority: gotifyPriorities[said.tone],
+  body: (text) => ({
+    title: text.title,
+    message: [...linesOf(text), "", text.url].join("\n"),
+    priority: gotifyPriorities[text.tone],
     extras: {
       "client::display": { contentType: "text/plain" },
-      "client::notification": { click: { url: said.url } },
+      "client::notification": { click: { url: text.url } },
     },
   }),
   hostile: asTyped({
@@ -611,14 +611,14 @@ const pushover: Service<"pushover"> = {
   },
   url: "https://api.pushover.net/1/messages.json",
   headers: { "content-type": "application/x-www-form-urlencoded" },
-  body: (said) => ({
+  body: (text) => ({
     token: "azGDORePK8gMaC0Q",
     user: "uQiRzpo4DXghDmr9",
-    title: said.title,
-    message: linesOf(said).join("\n"),
-    priority: said.tone === "down" ? "1" : "0",
+    title: text.title,
+    message: linesOf(text).join("\n"),
+    priority: text.tone === "down" ? "1" : "0",
     timestamp: String(Date.parse("2026-11-20T23:02:00.000Z") / 1_000),
-    url: said.url,
+    url: text.url,
     url_title: "Open in Signalbox",
   }),
   hostile: asTyped({
@@ -664,10 +664,10 @@ const apprise: Service<"apprise"> = {
     template: null,
   },
   url: "http://apprise.lan:8000/notify/ops",
-  body: (said) => ({
-    title: said.title,
-    body: [...linesOf(said), "", said.url].join("\n"),
-    type: appriseTypes[said.tone],
+  body: (text) => ({
+    title: text.title,
+    body: [...linesOf(text), "", text.url].join("\n"),
+    type: appriseTypes[text.tone],
     format: "text",
     tag: "all",
   }),

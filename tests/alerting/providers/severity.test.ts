@@ -10,7 +10,7 @@ import {
   createMessage,
 } from "../../support/alert-receiver.ts";
 
-const incident = (severity: "minor" | "major" | "critical") => ({
+const buildIncident = (severity: "minor" | "major" | "critical") => ({
   incident: { id: "1", title: "Slow", status: "identified", severity, monitorId: null },
 });
 const lasts = (daysLeft: number) => createAlert("certificate.expiring", { daysLeft });
@@ -27,19 +27,19 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
   ...(["opened", "updated"] as const).flatMap((step): typeof graded => [
     [
       `a minor incident, ${step}`,
-      createAlert(`incident.${step}`, incident("minor")),
+      createAlert(`incident.${step}`, buildIncident("minor")),
       "warning",
       "P3",
     ],
     [
       `a major incident, ${step}`,
-      createAlert(`incident.${step}`, incident("major")),
+      createAlert(`incident.${step}`, buildIncident("major")),
       "error",
       "P2",
     ],
     [
       `a critical one, ${step}`,
-      createAlert(`incident.${step}`, incident("critical")),
+      createAlert(`incident.${step}`, buildIncident("critical")),
       "critical",
       "P1",
     ],

@@ -74,20 +74,20 @@ test.each([
 });
 
 test("a secret from an older version works until another one is set", async () => {
-  const made = await createPager();
-  await using hook = await made.inbox();
+  const pager = await createPager();
+  await using hook = await pager.inbox();
   const path = `/api/v1/alert-channels/${hook.id}`;
   for (const old of ["open sesame", base64Of(32), "whsec_c2hvcnQ="]) {
-    const place = `${made.ours.id}/alert-channel/${hook.id}`;
-    made.database.run("update alert_channels set secrets = ? where id = ?", [
-      sealAll(made.appliance.vault, place, { secret: old }),
+    const place = `${pager.ours.id}/alert-channel/${hook.id}`;
+    pager.database.run("update alert_channels set secrets = ? where id = ?", [
+      sealAll(pager.appliance.vault, place, { secret: old }),
       hook.id,
     ]);
-    const shown = (await made.api("GET", path)).json.data;
-    expect((await made.api("PATCH", path, { body: shown })).status).toBe(200);
-    expect((await made.api("PATCH", path, { body: { name: "Bot" } })).status).toBe(200);
-    expect(made.readSecrets("alert-channel", hook.id)).toEqual({ secret: old });
-    await made.api("POST", `${path}/test`);
+    const shown = (await pager.api("GET", path)).json.data;
+    expect((await pager.api("PATCH", path, { body: shown })).status).toBe(200);
+    expect((await pager.api("PATCH", path, { body: { name: "Bot" } })).status).toBe(200);
+    expect(pager.readSecrets("alert-channel", hook.id)).toEqual({ secret: old });
+    await pager.api("POST", `${path}/test`);
     const { headers, body } = hook.asked.at(-1) as RecordedRequest;
     const key = old.startsWith("whsec_") ? Buffer.from("short") : Buffer.from(old);
     const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
@@ -95,10 +95,10 @@ test("a secret from an older version works until another one is set", async () =
       `v1,${createHmac("sha256", key).update(signed).digest("base64")}`,
     );
   }
-  const refused = await made.api("PATCH", path, { body: { secret: "open sesame" } });
+  const refused = await pager.api("PATCH", path, { body: { secret: "open sesame" } });
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "secret"]);
-  await made.api("PATCH", path, { body: { secret: base64Of(32) } });
-  expect(made.readSecrets("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
+  await pager.api("PATCH", path, { body: { secret: base64Of(32) } });
+  expect(pager.readSecrets("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
 });
 
 describe("the sample of docs/alerts.md", async () => {

@@ -264,18 +264,21 @@ describe.each(Object.keys(cases) as SmsPreset[])("the gateway %s", (preset) => {
       expect(sent.url).toBe(url.replace(encodeURIComponent(text), encodeURIComponent(shown)));
   });
 
-  test.each(responses)("%d with %j has its documented meaning", async (status, answer, verdict) => {
-    const received = typeof answer === "string" ? answer : JSON.stringify(answer);
-    const expected =
-      verdict === "delivered"
-        ? { outcome: "delivered", detail: expect.stringContaining("1 part, ") as string }
-        : verdict;
-    const { receipt: _receipt, ...judged } = {
-      receipt: null,
-      ...(await judgeReply(replyWith(status, received), sms, settings)),
-    };
-    expect(judged as Verdict).toEqual(expected as Verdict);
-  });
+  test.each(responses)(
+    "%d with %j has its documented meaning",
+    async (status, response, verdict) => {
+      const received = typeof response === "string" ? response : JSON.stringify(response);
+      const expected =
+        verdict === "delivered"
+          ? { outcome: "delivered", detail: expect.stringContaining("1 part, ") as string }
+          : verdict;
+      const { receipt: _receipt, ...judged } = {
+        receipt: null,
+        ...(await judgeReply(replyWith(status, received), sms, settings)),
+      };
+      expect(judged as Verdict).toEqual(expected as Verdict);
+    },
+  );
 
   test("is retried after a rate limit with its Retry-After, and after other failures", async () => {
     const reply = replyWith(429, "internal gossip", { "retry-after": "17" });

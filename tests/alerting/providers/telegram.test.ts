@@ -12,16 +12,16 @@ import { services } from "./services.ts";
 const { settings } = services.telegram;
 
 describe("a configured channel", () => {
-  const sent = async (changes: Partial<typeof settings> | { topic: number }) => {
+  const readSent = async (changes: Partial<typeof settings> | { topic: number }) => {
     await using to = await startReceiver();
     await to.deliver(telegram, { ...settings, ...changes }, createMessage(createAlert("test")));
     return to.parseLastBody();
   };
 
   test("sends to a topic, silently", async () => {
-    expect(await sent({})).not.toContainAnyKeys(["message_thread_id", "disable_notification"]);
-    expect(await sent({ topic: 42 })).toMatchObject({ message_thread_id: 42 });
-    expect(await sent({ silent: true })).toMatchObject({ disable_notification: true });
+    expect(await readSent({})).not.toContainAnyKeys(["message_thread_id", "disable_notification"]);
+    expect(await readSent({ topic: 42 })).toMatchObject({ message_thread_id: 42 });
+    expect(await readSent({ silent: true })).toMatchObject({ disable_notification: true });
   });
 });
 

@@ -39,7 +39,7 @@ const plain = asTyped({
 type TextService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
   Partial<Service<T>> & {
     /** The body with this text. */
-    wrap: (text: string, said: Said) => object;
+    wrap: (text: string, output: Said) => object;
     /** The text of a body. */
     textOf: (body: Json) => string;
     most: number;
@@ -59,7 +59,7 @@ const asText = <T extends ChannelType>({
   neverEmpty: true,
   hostile: plain,
   responses: [],
-  body: (said) => wrap([markUp(said.title), ...linesOf(said), "", said.url].join("\n"), said),
+  body: (text) => wrap([markUp(text.title), ...linesOf(text), "", text.url].join("\n"), text),
   digest: {
     lines: (body) => split(textOf(body)).slice(1, -2),
     size: (body) => sizeOf(textOf(body)),
@@ -141,11 +141,11 @@ const zulip: Service<"zulip"> = asText({
   url: "https://acme.zulipchat.com/api/v1/messages",
   headers: { authorization: "Basic Ym90QGFjbWUuenVsaXBjaGF0LmNvbTprZXk=" },
   wrap: () => ({}),
-  body: (said) => ({
+  body: (text) => ({
     type: "stream",
     to: "operations",
     topic: "Alerts",
-    content: [`**${said.title}**`, "```text", ...linesOf(said), "```", said.url].join("\n"),
+    content: [`**${text.title}**`, "```text", ...linesOf(text), "```", text.url].join("\n"),
   }),
   hostile: {
     typed: { ...plain.typed, message: "@**all** ``` #**x** https://shop.lan/a_b" },
@@ -253,15 +253,15 @@ const feishu: Service<"feishu"> = asText({
   },
   url: "https://open.feishu.cn/open-apis/bot/v2/hook/key",
   wrap: () => ({}),
-  body: (said) => ({
+  body: (text) => ({
     msg_type: "interactive",
     card: {
-      header: { template: templates[said.tone], title: cardText(said.title) },
+      header: { template: templates[text.tone], title: cardText(text.title) },
       elements: [
-        { tag: "div", text: cardText(linesOf(said).join("\n")) },
+        { tag: "div", text: cardText(linesOf(text).join("\n")) },
         {
           tag: "action",
-          actions: [{ tag: "button", text: cardText("Open in Signalbox"), url: said.url }],
+          actions: [{ tag: "button", text: cardText("Open in Signalbox"), url: text.url }],
         },
         { tag: "note", elements: [cardText("Signalbox")] },
       ],
@@ -529,11 +529,11 @@ const pushbullet: Service<"pushbullet"> = asText({
   url: "https://api.pushbullet.com/v2/pushes",
   headers: { "access-token": "o.token" },
   wrap: () => ({}),
-  body: (said) => ({
+  body: (text) => ({
     type: "link",
-    title: said.title,
-    body: besideTitle(said),
-    url: said.url,
+    title: text.title,
+    body: besideTitle(text),
+    url: text.url,
     guid: deliveryId,
   }),
   textOf: ({ body }) => body,
@@ -553,10 +553,10 @@ const homeassistant: Service<"homeassistant"> = asText({
   url: "http://ha.lan:8123/api/services/notify/phone",
   headers: { authorization: "Bearer token" },
   wrap: () => ({}),
-  body: (said) => ({
-    title: said.title,
-    message: besideTitle(said),
-    data: { group: "signalbox", url: said.url, clickAction: said.url },
+  body: (text) => ({
+    title: text.title,
+    message: besideTitle(text),
+    data: { group: "signalbox", url: text.url, clickAction: text.url },
   }),
   // The tag is that of the case.
   shown({ data: { tag, ...data } = { tag: shopKey }, ...body }) {
@@ -593,11 +593,11 @@ const sns: Service<"sns"> = asText({
     template: null,
   },
   url: "https://sns.eu-central-1.amazonaws.com/",
-  wrap: (text, said) => ({
+  wrap: (text, output) => ({
     Action: "Publish",
     Version: "2010-03-31",
     TopicArn: "arn:aws:sns:eu-central-1:123456789012:alerts",
-    Subject: said.title,
+    Subject: output.title,
     Message: text,
   }),
   shown: (body) =>

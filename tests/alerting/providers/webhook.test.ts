@@ -122,7 +122,7 @@ describe("a webhook receives", () => {
   });
 
   test("every type of alert: its subject and the URL of its page", () => {
-    const told = (type: Alert["type"]) => {
+    const summarize = (type: Alert["type"]) => {
       const { data, ...rest } = buildAlertPayload(createAlert(type), "https://signalbox.lan/page");
       return { ...rest, data: Object.keys(data).join(" ") };
     };
@@ -149,7 +149,7 @@ describe("a webhook receives", () => {
       test: "alertId channel message url",
     };
     for (const type of alertTypes)
-      expect(told(type)).toEqual({
+      expect(summarize(type)).toEqual({
         type,
         timestamp: "2026-11-20T23:02:00.000Z",
         data: fields[type],
@@ -335,13 +335,15 @@ describe("a webhook with a text of its own", () => {
 
   test("names a recovery, an incident and a digest, whose monitor is empty", async () => {
     const body = "{{state}}|{{up}}|{{monitor}}|{{title}}|{{text}}";
-    const text = async (alerts: Alert | Alert[]) =>
+    const readText = async (alerts: Alert | Alert[]) =>
       (await request({ body, bodyType: "text" }, alerts)).body;
-    expect(await text(createAlert("monitor.up"))).toStartWith("RESOLVED|1|Shop|Shop is up again|");
-    expect(await text(createAlert("incident.opened"))).toStartWith(
+    expect(await readText(createAlert("monitor.up"))).toStartWith(
+      "RESOLVED|1|Shop|Shop is up again|",
+    );
+    expect(await readText(createAlert("incident.opened"))).toStartWith(
       "TRIGGERED|0||Incident: Checkout fails|",
     );
-    expect(await text(createAlertStorm(2))).toBe(
+    expect(await readText(createAlertStorm(2))).toBe(
       "TRIGGERED|0||2 monitors are down|Shop 1 is down. The connection was refused.\nShop 2 is down. The connection was refused.",
     );
   });

@@ -9,30 +9,30 @@ const minute = 60_000;
 
 /** A monitor that is down and reminds every minute, with one channel. */
 async function createWorld(fields: object = {}) {
-  const made = await createPager();
-  const hook = await made.inbox();
-  const job = await made.createWatchedJob([hook], {
+  const pager = await createPager();
+  const hook = await pager.inbox();
+  const job = await pager.createWatchedJob([hook], {
     name: "A",
     reminderInterval: 60,
     degradedAfterMs: 100,
     ...fields,
   });
   await job.changeState("down");
-  await made.later();
-  const [{ id }] = (await made.readAlerts()) as [Json];
+  await pager.later();
+  const [{ id }] = (await pager.readAlerts()) as [Json];
   const path = `/api/v1/alerts/${id}`;
-  const act = (action: string, body?: object, api = made.api) =>
+  const act = (action: string, body?: object, api = pager.api) =>
     api("POST", `${path}/${action}`, body === undefined ? {} : { body });
-  const status = async () => (await made.readAlert(id)).status as string;
+  const readStatus = async () => (await pager.readAlert(id)).status as string;
   const pass = async (minutes: number) => {
-    for (let i = 0; i < 3 * minutes; i++) await made.later(20);
+    for (let i = 0; i < 3 * minutes; i++) await pager.later(20);
   };
-  return { ...made, hook, job, id: id as string, act, status, pass };
+  return { ...pager, hook, job, id: id as string, act, readStatus, pass };
 }
 
 describe("acknowledging", () => {
   test("stops reminders until it is undone, and later messages name the person", async () => {
-    const { hook, act, pass, status, job, later } = await createWorld();
+    const { hook, act, pass, readStatus, job, later } = await createWorld();
     await using _ = hook;
     await pass(2);
     expect(hook.listTitles()).toEqual(["monitor.down A", "monitor.reminder A"]);
@@ -57,17 +57,17 @@ describe("acknowledging", () => {
     expect(hook.alerts().slice(before)).toMatchObject([
       { type: "monitor.up", data: { acknowledgedBy: [name] } },
     ]);
-    expect(await status()).toBe("resolved");
+    expect(await readStatus()).toBe("resolved");
     expect((await act("acknowledge")).status).toBe(409);
   });
 
   test("is possible for several people, once each, and is on the timeline and in the audit log", async () => {
-    const made = await createWorld();
-    await using _ = made.hook;
-    const { act, id, readAlert } = made;
-    const ada = await signInMember(made, "admin", { name: "Ada" });
-    const ben = await signInMember(made, "member", { name: "Ben" });
-    const vic = await signInMember(made, "viewer", { name: "Vic" });
+    const world = await createWorld();
+    await using _ = world.hook;
+    const { act, id, readAlert } = world;
+    const ada = await signInMember(world, "admin", { name: "Ada" });
+    const ben = await signInMember(world, "member", { name: "Ben" });
+    const vic = await signInMember(world, "viewer", { name: "Vic" });
     const post = (person: typeof ada, action: string, body?: object) =>
       person.page("POST", `/dashboard/api/v1/alerts/${id}/${action}`, body && { body });
     expect((await post(ada, "acknowledge")).status).toBe(200);
@@ -110,17 +110,17 @@ describe("acknowledging", () => {
   });
 
   test("outlives a restart, and survives that the monitor gets worse", async () => {
-    const made = await createWorld();
-    await using _ = made.hook;
-    const { act, job, later, status, restart } = made;
+    const world = await createWorld();
+    await using _ = world.hook;
+    const { act, job, later, readStatus, restart } = world;
     await job.changeState("slow");
     await later();
     await act("acknowledge");
     restart();
     await job.changeState("down");
     await later();
-    expect(await status()).toBe("acknowledged");
-    expect(made.hook.alerts().at(-1)).toMatchObject({
+    expect(await readStatus()).toBe("acknowledged");
+    expect(world.hook.alerts().at(-1)).toMatchObject({
       type: "monitor.down",
       data: { acknowledgedBy: [expect.any(String)] },
     });
@@ -129,7 +129,7 @@ describe("acknowledging", () => {
 
 describe("a snooze", () => {
   test("is silent until it ends, then the alert returns without its acknowledgments", async () => {
-    const { hook, act, pass, status, time, id, readAlert } = await createWorld();
+    const { hook, act, pass, readStatus, time, id, readAlert } = await createWorld();
     await using _ = hook;
     await act("acknowledge");
     const until = new Date(time.now + 30 * minute).toISOString();
@@ -138,9 +138,9 @@ describe("a snooze", () => {
       snoozedUntil: until,
     });
     await pass(28);
-    expect([hook.asked.length, await status()]).toEqual([1, "snoozed"]);
+    expect([hook.asked.length, await readStatus()]).toEqual([1, "snoozed"]);
     await pass(3);
-    expect(await status()).toBe("open");
+    expect(await readStatus()).toBe("open");
     expect(hook.listTitles().slice(0, 2)).toEqual(["monitor.down A", "monitor.reminder A"]);
     const alert = await readAlert(id);
     expect([alert.acknowledgments, alert.snoozedUntil]).toEqual([[], null]);
@@ -148,13 +148,13 @@ describe("a snooze", () => {
   });
 
   test("that outlasts the problem sends nothing", async () => {
-    const { hook, act, pass, status, time, job } = await createWorld();
+    const { hook, act, pass, readStatus, time, job } = await createWorld();
     await using _ = hook;
     await act("snooze", { until: new Date(time.now + 5 * minute).toISOString() });
     await job.changeState("up");
     await pass(10);
     expect(hook.listTitles()).toEqual(["monitor.down A", "monitor.up A"]);
-    expect(await status()).toBe("resolved");
+    expect(await readStatus()).toBe("resolved");
   });
 
   test("ends with a message about an incident and a degraded monitor, too", async () => {
@@ -186,7 +186,7 @@ describe("a snooze", () => {
 });
 
 test("a full timeline accepts no note, and prevents no other action", async () => {
-  const { hook, act, id, store, status, readAlert, database, time } = await createWorld();
+  const { hook, act, id, store, readStatus, readAlert, database, time } = await createWorld();
   await using _ = hook;
   await store.atomic([
     sql`insert into alert_timeline (organization_id, record_id, at, type)
@@ -202,11 +202,11 @@ test("a full timeline accepts no note, and prevents no other action", async () =
   expect((await act("notes", { message: "The last one." })).status).toBe(201);
   expect((await act("notes", { message: "Too many." })).status).toBe(409);
   expect((await act("acknowledge")).status).toBe(200);
-  expect(await status()).toBe("acknowledged");
+  expect(await readStatus()).toBe("acknowledged");
   expect((await act("unacknowledge")).status).toBe(200);
   expect((await act("revoke-links")).status).toBe(200);
   expect((await act("snooze", { until })).status).toBe(200);
-  expect(await status()).toBe("snoozed");
+  expect(await readStatus()).toBe("snoozed");
   expect((await readTypes()).toSorted()).toEqual([...before, "noted"].toSorted());
   const audit = database
     .query<{ action: string }, []>("SELECT action FROM audit_entries ORDER BY seq DESC LIMIT 4")
@@ -220,7 +220,7 @@ test("a full timeline accepts no note, and prevents no other action", async () =
 });
 
 test("no action works on an alert of another organization, or on an unknown one", async () => {
-  const { hook, act, theirs, status, api } = await createWorld();
+  const { hook, act, theirs, readStatus, api } = await createWorld();
   await using _ = hook;
   for (const [action, body] of [
     ["acknowledge", undefined],
@@ -232,5 +232,5 @@ test("no action works on an alert of another organization, or on an unknown one"
     const unknown = await api("POST", `/api/v1/alerts/${unknownId}/${action}`, body && { body });
     expect(unknown.status).toBe(404);
   }
-  expect(await status()).toBe("open");
+  expect(await readStatus()).toBe("open");
 });

@@ -21,9 +21,9 @@ async function createWorld({ isPublic = true } = {}) {
     const body = JSON.stringify({ sid: "CA1", ...call });
     return Promise.resolve({ status: 201, headers: new Map(), body });
   };
-  const made = await createPager({ exchange, ...(isPublic && { publicUrl }) });
-  const backup = await made.inbox({ name: "Backup" });
-  const phone = await made.channel({
+  const pager = await createPager({ exchange, ...(isPublic && { publicUrl }) });
+  const backup = await pager.inbox({ name: "Backup" });
+  const phone = await pager.channel({
     type: "voice",
     name: "Phone",
     preset: "twilio",
@@ -37,11 +37,11 @@ async function createWorld({ isPublic = true } = {}) {
     targets: [{ type: "channel", id }],
   }));
   const body = { name: "On-call", steps };
-  const policy = (await made.api("POST", "/api/v1/escalation-policies", { body })).json.data;
-  const job = await made.createWatchedJob([], { escalationPolicyId: policy.id });
+  const policy = (await pager.api("POST", "/api/v1/escalation-policies", { body })).json.data;
+  const job = await pager.createWatchedJob([], { escalationPolicyId: policy.id });
   await job.change({ alertChannelIds: [] });
   await job.changeState("down");
-  await made.later();
+  await pager.later();
   const url = /action="([^"]+)"/.exec(scripts.at(-1) ?? "")?.[1] ?? "";
   const path = url.replace(publicUrl, "");
   const press = async (
@@ -53,7 +53,7 @@ async function createWorld({ isPublic = true } = {}) {
     const content = `${signedFor}AccountSidAC1CallSidCA1Digits${Digits}`;
     const signature = createHmac("sha1", key).update(content).digest("base64");
     const raw = new URLSearchParams(form).toString();
-    return made.stranger("POST", to, {
+    return pager.stranger("POST", to, {
       raw,
       headers: {
         "Content-Type": "application/x-www-form-urlencoded",
@@ -62,9 +62,9 @@ async function createWorld({ isPublic = true } = {}) {
       },
     });
   };
-  const readOne = async () => (await made.readAlerts())[0] as Json;
+  const readOne = async () => (await pager.readAlerts())[0] as Json;
   return {
-    ...made,
+    ...pager,
     backup,
     phone,
     scripts,
@@ -134,8 +134,8 @@ test("forged, foreign and oversized requests change nothing, and look like an in
     stranger("POST", `${hookPath}/call`, unsigned),
     stranger("POST", path, { raw: "x".repeat(20_000), headers: { "Content-Length": "20000" } }),
   ];
-  for (const answer of attempts) {
-    const { status, text } = await answer;
+  for (const response of attempts) {
+    const { status, text } = await response;
     expect([status, text.includes("This link is no longer valid")]).toEqual([404, true]);
   }
   expect((await stranger("GET", path)).status).toBe(405);

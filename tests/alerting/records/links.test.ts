@@ -16,24 +16,24 @@ const origin = "http://signalbox.lan:3210";
 
 /** A monitor that is down, and the path of the link that its channel got. */
 async function createWorld() {
-  const made = await createPager();
-  const hook = await made.inbox({ name: "Team hook" });
-  const job = await made.createWatchedJob([hook], {
+  const pager = await createPager();
+  const hook = await pager.inbox({ name: "Team hook" });
+  const job = await pager.createWatchedJob([hook], {
     name: "A & <b>",
     degradedAfterMs: 100,
   });
   await job.changeState("down");
-  await made.later();
-  const [{ id }] = (await made.readAlerts()) as [Json];
+  await pager.later();
+  const [{ id }] = (await pager.readAlerts()) as [Json];
   const [received] = hook.alerts();
   const path = String(received?.data.acknowledgeUrl).replace(origin, "");
   const token = path.replace("/a/", "");
-  const get = (to = path) => made.stranger("GET", to);
-  const post = (to = path) => made.stranger("POST", to);
-  const readAlert = () => made.readAlert(id);
+  const get = (to = path) => pager.stranger("GET", to);
+  const post = (to = path) => pager.stranger("POST", to);
+  const readAlert = () => pager.readAlert(id);
   const { target } = parseToken(token) as { target: LinkTarget };
   return {
-    ...made,
+    ...pager,
     hook,
     job,
     id: id as string,
@@ -48,8 +48,10 @@ async function createWorld() {
 
 const invalidTitle = '<h1 dir="auto">This link is no longer valid</h1>';
 
-async function expectInvalid(answer: Promise<{ status: number; text: string; headers: Headers }>) {
-  const { status, text, headers } = await answer;
+async function expectInvalid(
+  response: Promise<{ status: number; text: string; headers: Headers }>,
+) {
+  const { status, text, headers } = await response;
   expect([status, text.includes(invalidTitle)]).toEqual([404, true]);
   expect(text).not.toContain("<button>");
   expect(text).not.toContain("A &amp;");
@@ -116,8 +118,8 @@ describe("the link in a message", () => {
   test("can be used again and at the same time without a further effect", async () => {
     const { hook, post, readOne } = await createWorld();
     await using _ = hook;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post()));
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const responses = await Promise.all(Array.from({ length: 8 }, () => post()));
+    expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
     await post();
     const alert = await readOne();
     expect(alert.acknowledgments).toHaveLength(1);
@@ -245,10 +247,10 @@ describe("a link is no longer valid", () => {
       String(buildAcknowledgeUrl(appliance.vault, "", { ...target, ...changes }, linkKey));
     expect((await get(sign({}))).status).toBe(200);
     const other = await channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
-    const signature = (path: string) => Buffer.from(path.slice(3), "base64url").subarray(48);
+    const buildSignature = (path: string) => Buffer.from(path.slice(3), "base64url").subarray(48);
     const swap = (path: string, from: string) => {
       const ids = Buffer.from(path.slice(3), "base64url").subarray(0, 48);
-      return `/a/${Buffer.concat([ids, signature(from)]).toString("base64url")}`;
+      return `/a/${Buffer.concat([ids, buildSignature(from)]).toString("base64url")}`;
     };
     const foreign = [
       sign({}, "another key"),
@@ -288,28 +290,28 @@ describe("a link is no longer valid", () => {
 
 describe("messages", () => {
   test("have one link per alert and channel, also in a digest; recoveries and tests have none", async () => {
-    const made = await createPager();
-    await using first = await made.inbox({ name: "First" });
-    await using second = await made.inbox({ name: "Second" });
+    const pager = await createPager();
+    await using first = await pager.inbox({ name: "First" });
+    await using second = await pager.inbox({ name: "Second" });
     const jobs = [];
     for (const name of ["A", "B"])
-      jobs.push(await made.createWatchedJob([first, second], { name }));
+      jobs.push(await pager.createWatchedJob([first, second], { name }));
     for (const job of jobs) await job.changeState("down");
-    await made.later();
+    await pager.later();
     expect(first.received().map(({ type }) => type)).toEqual(["digest"]);
     const urls = [...first.alerts(), ...second.alerts()].map(({ data }) => data.acknowledgeUrl);
     expect(new Set(urls).size).toBe(4);
     const path = String(urls[3]).replace(origin, "");
-    expect((await made.stranger("POST", path)).text).toContain("Acknowledged by Second.");
-    const states = (await made.readAlerts()).map(({ title, status }: Json) => [title, status]);
+    expect((await pager.stranger("POST", path)).text).toContain("Acknowledged by Second.");
+    const states = (await pager.readAlerts()).map(({ title, status }: Json) => [title, status]);
     expect(states).toEqual([
       ["A is down", "open"],
       ["B is down", "acknowledged"],
     ]);
     const before = first.alerts().length;
     for (const job of jobs) await job.changeState("up");
-    await made.later();
-    await made.api("POST", `/api/v1/alert-channels/${first.id}/test`);
+    await pager.later();
+    await pager.api("POST", `/api/v1/alert-channels/${first.id}/test`);
     const later = first.alerts().slice(before);
     expect(later.map(({ type }) => type)).toEqual(["monitor.up", "monitor.up", "test"]);
     expect(later.filter(({ data }) => "acknowledgeUrl" in data)).toEqual([]);

@@ -9,10 +9,10 @@ const summarize = ({ type, status, resolvedBecause }: Json) =>
 
 /** A push monitor that is up, without any channel. */
 async function createWorld() {
-  const made = await createPager();
-  const job = await made.createWatchedJob([], { name: "A", degradedAfterMs: 100 });
-  const list = async (query = "") => (await made.readAlerts(query)).map(summarize);
-  return { ...made, job, list };
+  const pager = await createPager();
+  const job = await pager.createWatchedJob([], { name: "A", degradedAfterMs: 100 });
+  const list = async (query = "") => (await pager.readAlerts(query)).map(summarize);
+  return { ...pager, job, list };
 }
 
 describe("an alert", () => {
@@ -69,16 +69,16 @@ describe("an alert", () => {
   });
 
   test("has the id of its first message, and is found by each of its messages", async () => {
-    const made = await createWorld();
-    await using hook = await made.inbox();
-    await using broken = await made.inbox({ name: "Broken" }, replyWith(410));
-    await made.job.change({ alertChannelIds: [hook.id, broken.id] });
-    await made.job.changeState("down");
-    await made.later();
-    await made.job.changeState("up");
-    await made.later();
+    const world = await createWorld();
+    await using hook = await world.inbox();
+    await using broken = await world.inbox({ name: "Broken" }, replyWith(410));
+    await world.job.change({ alertChannelIds: [hook.id, broken.id] });
+    await world.job.changeState("down");
+    await world.later();
+    await world.job.changeState("up");
+    await world.later();
     const ids = hook.alerts().map(({ data }) => data.alertId);
-    const [first, last] = await Promise.all([ids[0], ids.at(-1)].map(made.readAlert));
+    const [first, last] = await Promise.all([ids[0], ids.at(-1)].map(world.readAlert));
     expect(first).toEqual(last);
     expect(first.id).toBe(ids[0]);
     expect(new Set(first.deliveries.map(({ channelId }: Json) => channelId))).toEqual(
@@ -137,21 +137,21 @@ describe("an alert", () => {
   });
 
   test("exists for incidents and failing channels", async () => {
-    const made = await createWorld();
-    await using other = await made.inbox();
-    await using broken = await made.inbox({ name: "Broken" }, replyWith(410));
-    const { json } = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-    await made.deliverTwiceAfter(10);
-    expect(await made.readAlerts()).toMatchObject([
+    const world = await createWorld();
+    await using other = await world.inbox();
+    await using broken = await world.inbox({ name: "Broken" }, replyWith(410));
+    const { json } = await world.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    await world.deliverTwiceAfter(10);
+    expect(await world.readAlerts()).toMatchObject([
       { title: "Incident: Slow", subject: { type: "incident", id: json.data.id } },
       { type: "channel.failed", subject: { type: "channel", id: broken.id } },
     ]);
     broken.setReply(replyWith());
-    await made.api("POST", `/api/v1/alert-channels/${broken.id}/test`);
+    await world.api("POST", `/api/v1/alert-channels/${broken.id}/test`);
     const body = { status: "resolved", message: "Solved." };
-    await made.api("PATCH", `/api/v1/incidents/${json.data.id}`, { body });
-    await made.later();
-    expect(await made.list()).toEqual([
+    await world.api("PATCH", `/api/v1/incidents/${json.data.id}`, { body });
+    await world.later();
+    expect(await world.list()).toEqual([
       "incident.opened resolved recovered",
       "channel.failed resolved recovered",
     ]);
@@ -202,12 +202,12 @@ test("an alert outlives the name of its monitor", async () => {
 });
 
 test("a test message has no alert, but can be read by its id", async () => {
-  const made = await createWorld();
-  await using hook = await made.inbox();
-  const { json } = await made.api("POST", `/api/v1/alert-channels/${hook.id}/test`);
-  expect(await made.readAlerts()).toEqual([]);
+  const world = await createWorld();
+  await using hook = await world.inbox();
+  const { json } = await world.api("POST", `/api/v1/alert-channels/${hook.id}/test`);
+  expect(await world.readAlerts()).toEqual([]);
   const [id] = json.data.alertIds;
-  expect(await made.readAlert(id)).toMatchObject({
+  expect(await world.readAlert(id)).toMatchObject({
     id,
     type: "test",
     status: "resolved",

@@ -22,12 +22,12 @@ async function createOnCallWorld() {
   });
   const schedule = json.data;
   const own = `${path}/${schedule.id}`;
-  const shifts = async (from: string, until: string) =>
+  const readShifts = async (from: string, until: string) =>
     (await api("GET", `${own}/shifts?from=${from}&until=${until}`)).json.data.map(
       (shift: { startsAt: string; personName: string | null }) =>
         `${shift.startsAt.slice(5, 16)} ${shift.personName}`,
     );
-  return { appliance, api, ours, theirs, ann, ben, schedule, own, shifts };
+  return { appliance, api, ours, theirs, ann, ben, schedule, own, readShifts };
 }
 
 test("a schedule names who is on call now, at a time, and next", async () => {
@@ -54,7 +54,7 @@ test("a schedule names who is on call now, at a time, and next", async () => {
 });
 
 test("an override puts a person on call from now on, and its removal ends that", async () => {
-  const { api, own, ben, shifts } = await createOnCallWorld();
+  const { api, own, ben, readShifts } = await createOnCallWorld();
   const body = {
     personId: ben.id,
     // A phone whose clock is slow.
@@ -64,21 +64,25 @@ test("an override puts a person on call from now on, and its removal ends that",
   const { status, json } = await api("POST", `${own}/overrides`, { body });
   expect([status, json.data.startsAt]).toEqual([201, "2026-11-30T11:00:00.000Z"]);
   const span = ["2026-11-30T08:00:00Z", "2026-12-01T00:00:00Z"] as const;
-  expect(await shifts(...span)).toEqual(["11-30T08:00 Ann", "11-30T11:00 Ben", "11-30T13:00 Ann"]);
+  expect(await readShifts(...span)).toEqual([
+    "11-30T08:00 Ann",
+    "11-30T11:00 Ben",
+    "11-30T13:00 Ann",
+  ]);
   const listed = await api("GET", `${own}/overrides`);
   expect(listed.json.data).toEqual([json.data]);
   await api("DELETE", `${own}/overrides/${json.data.id}`);
-  expect(await shifts(...span)).toEqual(["11-30T08:00 Ann"]);
+  expect(await readShifts(...span)).toEqual(["11-30T08:00 Ann"]);
   expect((await api("DELETE", `${own}/overrides/${json.data.id}`)).status).toBe(404);
 });
 
 test("a swap exchanges two shifts, and is rejected where nobody or several people are on call", async () => {
-  const { api, own, shifts } = await createOnCallWorld();
+  const { api, own, readShifts } = await createOnCallWorld();
   const first = { startsAt: "2026-12-05T00:00:00Z", endsAt: "2026-12-06T00:00:00Z" };
   const second = { startsAt: "2026-12-08T00:00:00Z", endsAt: "2026-12-09T00:00:00Z" };
   const swap = (body: object) => api("POST", `${own}/swaps`, { body });
   expect((await swap({ first, second })).status).toBe(201);
-  expect(await shifts("2026-12-04T00:00:00Z", "2026-12-10T00:00:00Z")).toEqual([
+  expect(await readShifts("2026-12-04T00:00:00Z", "2026-12-10T00:00:00Z")).toEqual([
     "12-04T00:00 Ann",
     "12-05T00:00 Ben",
     "12-06T00:00 Ann",

@@ -117,7 +117,7 @@ const alarm = {
   AlarmArn: "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:HighCPU",
   OldStateValue: "OK",
 };
-const notification = (message: object | string, subject = "ALARM: HighCPU") => ({
+const buildNotification = (message: object | string, subject = "ALARM: HighCPU") => ({
   Type: "Notification",
   MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
   TopicArn: "arn:aws:sns:eu-central-1:123456789012:alarms",
@@ -424,7 +424,7 @@ const cases: Case[] = [
   {
     name: "an alarm of CloudWatch",
     type: "aws-sns",
-    body: notification(alarm),
+    body: buildNotification(alarm),
     expected: [
       {
         key: "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:HighCPU",
@@ -437,19 +437,19 @@ const cases: Case[] = [
   {
     name: "the end of an alarm of CloudWatch",
     type: "aws-sns",
-    body: notification({ ...alarm, NewStateValue: "OK" }),
+    body: buildNotification({ ...alarm, NewStateValue: "OK" }),
     expected: [{ status: "resolved" }],
   },
   {
     name: "an alarm of CloudWatch without data",
     type: "aws-sns",
-    body: notification({ ...alarm, NewStateValue: "INSUFFICIENT_DATA" }),
+    body: buildNotification({ ...alarm, NewStateValue: "INSUFFICIENT_DATA" }),
     expected: [],
   },
   {
     name: "any other message of SNS",
     type: "aws-sns",
-    body: notification("The build failed.\nSee the log.", "Build"),
+    body: buildNotification("The build failed.\nSee the log.", "Build"),
     expected: [{ key: "Build", status: "open", title: "Build" }],
   },
   {

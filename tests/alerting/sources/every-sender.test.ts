@@ -75,14 +75,14 @@ async function createReceiver(world: Pager, { receiver, fields }: Sender, channe
     receiver === "job"
       ? null
       : await createApiKey(world.ours.scope, { name: "Jobs", scope: "ping", expiresInMs: null });
-  const rows = (table: string) =>
+  const buildRows = (table: string) =>
     `count(*) as found from ${table} where monitor_key = (select key from monitor_states where monitor_id = ?)`;
   return {
     id,
     token: key === null ? path.slice("/push/".length) : `${key.key}/${slug}`,
     countStored: () => {
       const [reports, results] = ["push_reports", "heartbeats"].map((table) =>
-        count(world, rows(table), id),
+        count(world, buildRows(table), id),
       );
       expect(results).toBe(reports as number);
       return results as number;

@@ -19,7 +19,8 @@ const firing = (key: string, more: object = {}) => ({
   fingerprint: key,
   ...more,
 });
-const resolved = (key: string, more: object = {}) => firing(key, { status: "resolved", ...more });
+const setUpResolved = (key: string, more: object = {}) =>
+  firing(key, { status: "resolved", ...more });
 
 async function createWorld() {
   const pager = await createPager();
@@ -76,7 +77,7 @@ describe("an alert of another tool", () => {
       status: "open",
       priority: "normal",
     });
-    await send(group(resolved("a")));
+    await send(group(setUpResolved("a")));
     await later();
     expect(await readAlert(first?.["id"] as string)).toMatchObject({
       status: "resolved",
@@ -107,7 +108,7 @@ describe("an alert of another tool", () => {
     // More than fits into one message.
     const keys = Array.from({ length: 30 }, (_, index) => `${index} ${"x".repeat(1_000)}`);
     await send(group(...keys.map((key) => firing(key))));
-    await send(group(resolved(keys[0] ?? "")));
+    await send(group(setUpResolved(keys[0] ?? "")));
     await later();
     await later();
     const [failed, ...arrived] = slow.received();
@@ -130,7 +131,7 @@ describe("an alert of another tool", () => {
     });
     for (let round = 0; round < rounds; round++) {
       await send(group(firing("a", startOf(round))));
-      expect((await send(group(resolved("a", startOf(round))))).status).toBe(200);
+      expect((await send(group(setUpResolved("a", startOf(round))))).status).toBe(200);
     }
     expect(await listLog(id)).toHaveLength(100);
     await later();
@@ -149,8 +150,8 @@ describe("an alert of another tool", () => {
     const again = { startsAt: "2026-11-20T10:30:00Z" };
     await send(group(firing("a")));
     await send(group(firing("a", again)));
-    expect((await send(group(resolved("a")))).json).toMatchObject({ resolved: 0 });
-    expect((await send(group(resolved("a", again)))).json).toMatchObject({ resolved: 1 });
+    expect((await send(group(setUpResolved("a")))).json).toMatchObject({ resolved: 0 });
+    expect((await send(group(setUpResolved("a", again)))).json).toMatchObject({ resolved: 1 });
   });
 
   test("a more urgent report notifies again; another text only changes the alert", async () => {
@@ -286,20 +287,23 @@ describe("an alert of another tool", () => {
     const { send, id } = await createSource({ incidentSeverity: "major" });
     await send(group(firing("a")));
     await later();
-    const incidents = async (): Promise<Json[]> =>
+    const readIncidents = async (): Promise<Json[]> =>
       (await api("GET", "/api/v1/incidents")).json.data;
-    expect(await incidents()).toMatchObject([
+    expect(await readIncidents()).toMatchObject([
       { title: "Disk a is full", severity: "major", status: "investigating", public: false },
     ]);
     expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened"]);
     expect(other.alerts().map(({ type }) => type)).toEqual(["incident.opened"]);
-    await send(group(resolved("a")));
+    await send(group(setUpResolved("a")));
     await later();
-    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    expect(await readIncidents()).toMatchObject([{ status: "resolved" }]);
     await send(group(firing("a", { startsAt: "2026-11-20T12:00:00Z" })));
-    expect((await incidents()).map(({ status }) => status)).toEqual(["investigating", "resolved"]);
+    expect((await readIncidents()).map(({ status }) => status)).toEqual([
+      "investigating",
+      "resolved",
+    ]);
     expect((await api("DELETE", `${path}/${id}`)).status).toBe(200);
-    expect((await incidents()).map(({ status }) => status)).toEqual(["resolved", "resolved"]);
+    expect((await readIncidents()).map(({ status }) => status)).toEqual(["resolved", "resolved"]);
   });
 
   test("has the priority of the source, if that has one", async () => {
@@ -480,12 +484,12 @@ describe("requests", () => {
   test("beyond the open alerts of a source are rejected, and others go on", async () => {
     const { createSource } = await createWorld();
     const { send } = await createSource({ alertChannelIds: [] });
-    const keys = (from: number, count: number) =>
+    const buildKeys = (from: number, count: number) =>
       group(...Array.from({ length: count }, (_, index) => firing(`${from + index}`)));
     for (let from = 0; from < sourceBounds.openAlerts.value; from += 1_000)
-      expect((await send(keys(from, 1_000))).status).toBe(200);
-    expect((await send(keys(9_000, 1))).status).toBe(429);
-    expect((await send(group(resolved("1"), firing("9001")))).status).toBe(200);
+      expect((await send(buildKeys(from, 1_000))).status).toBe(200);
+    expect((await send(buildKeys(9_000, 1))).status).toBe(429);
+    expect((await send(group(setUpResolved("1"), firing("9001")))).status).toBe(200);
   }, 30_000);
 
   test("that are equal and in a row are one entry of the log for an hour", async () => {
@@ -497,7 +501,7 @@ describe("requests", () => {
     await Promise.all([send(firingGroup), send(firingGroup)]);
     await send(group(firing("b")));
     await send(firingGroup);
-    const shown = async () =>
+    const readShown = async () =>
       (await listLog(id)).map(({ outcome, count, lastAt }) => [outcome, count, lastAt]);
     const unchanged = "It changed no alert.";
     const single = [unchanged, 1, null];
@@ -507,19 +511,19 @@ describe("requests", () => {
       [unchanged, 21, new Date(time.now).toISOString()],
       ["Opened 1 alert.", 1, null],
     ];
-    expect(await shown()).toEqual(entries);
+    expect(await readShown()).toEqual(entries);
     const [newest] = await listLog(id);
     await api("POST", `${path}/${id}/requests/${newest?.["id"]}/replay`);
     await send(firingGroup);
     time.now += 3_600_000;
     await send(firingGroup);
-    expect(await shown()).toEqual([single, single, single, ...entries]);
+    expect(await readShown()).toEqual([single, single, single, ...entries]);
     const { json } = await api("GET", `${path}/${id}`);
     expect(json.data.lastRequestAt).toBe(new Date(time.now).toISOString());
     // Another node has removed the entry.
     await store.atomic([{ text: "delete from alert_source_requests", parameters: [] }]);
     await send(firingGroup);
-    expect(await shown()).toEqual([single]);
+    expect(await readShown()).toEqual([single]);
   });
 
   test("the log of a source is bounded", async () => {

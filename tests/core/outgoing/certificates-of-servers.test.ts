@@ -45,7 +45,12 @@ const byOldExpired = issueCertificate(inter, oldRoot, { isAuthority, from: -50, 
 const leafPem = issueCertificate(leaf, inter, { names });
 
 /** Findings for a server that sends `chain` and a client that trusts `authorities`. */
-async function found(chain: string[], authorities: string, subject = leaf, fields: object = {}) {
+async function findOutcome(
+  chain: string[],
+  authorities: string,
+  subject = leaf,
+  fields: object = {},
+) {
   await using server = await sending(subject, ...chain);
   return await runCheckOfType(
     "tls",
@@ -65,11 +70,13 @@ describe("a path to a trusted authority", () => {
       [leafPem, byOld, byNew],
       [leafPem, byOld, issueRoot(oldRoot, { from: -50, to: -1 }), byNew],
     ])
-      expect(await found(chain, newRootPem)).toMatchObject({ status: "up" });
+      expect(await findOutcome(chain, newRootPem)).toMatchObject({ status: "up" });
     const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
-    expect(await found([leafPem, byOld, byNew], `${expiredRoot}${newRootPem}`)).toMatchObject({
-      status: "up",
-    });
+    expect(await findOutcome([leafPem, byOld, byNew], `${expiredRoot}${newRootPem}`)).toMatchObject(
+      {
+        status: "up",
+      },
+    );
   });
 
   test("is rejected if one of its certificates is invalid", async () => {
@@ -100,19 +107,19 @@ describe("a path to a trusted authority", () => {
       [issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] }), byNew],
     ];
     for (const [index, [sent, between]] of bad.entries()) {
-      const outcome = await found([sent, byOld, between], newRootPem);
+      const outcome = await findOutcome([sent, byOld, between], newRootPem);
       expect([index, outcome.status]).toEqual([index, "down"]);
     }
     const deep = createParty("deep");
     const deeper = issueCertificate(deep, inter, { isAuthority });
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const below = issueCertificate(leaf, deep, { names });
-    expect((await found([below, deeper, byOld, limited], newRootPem)).status).toBe("down");
-    expect((await found([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
+    expect((await findOutcome([below, deeper, byOld, limited], newRootPem)).status).toBe("down");
+    expect((await findOutcome([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
   });
 
   test("is rejected with the reason if a certificate is not meant for its use", async () => {
-    const foundBy = async (chain: string[]) => (await found(chain, newRootPem)).message;
+    const foundBy = async (chain: string[]) => (await findOutcome(chain, newRootPem)).message;
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
     const client = issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] });
     expect(await foundBy([client, byNew])).toBe(wrongUse);
@@ -129,20 +136,20 @@ describe("a path to a trusted authority", () => {
   });
 
   test("ends at an intermediate certificate that the organization trusts", async () => {
-    expect(await found([leafPem], byNew)).toMatchObject({ status: "up" });
-    expect(await found([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
-    expect((await found([leafPem, byOld], issueRoot(createParty("other")))).message).toMatch(
+    expect(await findOutcome([leafPem], byNew)).toMatchObject({ status: "up" });
+    expect(await findOutcome([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
+    expect((await findOutcome([leafPem, byOld], issueRoot(createParty("other")))).message).toMatch(
       untrusted,
     );
   });
 
   test("with an expired authority names that authority", async () => {
     const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
-    expect((await found([leafPem, byOld], expiredRoot)).message).toBe(
+    expect((await findOutcome([leafPem, byOld], expiredRoot)).message).toBe(
       "A certificate between this one and its authority, or the authority's own, has expired.",
     );
     const expiredLeaf = issueCertificate(leaf, inter, { names, from: -9, to: -1 });
-    expect((await found([expiredLeaf, byNew], newRootPem)).message).toBe(
+    expect((await findOutcome([expiredLeaf, byNew], newRootPem)).message).toBe(
       "The certificate has expired.",
     );
   });
@@ -166,22 +173,22 @@ describe("the first expiry on the path", () => {
     const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
     const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
     const says = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
-    expect(await found([leafPem, soon], newRootPem)).toMatchObject({
+    expect(await findOutcome([leafPem, soon], newRootPem)).toMatchObject({
       status: "degraded",
       message: says("An intermediate certificate expires in 2 days"),
       certificateExpiresAt: new X509Certificate(soon).validToDate.toISOString(),
     });
     const shortRoot = issueRoot(newRoot, { to: 5.5 });
-    expect(await found([leafPem, byNew], shortRoot)).toMatchObject({
+    expect(await findOutcome([leafPem, byNew], shortRoot)).toMatchObject({
       status: "degraded",
       message: says("The authority's own certificate expires in 5 days"),
     });
-    expect(await found([leafPem, byNew], newRootPem)).toMatchObject({
+    expect(await findOutcome([leafPem, byNew], newRootPem)).toMatchObject({
       status: "up",
       message: says("The certificate is valid\\. An intermediate certificate expires before it"),
     });
     const longer = issueCertificate(inter, newRoot, { isAuthority, to: 500 });
-    expect(await found([leafPem, longer], newRootPem)).toMatchObject({
+    expect(await findOutcome([leafPem, longer], newRootPem)).toMatchObject({
       status: "up",
       message: expect.stringMatching(/^The certificate is valid until/),
     });
@@ -193,7 +200,7 @@ describe("the first expiry on the path", () => {
       [leafPem, soon, byNew],
       [leafPem, byNew, soon],
     ])
-      expect(await found(chain, `${oldRootPem}${newRootPem}`)).toMatchObject({
+      expect(await findOutcome(chain, `${oldRootPem}${newRootPem}`)).toMatchObject({
         status: "up",
         certificateExpiresAt: new X509Certificate(byNew).validToDate.toISOString(),
       });
@@ -210,10 +217,10 @@ describe("the first expiry on the path", () => {
 });
 
 describe("the names of a certificate", () => {
-  const judged = async (serverName: string, own: readonly string[], common = "leaf") => {
+  const judge = async (serverName: string, own: readonly string[], common = "leaf") => {
     const subject = { ...leaf, name: common };
     const chain = [issueCertificate(subject, newRoot, { names: own })];
-    const outcome = await found(chain, newRootPem, subject, { serverName });
+    const outcome = await findOutcome(chain, newRootPem, subject, { serverName });
     return outcome.status === "up" ? "up" : outcome.message;
   };
   const other = "The certificate is for another name.";
@@ -238,12 +245,12 @@ describe("the names of a certificate", () => {
       ["日本.example", ["xn--wgv71a.example"], "up"],
     ];
     for (const [name, own, message] of cases)
-      expect([name, own, await judged(name, own)]).toEqual([name, own, message]);
+      expect([name, own, await judge(name, own)]).toEqual([name, own, message]);
   });
 
   test("do not include the common name", async () => {
     for (const own of [[], ["127.0.0.1"], ["other.example"]])
-      expect(await judged("shop.example", own, "shop.example")).toBe(
+      expect(await judge("shop.example", own, "shop.example")).toBe(
         "The certificate has this name only as its common name, which no longer counts: it must be a subject alternative name.",
       );
   });

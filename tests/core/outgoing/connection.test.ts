@@ -71,12 +71,12 @@ describe("a connection", () => {
     });
     const connection = await dial([first], server.port, context);
     let early = "";
-    const told = Promise.withResolvers<void>();
+    const message = Promise.withResolvers<void>();
     const reading = connection.read((chunk) => {
       early += chunk.toString();
-      told.resolve();
+      message.resolve();
     });
-    await told.promise;
+    await message.promise;
     expect(early).toBe("early ");
     connection.write("go on");
     await reading;

@@ -100,8 +100,8 @@ const calledIn = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target")
 /** Fields of the first connection of a check. */
 const isFirst = ({ field }: Way) => !field.startsWith("steps[");
 
-async function refusal(made: TestSetUp, path: string, method: string, body: object) {
-  const { status, json } = await made.api(method, path, { body });
+async function readRejection(appliance: TestSetUp, path: string, method: string, body: object) {
+  const { status, json } = await appliance.api(method, path, { body });
   return [status, json.error?.details?.[0]];
 }
 
@@ -109,34 +109,38 @@ const shared = "is this machine itself, which several organizations share";
 const sharedIssue = `must not be connected to: this address ${shared} (see --allow-target)`;
 
 describe("while two organizations share the machine, a loopback address is rejected in", () => {
-  const found = (path: string) => [422, { path, message: sharedIssue }];
+  const findOutcome = (path: string) => [422, { path, message: sharedIssue }];
 
   test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
-    const made = await createDashboard({ isShared: () => true });
-    expect(await refusal(made, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80))).toEqual(
-      found(way.field),
-    );
+    const dashboard = await createDashboard({ isShared: () => true });
+    expect(
+      await readRejection(dashboard, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80)),
+    ).toEqual(findOutcome(way.field));
   });
 
   test.each(channelWays.map((way) => [way.what, way] as const))("a channel: %s", async (_, way) => {
-    const made = await createDashboard({ isShared: () => true });
+    const dashboard = await createDashboard({ isShared: () => true });
     const body = way.body("127.0.0.1", 80);
-    expect(await refusal(made, "/api/v1/alert-channels", "POST", body)).toEqual(found(way.field));
+    expect(await readRejection(dashboard, "/api/v1/alert-channels", "POST", body)).toEqual(
+      findOutcome(way.field),
+    );
   });
 
   test("the mail server, a subscriber's webhook and a test send", async () => {
-    const made = await createDashboard({ isShared: () => true });
-    const { page } = await signInMember(made, "admin");
+    const dashboard = await createDashboard({ isShared: () => true });
+    const { page } = await signInMember(dashboard, "admin");
     const smtp = { host: "127.0.0.1", port: 25, from: "status@team.example", tls: "none" };
-    expect(await refusal(made, "/api/v1/settings", "PATCH", { smtp })).toEqual(found("smtp.host"));
+    expect(await readRejection(dashboard, "/api/v1/settings", "PATCH", { smtp })).toEqual(
+      findOutcome("smtp.host"),
+    );
     const mail = await page("POST", "/dashboard/settings/test-mail", {
       body: { to: "ann@team.example", smtp },
     });
     expect([mail.status, mail.json.error.details[0].path]).toEqual([422, "smtp.host"]);
-    const pages = (await made.api("GET", "/api/v1/status-pages")).json.data;
+    const pages = (await dashboard.api("GET", "/api/v1/status-pages")).json.data;
     const subscriber = { type: "webhook", url: "http://127.0.0.1:80/" };
     const path = `/api/v1/status-pages/${pages[0].id}/subscribers`;
-    expect(await refusal(made, path, "POST", subscriber)).toEqual(found("url"));
+    expect(await readRejection(dashboard, path, "POST", subscriber)).toEqual(findOutcome("url"));
     const tried = await page("POST", "/dashboard/monitors/try", {
       body: { type: "http", name: "Sink", url: "http://127.0.0.1/" },
     });
@@ -145,14 +149,19 @@ describe("while two organizations share the machine, a loopback address is rejec
 });
 
 /** Outcome of a monitor's check or a channel's test that connects to this host. */
-async function reached(made: TestSetUp, way: Way, host: string, port: number): Promise<string> {
+async function reached(
+  appliance: TestSetUp,
+  way: Way,
+  host: string,
+  port: number,
+): Promise<string> {
   const isMonitor = monitorWays.includes(way);
   const path = isMonitor ? "/api/v1/monitors" : "/api/v1/alert-channels";
   const body = way.body(host, port);
-  const { status, json, text } = await made.api("POST", path, { body });
+  const { status, json, text } = await appliance.api("POST", path, { body });
   expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
   const act = `${path}/${json.data.id}/${isMonitor ? "check" : "test"}`;
-  const done = (await made.api("POST", act)).json.data;
+  const done = (await appliance.api("POST", act)).json.data;
   // A check of several steps names the step.
   return isMonitor ? done.message.replace(/^[^:]+: (?=Blocked)/, "") : done.attempts[0].message;
 }
@@ -164,9 +173,9 @@ describe("a name that resolves to loopback is rejected at each connection, and n
       .map((way) => [way.what, way] as const),
   )("%s", async (_, way) => {
     await using sink = await startTarget();
-    const made = await createDashboard({ isShared: () => true });
+    const dashboard = await createDashboard({ isShared: () => true });
     const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
-    expect(await reached(made, way, "localhost", sink.port)).toBe(
+    expect(await reached(dashboard, way, "localhost", sink.port)).toBe(
       `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
     );
     expect(sink.connections()).toBe(0);
@@ -179,9 +188,10 @@ describe("a target in --deny-target is rejected", () => {
   test.each([...monitorWays, ...channelWays].map((way) => [way.what, way] as const))(
     "when it is saved: %s",
     async (_, way) => {
-      const made = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
+      const dashboard = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
       const path = monitorWays.includes(way) ? "/api/v1/monitors" : "/api/v1/alert-channels";
-      const issue = async (host: string) => refusal(made, path, "POST", way.body(host, 80));
+      const issue = async (host: string) =>
+        readRejection(dashboard, path, "POST", way.body(host, 80));
       expect(await issue("10.0.5.7")).toEqual([
         422,
         { path: way.field, message: `must not be connected to: this address ${denied}` },
@@ -202,8 +212,8 @@ describe("a target in --deny-target is rejected", () => {
       .map((way) => [way.what, way] as const),
   )("when a name resolves to it: %s", async (_, way) => {
     await using sink = await startTarget();
-    const made = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
-    expect(await reached(made, way, "localhost", sink.port)).toBe(
+    const dashboard = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
+    expect(await reached(dashboard, way, "localhost", sink.port)).toBe(
       `Blocked: the ${calledIn(way)} ${denied}.`,
     );
     expect(sink.connections()).toBe(0);
@@ -213,18 +223,18 @@ describe("a target in --deny-target is rejected", () => {
 test("once the machine is shared, stored loopback targets are rejected: a mail server, a webhook", async () => {
   await using sink = await startTarget();
   let isShared = false;
-  await using made = await createPublisher({}, { allowTarget: [], isShared: () => isShared });
-  await made.added({ type: "webhook", url: `http://127.0.0.1:${sink.port}/` });
-  await made.mailbox();
+  await using publisher = await createPublisher({}, { allowTarget: [], isShared: () => isShared });
+  await publisher.added({ type: "webhook", url: `http://127.0.0.1:${sink.port}/` });
+  await publisher.mailbox();
   const announced = async () => {
-    await made.api("POST", "/api/v1/incidents", { body: { title: "Checkout fails" } });
-    await made.send();
-    return [sink.connections(), made.mails.length];
+    await publisher.api("POST", "/api/v1/incidents", { body: { title: "Checkout fails" } });
+    await publisher.send();
+    return [sink.connections(), publisher.mails.length];
   };
   expect(await announced()).toEqual([1, 1]);
   isShared = true;
   expect(await announced()).toEqual([1, 1]);
   const tried =
     "SELECT count(*) AS n FROM delivery_attempts WHERE message LIKE '%several organizations%'";
-  expect(made.database.query(tried).get()).toEqual({ n: 2 });
+  expect(publisher.database.query(tried).get()).toEqual({ n: 2 });
 });

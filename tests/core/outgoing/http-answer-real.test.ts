@@ -28,9 +28,9 @@ describe("responses of a real server are read like other clients read them:", ()
   for (const [name, handler] of Object.entries(handlers))
     for (const method of ["GET", "HEAD", "POST"])
       test(`${name}, to ${method}`, async () => {
-        const server = createServer((asked, response) => {
+        const server = createServer((request, response) => {
           response.sendDate = false;
-          handler(asked, response);
+          handler(request, response);
         });
         await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
         const { port } = server.address() as AddressInfo;
@@ -50,12 +50,12 @@ describe("responses of a real server are read like other clients read them:", ()
               "Connection: close",
             ),
           );
-          const answer = await answering;
+          const response = await answering;
           const pieces: Buffer[] = [];
-          await answer.read((chunk) => void pieces.push(chunk));
-          const other = await asked(port, method);
-          expect(answer.status).toBe(other.status);
-          expect(Object.fromEntries(answer.headers)).toEqual(other.headers);
+          await response.read((chunk) => void pieces.push(chunk));
+          const other = await requestParts(port, method);
+          expect(response.status).toBe(other.status);
+          expect(Object.fromEntries(response.headers)).toEqual(other.headers);
           expect(Buffer.concat(pieces).equals(other.body)).toBe(true);
         } finally {
           ending.abort();
@@ -64,7 +64,7 @@ describe("responses of a real server are read like other clients read them:", ()
         }
       });
 
-  function asked(port: number, method: string) {
+  function requestParts(port: number, method: string) {
     const { promise, resolve, reject } = Promise.withResolvers<{
       status: number;
       headers: Record<string, string>;

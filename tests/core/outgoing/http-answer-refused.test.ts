@@ -47,15 +47,17 @@ describe("invalid HTTP is rejected", () => {
   for (const [name, bytes] of Object.entries(invalid))
     test(name, async () => {
       const { connection, state, ending, arrive } = createLine();
-      const reading = readHttpResponse(connection, "GET").then((answer) => answer.read(() => {}));
-      const told = reading.then(
+      const reading = readHttpResponse(connection, "GET").then((response) =>
+        response.read(() => {}),
+      );
+      const message = reading.then(
         () => "read",
         (error: Error) => error.message,
       );
       arrive(Buffer.from(bytes, "latin1"));
       const closedAtOnce = state.closed;
       ending.resolve();
-      expect([await told, closedAtOnce]).toEqual(["The response is not valid HTTP.", true]);
+      expect([await message, closedAtOnce]).toEqual(["The response is not valid HTTP.", true]);
     });
 
   test("a header longer than 64 KiB, in one field, in many, or without an end", async () => {

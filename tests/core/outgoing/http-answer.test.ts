@@ -225,14 +225,16 @@ describe("a connection that ends too early yields no response", () => {
   test("and one that breaks yields the reason, also within a body that ends with the connection", async () => {
     for (const bytes of ["", "HTTP/1.1 2", `${buildMessageHead("HTTP/1.1 200 OK")}half`]) {
       const { connection, ending, arrive } = createLine();
-      const reading = readHttpResponse(connection, "GET").then((answer) => answer.read(() => {}));
-      const told = reading.then(
+      const reading = readHttpResponse(connection, "GET").then((response) =>
+        response.read(() => {}),
+      );
+      const message = reading.then(
         () => "read",
         (error: Error) => error.message,
       );
       arrive(Buffer.from(bytes));
       ending.reject(new Error("broken"));
-      expect(await told).toBe("broken");
+      expect(await message).toBe("broken");
     }
   });
 });
@@ -248,11 +250,11 @@ test("the memory of received data is released after the reader has used it, not 
   const [first, early, late] = [buildMessageHead("HTTP/1.1 200 OK") + "a", "bc", "d"].map(own);
   if (!first || !early || !late) throw new Error("Three pieces.");
   arrive(first);
-  const answer = await reading;
+  const response = await reading;
   arrive(early);
   expect([first.length, early.length]).not.toContain(0);
   let body = "";
-  void answer.read((chunk) => void (body += chunk.toString("latin1")));
+  void response.read((chunk) => void (body += chunk.toString("latin1")));
   arrive(late);
   expect([body, late.length]).toEqual(["abcd", 0]);
 });

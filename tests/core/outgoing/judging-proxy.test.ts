@@ -5,7 +5,7 @@ import { JudgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
 import { createCheckContext, startListener } from "../../support/check-runs.ts";
 
 /** Behind it all hosts are loopback, except for one that is blocked. */
-async function proxied({ maxBytes = 1_000_000 } = {}) {
+async function startProxied({ maxBytes = 1_000_000 } = {}) {
   const ending = new AbortController();
   const judged: string[] = [];
   const context = createCheckContext(ending);
@@ -64,7 +64,7 @@ const greeted = [5, 0];
 const accepted = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
 const refused = [5, 4, 0, 1, 0, 0, 0, 0, 0, 0];
 const portBytes = (port: number) => [port >> 8, port & 0xff];
-const named = (name: string, port: number, command = 1) => [
+const findByName = (name: string, port: number, command = 1) => [
   5,
   command,
   0,
@@ -75,11 +75,11 @@ const named = (name: string, port: number, command = 1) => [
 ];
 
 test("each address is checked in any notation, and allowed connections are forwarded", async () => {
-  await using made = await proxied();
-  const { proxy, target, judged } = made;
+  await using result = await startProxied();
+  const { proxy, target, judged } = result;
   const { port } = target;
   const requests: [asked: number[], judged: string][] = [
-    [named("shop.test", port), `shop.test ${port}`],
+    [findByName("shop.test", port), `shop.test ${port}`],
     [[5, 1, 0, 1, 192, 0, 2, 7, ...portBytes(port)], `192.0.2.7 ${port}`],
     [
       [5, 1, 0, 4, 0x20, 0x01, 0x0d, 0xb8, ...Array(11).fill(0), 7, ...portBytes(port)],
@@ -98,29 +98,29 @@ test("each address is checked in any notation, and allowed connections are forwa
 });
 
 test("a blocked address is rejected without a connection, and the reason is recorded", async () => {
-  await using made = await proxied();
-  const { proxy, target } = made;
-  const { received } = client(proxy.port, named("blocked.test", target.port));
+  await using result = await startProxied();
+  const { proxy, target } = result;
+  const { received } = client(proxy.port, findByName("blocked.test", target.port));
   expect(Array.from(await received())).toEqual([...greeted, ...refused]);
   expect(proxy.failureOf("blocked.test", target.port)?.message).toBe("Blocked: it is.");
   expect(target.countAccepted()).toBe(0);
 });
 
 test("it only connects: it neither listens nor sends datagrams", async () => {
-  await using made = await proxied();
-  const { proxy, target, judged } = made;
+  await using result = await startProxied();
+  const { proxy, target, judged } = result;
   for (const command of [2, 3]) {
-    const { received } = client(proxy.port, named("shop.test", target.port, command));
+    const { received } = client(proxy.port, findByName("shop.test", target.port, command));
     expect(Array.from(await received())).toEqual(greeted);
   }
   expect([judged, target.countAccepted()]).toEqual([[], 0]);
 });
 
 test("all connections together have a limit of bytes, beyond which the page fails", async () => {
-  await using made = await proxied({ maxBytes: 1024 * 1024 });
-  const { proxy, target } = made;
+  await using result = await startProxied({ maxBytes: 1024 * 1024 });
+  const { proxy, target } = result;
   const all = [1, 2].map(async () => {
-    const { socket, received } = client(proxy.port, named("shop.test", target.port));
+    const { socket, received } = client(proxy.port, findByName("shop.test", target.port));
     await received(12);
     socket.write(Buffer.alloc(1024 * 1024, "x"));
     return (await received()).length;
@@ -131,9 +131,9 @@ test("all connections together have a limit of bytes, beyond which the page fail
 });
 
 test("the end of its check closes all connections on both sides", async () => {
-  await using made = await proxied();
-  const { proxy, target, ending } = made;
-  const { received } = client(proxy.port, named("shop.test", target.port));
+  await using result = await startProxied();
+  const { proxy, target, ending } = result;
+  const { received } = client(proxy.port, findByName("shop.test", target.port));
   await received(12);
   expect(target.countAccepted()).toBe(1);
   ending.abort();
@@ -142,10 +142,10 @@ test("the end of its check closes all connections on both sides", async () => {
 });
 
 test("a page sends at most 8 MiB, whether its target reads it or not", async () => {
-  await using made = await proxied();
-  const { proxy } = made;
+  await using result = await startProxied();
+  const { proxy } = result;
   await using silent = await startListener((socket) => socket.pause());
-  const { socket, received } = client(proxy.port, named("a.test", silent.port));
+  const { socket, received } = client(proxy.port, findByName("a.test", silent.port));
   await received(greeted.length + accepted.length);
   expect(proxy.failureOf("a.test", silent.port)).toBe(null);
   socket.write(Buffer.alloc(9 * 1024 * 1024));

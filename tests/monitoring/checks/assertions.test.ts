@@ -198,10 +198,11 @@ describe("a check evaluates assertions about", () => {
         const down = await runCheckOfType("http", { url, assertions });
         expect(down.status).toBe("down");
         const [, said = ""] =
-          /^HTTP 201 \(Created\), but assertion 2 failed: (.+)\.$/s.exec(down.said ?? "") ?? [];
+          /^HTTP 201 \(Created\), but assertion 2 failed: (.+)\.$/s.exec(down.serverText ?? "") ??
+          [];
         if (typeof received === "string") expect(said).toBe(received);
         else expect(said).toMatch(received);
-        expect(down.message).toBe(`${down.said?.replace(/, received .*/s, "")}.`);
+        expect(down.message).toBe(`${down.serverText?.replace(/, received .*/s, "")}.`);
       }
     });
 
@@ -212,8 +213,8 @@ describe("a check evaluates assertions about", () => {
     );
     const stateOf = async (assertion: Written) => {
       const assertions = [{ source: "json", ...assertion }];
-      const { status, said } = await runCheckOfType("http", { url: site.at(), assertions });
-      return said ?? status;
+      const { status, serverText } = await runCheckOfType("http", { url: site.at(), assertions });
+      return serverText ?? status;
     };
     const id = { path: "$.id" };
     expect(await stateOf({ ...id, op: "equals", value: 2 ** 53 })).toEndWith(
@@ -234,22 +235,24 @@ describe("a check evaluates assertions about", () => {
 
   test("the remaining days of its certificate, if it has one", async () => {
     site.setReply(replyWith(), "/");
-    const said = async (op: string) => {
+    const readText = async (op: string) => {
       const assertions = [{ source: "certificateDays", op }];
-      return (await runCheckOfType("http", { url: site.at(), assertions })).said ?? "holds";
+      return (await runCheckOfType("http", { url: site.at(), assertions })).serverText ?? "holds";
     };
-    expect(await said("notExists")).toBe("holds");
-    expect(await said("exists")).toEndWith("must be there, received nothing.");
+    expect(await readText("notExists")).toBe("holds");
+    expect(await readText("exists")).toEndWith("must be there, received nothing.");
   });
 
   test("several sources and the short forms, which are reported first", async () => {
     site.setReply(replyWith(200, "fine"), "/");
     const assertions = [{ source: "body", op: "equals", value: "other" }];
-    const found = async (fields: object) =>
+    const findOutcome = async (fields: object) =>
       (await runCheckOfType("http", { url: site.at(), assertions, ...fields })).message;
-    expect(await found({ expectedStatus: ["404"] })).toBe("HTTP 200 (OK), expected 404.");
-    expect(await found({ keyword: "none" })).toBe("HTTP 200 (OK), but the keyword is missing.");
-    expect(await found({})).toBe(
+    expect(await findOutcome({ expectedStatus: ["404"] })).toBe("HTTP 200 (OK), expected 404.");
+    expect(await findOutcome({ keyword: "none" })).toBe(
+      "HTTP 200 (OK), but the keyword is missing.",
+    );
+    expect(await findOutcome({})).toBe(
       'HTTP 200 (OK), but assertion 1 failed: the body must be "other".',
     );
     const status = [{ source: "status", op: "equals", value: 404 }];
@@ -261,7 +264,7 @@ describe("a check evaluates assertions about", () => {
 
 describe("the received value in a message", () => {
   const saidOf = async (assertion: Written, value: unknown, fields: object = {}) =>
-    (await issue(assertion, value, fields))?.said?.replace(/.*, received /s, "");
+    (await issue(assertion, value, fields))?.serverText?.replace(/.*, received /s, "");
 
   test("is shortened to its start, on one line", async () => {
     const body = { source: "body", op: "equals", value: "x" } as const;
@@ -306,8 +309,8 @@ describe("the received value in a message", () => {
         { source: "header", path: "X-Echo", op: "equals", value: "none" },
       ]) {
         const fields = { ...secrets, url: site.at("/echo"), assertions: [assertion] };
-        const { status, said } = await runCheckOfType("http", fields);
-        expect([status, said?.replace(/.*received/, "")]).toEqual([
+        const { status, serverText } = await runCheckOfType("http", fields);
+        expect([status, serverText?.replace(/.*received/, "")]).toEqual([
           "down",
           " what may hold a credential and is not shown.",
         ]);
@@ -326,9 +329,9 @@ describe("the received value in a message", () => {
     site.setReply(replyWith(200, canary), "/");
     for (const op of ["equals", "matches", "contains"] as const) {
       const assertions = [{ source: "body", op, value: "x" }];
-      const { message, said } = await runCheckOfType("http", { url: site.at(), assertions });
+      const { message, serverText } = await runCheckOfType("http", { url: site.at(), assertions });
       expect(message).not.toContain(canary);
-      expect(said).toContain(canary);
+      expect(serverText).toContain(canary);
     }
   });
 });

@@ -14,26 +14,26 @@ defineTestWith(
   ["openssl"],
   "an organization's trusted authorities apply to its next check, and to no other organization",
   async () => {
-    const made = await testAppliance();
+    const appliance = await testAppliance();
     await using server = await startSecureListener("good");
     const monitor = { type: "tls", name: "Shop", host: "localhost", port: server.port };
-    const found = async ({ api }: typeof made.ours) => {
+    const findOutcome = async ({ api }: typeof appliance.ours) => {
       const { json } = await api("POST", "/api/v1/monitors", { body: monitor });
       const at = `/api/v1/monitors/${json.data.id}/check`;
       return async () => (await api("POST", at)).json.data.status as string;
     };
-    const ours = await found(made.ours);
-    const theirs = await found(made.theirs);
+    const ours = await findOutcome(appliance.ours);
+    const theirs = await findOutcome(appliance.theirs);
     const both = async () => [await ours(), await theirs()];
     expect(await both()).toEqual(["down", "down"]);
-    const set = (pem: string | null) => made.ours.api("PATCH", path, authorities(pem));
+    const set = (pem: string | null) => appliance.ours.api("PATCH", path, authorities(pem));
     // With a second authority, and without line breaks.
     const { json } = await set(clientCertificate + server.authority.replaceAll("\n", " "));
     expect(json.data.certificateAuthorities).toBe(clientCertificate + server.authority);
     expect(await both()).toEqual(["up", "down"]);
-    await made.ours.api("PATCH", path, { body: { smtp: null } });
+    await appliance.ours.api("PATCH", path, { body: { smtp: null } });
     expect(await both()).toEqual(["up", "down"]);
-    const { page } = await signInMember(made, "member");
+    const { page } = await signInMember(appliance, "member");
     const tried = await page("POST", "/dashboard/monitors/try", { body: monitor });
     expect(tried.json.data.status).toBe("up");
     await set(null);
@@ -43,16 +43,20 @@ defineTestWith(
 
 test("an invalid certificate is rejected as an authority", async () => {
   const { ours } = await testAppliance();
-  const refusal = async (pem: unknown) => {
+  const readRejection = async (pem: unknown) => {
     const { status, json } = await ours.api("PATCH", path, authorities(pem));
     return [status, json.error?.details?.[0]?.path, json.error?.details?.[0]?.message];
   };
   const field = "certificateAuthorities";
   for (const pem of ["", "CA", clientKey, `${clientCertificate}rest`])
-    expect(await refusal(pem)).toEqual([422, field, "must be a certificate in PEM"]);
+    expect(await readRejection(pem)).toEqual([422, field, "must be a certificate in PEM"]);
   const broken = clientCertificate.replace("MII", "AAA");
-  expect(await refusal(broken)).toEqual([422, field, "can't be read: it is not a certificate"]);
-  expect(await refusal(clientCertificate + broken)).toEqual([
+  expect(await readRejection(broken)).toEqual([
+    422,
+    field,
+    "can't be read: it is not a certificate",
+  ]);
+  expect(await readRejection(clientCertificate + broken)).toEqual([
     422,
     field,
     "has a block, number 2, that can't be read: it is not a certificate",
@@ -67,40 +71,40 @@ defineTestWith(
     const { ours } = await testAppliance();
     const http = { type: "http", url: "https://shop.lan/", clientCertificate, clientKey };
     const docker = { type: "docker", host: "docker.lan", container: "shop", clientCertificate };
-    const made = async (monitor: object) => {
+    const create = async (monitor: object) => {
       const { status, json } = await ours.api("POST", "/api/v1/monitors", {
         body: { name: "Shop", ...monitor },
       });
       return [status, json.error?.details?.[0]?.path ?? null];
     };
-    expect(await made(http)).toEqual([201, null]);
-    expect(await made({ ...docker, clientKey })).toEqual([201, null]);
+    expect(await create(http)).toEqual([201, null]);
+    expect(await create({ ...docker, clientKey })).toEqual([201, null]);
     const other = getAuthority();
     for (const one of [http, docker]) {
       const part = { ...one, clientKey };
-      expect(await made({ ...part, clientCertificate: other })).toEqual([422, "clientKey"]);
+      expect(await create({ ...part, clientCertificate: other })).toEqual([422, "clientKey"]);
       const broken = { clientCertificate: clientCertificate.replace("MII", "AAA") };
-      expect(await made({ ...part, ...broken })).toEqual([422, "clientCertificate"]);
-      expect(await made({ ...part, clientKey: clientKey.replace("MIG", "AAA") })).toEqual([
+      expect(await create({ ...part, ...broken })).toEqual([422, "clientCertificate"]);
+      expect(await create({ ...part, clientKey: clientKey.replace("MIG", "AAA") })).toEqual([
         422,
         "clientKey",
       ]);
     }
-    expect(await made({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
-    expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
+    expect(await create({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
+    expect(await create({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
   },
 );
 
 test("the page shows the name and expiry of each certificate to administrators only", async () => {
-  const made = await testAppliance();
+  const appliance = await testAppliance();
   const at = "/dashboard/settings/certificate-authorities";
-  const admin = await signInMember(made, "admin");
+  const admin = await signInMember(appliance, "admin");
   expect((await admin.page("GET", at)).json.data).toEqual([]);
-  await made.ours.api("PATCH", path, authorities(clientCertificate + clientCertificate));
+  await appliance.ours.api("PATCH", path, authorities(clientCertificate + clientCertificate));
   const [one, ...others] = (await admin.page("GET", at)).json.data;
   const { subject, validTo } = new X509Certificate(clientCertificate);
   expect(others).toEqual([one]);
   expect(`CN=${one.name}`).toBe(subject);
   expect(Date.parse(one.expiresAt)).toBe(Date.parse(validTo));
-  expect((await (await signInMember(made, "member")).page("GET", at)).status).toBe(403);
+  expect((await (await signInMember(appliance, "member")).page("GET", at)).status).toBe(403);
 });

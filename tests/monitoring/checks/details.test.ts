@@ -8,10 +8,10 @@ import { signInMember } from "../../support/people.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
-const made = await createWatch();
+const watch = await createWatch();
 // Some servers return the current time.
-made.time.now = Date.now();
-const { page } = await signInMember(made, "member");
+watch.time.now = Date.now();
+const { page } = await signInMember(watch, "member");
 
 const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">, port: number) => ({
   type,
@@ -21,7 +21,7 @@ const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">,
 });
 
 /** The result of “Test now”. */
-async function tried(body: object) {
+async function attempt(body: object) {
   const { status, text, json } = await page("POST", "/dashboard/monitors/try", { body });
   expect([status, text.includes(canary)]).toEqual([200, false]);
   return json.data as { status: string; message: string; details: object };
@@ -30,12 +30,12 @@ async function tried(body: object) {
 test.each(types)("%s: “Test now” and the monitor show the same details", async (type, fake) => {
   await using server = await startFake(fake);
   const body = bodyFor(type, fake, server.port);
-  const { status, details } = await tried(body);
+  const { status, details } = await attempt(body);
   expect({ status, details }).toEqual({ status: "up", details: fake.details });
-  const { id } = await made.monitor(body);
-  const checked = await made.api("POST", `/api/v1/monitors/${id}/check`);
+  const { id } = await watch.monitor(body);
+  const checked = await watch.api("POST", `/api/v1/monitors/${id}/check`);
   expect(checked.json.data.status).toBe("up");
-  expect((await made.readMonitor(id)).details).toEqual(fake.details);
+  expect((await watch.readMonitor(id)).details).toEqual(fake.details);
 });
 
 const http = {
@@ -59,7 +59,7 @@ test("“Test now” reports the failed assertion and the received value for eac
       fake?.wrong.find(([, message]) => String(message).includes("assertion 1 failed")) ?? [];
     const served = fake === undefined ? http.served : ({ ...fake, answers } as ServedFake);
     await using server = await startFake(served);
-    const { status, message } = await tried({
+    const { status, message } = await attempt({
       ...bodyFor(type, fake ?? http, server.port),
       ...fields,
     });

@@ -4,13 +4,13 @@ import { replyWith, hang } from "../../support/target.ts";
 import { type Watch, createWatch } from "../../support/check-board.ts";
 
 /** A monitor with automatic incidents, during a check. */
-async function underWay(fields: object = {}) {
-  const made = await createWatch();
-  const shop = await made.createSite({ autoIncidentSeverity: "major", ...fields });
+async function startWindow(fields: object = {}) {
+  const watch = await createWatch();
+  const shop = await watch.createSite({ autoIncidentSeverity: "major", ...fields });
   shop.setReply(hang);
-  const running = made.engine.runOnce();
+  const running = watch.engine.runOnce();
   await shop.waitUntilAsked(1);
-  return { ...made, shop, running };
+  return { ...watch, shop, running };
 }
 
 /** Expects the state of a monitor that was never checked. */
@@ -45,69 +45,69 @@ const pauses = {
 for (const [what, pause] of Object.entries(pauses))
   describe(`a paused ${what}`, () => {
     test("is not checked, and is checked immediately after it is resumed", async () => {
-      const made = await createWatch();
-      await using shop = await made.createSite({ interval: 10 });
-      await pause(made, shop.id, true);
-      await made.pass(30);
+      const watch = await createWatch();
+      await using shop = await watch.createSite({ interval: 10 });
+      await pause(watch, shop.id, true);
+      await watch.pass(30);
       expect(shop.asked).toEqual([]);
-      expect(await made.readStatus(shop.id)).toBe("paused");
-      await pause(made, shop.id, false);
-      await made.engine.runOnce();
+      expect(await watch.readStatus(shop.id)).toBe("paused");
+      await pause(watch, shop.id, false);
+      await watch.engine.runOnce();
       expect(shop.asked).toHaveLength(1);
-      expect(await made.readStatus(shop.id)).toBe("up");
+      expect(await watch.readStatus(shop.id)).toBe("up");
     });
 
     test("aborts the running check and discards its result", async () => {
-      const made = await underWay();
-      await using shop = made.shop;
-      await pause(made, shop.id, true);
-      await made.engine.runOnce();
-      await made.running;
+      const world = await startWindow();
+      await using shop = world.shop;
+      await pause(world, shop.id, true);
+      await world.engine.runOnce();
+      await world.running;
       shop.release(replyWith(500));
-      await made.pass(1);
-      await expectNothingFound(made, shop.id);
+      await world.pass(1);
+      await expectNothingFound(world, shop.id);
     });
   });
 
 test("a group that is paused and resumed before the engine reads the events is checked again", async () => {
-  const made = await createWatch();
-  await using shop = await made.createSite({ interval: 10 });
-  const { id } = await made.group({ monitorIds: [shop.id] });
-  await made.engine.runOnce();
-  await made.pauseGroup(id, true);
-  await made.pauseGroup(id, false);
-  await made.engine.runOnce();
+  const watch = await createWatch();
+  await using shop = await watch.createSite({ interval: 10 });
+  const { id } = await watch.group({ monitorIds: [shop.id] });
+  await watch.engine.runOnce();
+  await watch.pauseGroup(id, true);
+  await watch.pauseGroup(id, false);
+  await watch.engine.runOnce();
   expect(shop.asked).toHaveLength(2);
-  expect(await made.readStatus(shop.id)).toBe("up");
-  await made.pass(10);
-  expect(await made.readBeats(shop.id)).toHaveLength(3);
+  expect(await watch.readStatus(shop.id)).toBe("up");
+  await watch.pass(10);
+  expect(await watch.readBeats(shop.id)).toHaveLength(3);
 });
 
 test("monitors of a paused group are neither checked nor measured, even if they are not paused themselves", async () => {
-  const made = await createWatch();
-  await using shop = await made.createSite({ interval: 10 });
-  await made.engine.runOnce();
-  const { id } = await made.group({ monitorIds: [shop.id] });
-  await made.pauseGroup(id, true);
-  await made.changeMonitor(shop.id, { paused: true });
-  await made.changeMonitor(shop.id, { paused: false, name: "Till" });
-  await made.pass(3_600);
+  const watch = await createWatch();
+  await using shop = await watch.createSite({ interval: 10 });
+  await watch.engine.runOnce();
+  const { id } = await watch.group({ monitorIds: [shop.id] });
+  await watch.pauseGroup(id, true);
+  await watch.changeMonitor(shop.id, { paused: true });
+  await watch.changeMonitor(shop.id, { paused: false, name: "Till" });
+  await watch.pass(3_600);
   expect(shop.asked).toHaveLength(1);
-  expect((await made.readGroupById(id)).paused).toBe(true);
-  const { json } = await made.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
+  expect((await watch.readGroupById(id)).paused).toBe(true);
+  const { json } = await watch.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
   expect(json.data.days).toMatchObject([{ upSeconds: 1, downSeconds: 0, unknownSeconds: 0 }]);
-  await made.pauseGroup(id, false);
-  await made.engine.runOnce();
+  await watch.pauseGroup(id, false);
+  await watch.engine.runOnce();
   expect(shop.asked).toHaveLength(2);
 });
 
 test("a pause discards a result that arrives before the engine reads the event", async () => {
-  const made = await underWay();
-  await using shop = made.shop;
-  await made.changeMonitor(shop.id, { paused: true });
+  const world = await startWindow();
+  await using shop = world.shop;
+  await world.changeMonitor(shop.id, { paused: true });
   shop.release(replyWith(500));
-  await made.running;
-  await expectNothingFound(made, shop.id);
+  await world.running;
+  await expectNothingFound(world, shop.id);
 });
 
 describe("a changed monitor", () => {
@@ -118,9 +118,9 @@ describe("a changed monitor", () => {
       readBeats: beatsOf,
       readStateChanges: changes,
       running,
-      ...made
-    } = await underWay();
-    await using shop = made.shop;
+      ...world
+    } = await startWindow();
+    await using shop = world.shop;
     shop.setReply(replyWith(), "/new");
     await changeMonitor(shop.id, { url: shop.at("/new") });
     await Promise.all([engine.runOnce(), running]);
@@ -194,25 +194,25 @@ describe("a changed monitor", () => {
 
 describe("a deleted monitor", () => {
   test("aborts the running check, which stores nothing", async () => {
-    const made = await underWay();
-    await using shop = made.shop;
-    await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
-    const before = dumpTables(made);
-    await made.engine.runOnce();
-    await made.running;
+    const world = await startWindow();
+    await using shop = world.shop;
+    await world.api("DELETE", `/api/v1/monitors/${shop.id}`);
+    const before = dumpTables(world);
+    await world.engine.runOnce();
+    await world.running;
     shop.release(replyWith(500));
-    await made.pass(60);
-    expect(dumpTables(made)).toBe(before);
+    await world.pass(60);
+    expect(dumpTables(world)).toBe(before);
     expect(shop.asked).toHaveLength(1);
   });
 
   test("discards a result that arrives before the engine reads the event", async () => {
-    const made = await underWay();
-    await using shop = made.shop;
-    await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
-    const before = dumpTables(made);
+    const world = await startWindow();
+    await using shop = world.shop;
+    await world.api("DELETE", `/api/v1/monitors/${shop.id}`);
+    const before = dumpTables(world);
     shop.release(replyWith(500));
-    await made.running;
-    expect(dumpTables(made)).toBe(before);
+    await world.running;
+    expect(dumpTables(world)).toBe(before);
   });
 });

@@ -9,14 +9,14 @@ const troubles = async ({ store }: Watch) =>
   (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled");
 
 /** Two monitors that were up; the appliance stalls for some seconds during their next checks. */
-async function stoodStill(made: Watch, seconds: number, then = replyWith(500)) {
-  const shop = await made.createSite({ interval: 10, autoIncidentSeverity: "critical" });
-  await made.pass(10);
-  const asked = shop.asked.length;
+async function stoodStill(watch: Watch, seconds: number, then = replyWith(500)) {
+  const shop = await watch.createSite({ interval: 10, autoIncidentSeverity: "critical" });
+  await watch.pass(10);
+  const requestCount = shop.asked.length;
   shop.setReply(hang);
-  const passing = made.pass(10);
-  await shop.waitUntilAsked(asked + 1);
-  made.time.now += seconds * 1000;
+  const passing = watch.pass(10);
+  await shop.waitUntilAsked(requestCount + 1);
+  watch.time.now += seconds * 1000;
   shop.setReply(replyWith());
   shop.release(then);
   await passing;
@@ -25,72 +25,72 @@ async function stoodStill(made: Watch, seconds: number, then = replyWith(500)) {
 
 test("a failure during a stall of the appliance is unknown: no change, no incident, no downtime", async () => {
   for (const failure of [replyWith(500), reset]) {
-    const made = await createWatch();
-    await using shop = await stoodStill(made, 3, failure);
-    const beats = await made.readBeats(shop.id);
-    expect(beats.filter(({ status }) => status !== "up")).toMatchObject([
+    const watch = await createWatch();
+    await using shop = await stoodStill(watch, 3, failure);
+    const heartbeats = await watch.readBeats(shop.id);
+    expect(heartbeats.filter(({ status }) => status !== "up")).toMatchObject([
       {
         status: "unknown",
         message: "Not judged: Signalbox was briefly blocked and could not check.",
       },
     ]);
-    expect(await made.readMonitor(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
-    expect((await made.readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
-    expect((await made.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
+    expect(await watch.readMonitor(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
+    expect((await watch.readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
+    expect((await watch.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
   }
 });
 
 test("an unknown result does not replace the reason of an outage; the heartbeat has its own message", async () => {
-  const made = await createWatch();
-  await using shop = await made.createSite({ interval: 10, successThreshold: 2 });
+  const watch = await createWatch();
+  await using shop = await watch.createSite({ interval: 10, successThreshold: 2 });
   const standStill = async () => {
-    const asked = shop.asked.length;
+    const requestCount = shop.asked.length;
     shop.setReply(hang);
-    const passing = made.pass(10);
-    await shop.waitUntilAsked(asked + 1);
-    made.time.now += 3_000;
+    const passing = watch.pass(10);
+    await shop.waitUntilAsked(requestCount + 1);
+    watch.time.now += 3_000;
     shop.release(replyWith(500));
     await passing;
-    expect((await made.readBeats(shop.id)).at(-1)).toMatchObject({
+    expect((await watch.readBeats(shop.id)).at(-1)).toMatchObject({
       status: "unknown",
       message: "Not judged: Signalbox was briefly blocked and could not check.",
     });
   };
-  const said = async () => {
-    const { status, lastMessage } = await made.readMonitor(shop.id);
+  const readText = async () => {
+    const { status, lastMessage } = await watch.readMonitor(shop.id);
     return [status, lastMessage];
   };
   shop.failNow();
-  await made.pass(10);
+  await watch.pass(10);
   const down = ["down", "HTTP 500 (Internal Server Error), expected 200-299."];
-  expect(await said()).toEqual(down);
+  expect(await readText()).toEqual(down);
   await standStill();
-  expect(await said()).toEqual(down);
+  expect(await readText()).toEqual(down);
   shop.recoverNow();
-  await made.pass(10);
-  expect(await said()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
-  await made.pass(10);
-  expect((await said())[0]).toBe("up");
+  await watch.pass(10);
+  expect(await readText()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
+  await watch.pass(10);
+  expect((await readText())[0]).toBe("up");
   // For a monitor that is up, the message reports that it can't be judged.
   await standStill();
-  expect(await said()).toEqual([
+  expect(await readText()).toEqual([
     "up",
     "Not judged: Signalbox was briefly blocked and could not check.",
   ]);
 });
 
 test("a successful result counts despite a stall of any length", async () => {
-  const made = await createWatch();
-  await using shop = await stoodStill(made, 3, replyWith());
-  expect(new Set((await made.readBeats(shop.id)).map(({ status }) => status))).toEqual(
+  const watch = await createWatch();
+  await using shop = await stoodStill(watch, 3, replyWith());
+  expect(new Set((await watch.readBeats(shop.id)).map(({ status }) => status))).toEqual(
     new Set(["up"]),
   );
-  expect(await troubles(made)).toEqual([]);
+  expect(await troubles(watch)).toEqual([]);
 });
 
 test("trouble of the appliance is reported once per organization, and again after five quiet minutes", async () => {
-  const made = await createWatch();
-  const { engine, time, ours, theirs, pass } = made;
+  const watch = await createWatch();
+  const { engine, time, ours, theirs, pass } = watch;
   await using shop = await startTarget();
   const standStill = async (...monitorsOf: (typeof ours)[]) => {
     const before = shop.asked.length;
@@ -104,8 +104,8 @@ test("trouble of the appliance is reported once per organization, and again afte
     shop.release(replyWith(500));
     await running;
   };
-  const told = async () =>
-    (await troubles(made)).map(({ organizationId, subjectId, data }) => {
+  const summarize = async () =>
+    (await troubles(watch)).map(({ organizationId, subjectId, data }) => {
       expect(subjectId).toBe("checks");
       expect(data).toMatchObject({
         message: "Signalbox was briefly blocked and could not check.",
@@ -115,28 +115,28 @@ test("trouble of the appliance is reported once per organization, and again afte
   await standStill(ours, theirs, ours);
   await pass(60);
   await standStill(ours);
-  expect((await told()).toSorted()).toEqual([ours.id, theirs.id].toSorted());
+  expect((await summarize()).toSorted()).toEqual([ours.id, theirs.id].toSorted());
   await pass(300);
   await standStill(ours);
-  expect((await told()).slice(2)).toEqual([ours.id]);
+  expect((await summarize()).slice(2)).toEqual([ours.id]);
 });
 
 test("a failure during a jump of the clock is unknown", async () => {
   for (const seconds of [5, -3_600]) {
-    const made = await createWatch();
-    const engine = new CheckEngine(made.appliance);
+    const watch = await createWatch();
+    const engine = new CheckEngine(watch.appliance);
     await engine.runOnce();
-    await using shop = await made.createSite();
+    await using shop = await watch.createSite();
     shop.setReply(hang);
     const running = engine.runOnce();
     await shop.waitUntilAsked(1);
-    made.time.now += seconds * 1000;
+    watch.time.now += seconds * 1000;
     shop.release(replyWith(500));
     await running;
-    expect(await made.readBeats(shop.id)).toMatchObject([
+    expect(await watch.readBeats(shop.id)).toMatchObject([
       { status: "unknown", message: "Not judged: the clock of this machine jumped." },
     ]);
-    expect((await troubles(made)).map(({ data }) => data)).toMatchObject([
+    expect((await troubles(watch)).map(({ data }) => data)).toMatchObject([
       { message: "The clock of this machine jumped." },
     ]);
   }

@@ -6,11 +6,13 @@ import { type Beat, createWatch } from "../../support/check-board.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 import { copyMonitor } from "../../support/many-monitors.ts";
 
-const statuses = (beats: readonly Beat[]) => beats.map(({ status }) => status);
+const buildStatuses = (heartbeats: readonly Beat[]) => heartbeats.map(({ status }) => status);
 
 /** Seconds between one heartbeat and the next. */
-const gaps = (beats: readonly Beat[]) =>
-  beats.slice(1).map(({ at }, index) => (Date.parse(at) - Date.parse(beats[index]!.at)) / 1000);
+const gaps = (heartbeats: readonly Beat[]) =>
+  heartbeats
+    .slice(1)
+    .map(({ at }, index) => (Date.parse(at) - Date.parse(heartbeats[index]!.at)) / 1000);
 
 describe("schedule", () => {
   test("a new monitor is checked immediately at any interval", async () => {
@@ -30,10 +32,13 @@ describe("schedule", () => {
     const { pass, readBeats: beatsOf, createSite: site } = await createWatch();
     await using shop = await site({ interval: 20 });
     await pass(100);
-    const beats = await beatsOf(shop.id);
-    expect(gaps(beats.slice(1))).toEqual(beats.slice(2).map(() => 20));
-    expect(beats.length).toBeGreaterThanOrEqual(5);
-    expect(beats.map(({ period }) => period)).toEqual([1, ...beats.slice(1).map(() => 20)]);
+    const heartbeats = await beatsOf(shop.id);
+    expect(gaps(heartbeats.slice(1))).toEqual(heartbeats.slice(2).map(() => 20));
+    expect(heartbeats.length).toBeGreaterThanOrEqual(5);
+    expect(heartbeats.map(({ period }) => period)).toEqual([
+      1,
+      ...heartbeats.slice(1).map(() => 20),
+    ]);
   });
 
   test("after a start, all monitors are checked within one interval, evenly spread", async () => {
@@ -103,7 +108,7 @@ describe("state", () => {
     await pass(60);
     shop.failNow();
     const before = await beatsOf(shop.id);
-    while (statuses(await beatsOf(shop.id)).at(-1) !== "down") await pass(1);
+    while (buildStatuses(await beatsOf(shop.id)).at(-1) !== "down") await pass(1);
     expect(await statusOf(shop.id)).toBe("up");
     await pass(10);
     expect(await statusOf(shop.id)).toBe("up");
@@ -177,7 +182,7 @@ describe("state", () => {
       lastMessage: expect.stringMatching(/^Answered in \d+ ms, more than 1 ms\.$/),
       uptime24h: 1,
     });
-    expect(statuses(await beatsOf(shop.id))).toEqual(["degraded"]);
+    expect(buildStatuses(await beatsOf(shop.id))).toEqual(["degraded"]);
   });
 
   test("every state change appends exactly one event in the same write", async () => {
@@ -238,14 +243,14 @@ describe("state", () => {
     const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
     shop.setReply(replyWith(503), "/theirs");
     await engine.runOnce();
-    const told = (await changes()).map(
+    const messages = (await changes()).map(
       ({ organizationId, type, subjectId }) => `${organizationId} ${type} ${subjectId}`,
     );
     const expected = [
       `${ours.id} monitor.up ${shop.id}`,
       `${theirs.id} monitor.down ${json.data.id}`,
     ];
-    expect(told.toSorted()).toEqual(expected.toSorted());
+    expect(messages.toSorted()).toEqual(expected.toSorted());
   });
 });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { findValue } from "../../../src/monitoring/checks/protocols/json-path.ts";
 import { JsonPath } from "../../../src/monitoring/monitors/assertions-schema.ts";
 
-const answer = {
+const response = {
   status: "ok",
   count: 0,
   ready: false,
@@ -19,7 +19,7 @@ const answer = {
 };
 
 const found: [path: string, value: unknown][] = [
-  ["$", answer],
+  ["$", response],
   ["$.status", "ok"],
   ["$.count", 0],
   ["$.ready", false],
@@ -39,7 +39,7 @@ const found: [path: string, value: unknown][] = [
 
 describe("a JSON path", () => {
   for (const [path, value] of found)
-    test(`${path} leads to its value`, () => expect(findValue(answer, path)).toEqual(value));
+    test(`${path} leads to its value`, () => expect(findValue(response, path)).toEqual(value));
 
   for (const path of [
     "$.missing",
@@ -56,7 +56,7 @@ describe("a JSON path", () => {
     "$.__proto__",
     "$.items.map",
   ])
-    test(`${path} is undefined`, () => expect(findValue(answer, path)).toBeUndefined());
+    test(`${path} is undefined`, () => expect(findValue(response, path)).toBeUndefined());
 
   test("a path that ends with .length() counts elements, characters and members", () => {
     const json = { list: [1, [2], 3], text: "größe", empty: [], object: { a: 1, b: 2 }, no: null };
@@ -99,17 +99,18 @@ describe("a JSON path", () => {
         fc.dictionary(name, tie("json"), { maxKeys: 3 }),
       ),
     }));
-    const places = (value: unknown, path: string): [string, unknown][] => [
+    const buildPlaces = (value: unknown, path: string): [string, unknown][] => [
       [path, value],
       ...(typeof value !== "object" || value === null
         ? []
         : Object.entries(value).flatMap(([key, inner]) =>
-            places(inner, path + (Array.isArray(value) ? `[${key}]` : `['${key}']`)),
+            buildPlaces(inner, path + (Array.isArray(value) ? `[${key}]` : `['${key}']`)),
           )),
     ];
     fc.assert(
       fc.property(json, (json) => {
-        for (const [path, value] of places(json, "$")) expect(findValue(json, path)).toEqual(value);
+        for (const [path, value] of buildPlaces(json, "$"))
+          expect(findValue(json, path)).toEqual(value);
       }),
     );
   });

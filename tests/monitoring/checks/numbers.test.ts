@@ -100,8 +100,8 @@ test("a monitor follows its number: message, history, metrics, and the level acr
     const { status, lastMessage, numberValue } = await watch.readMonitor(site.id);
     return [status, numberValue, lastMessage] as [string, number | null, string];
   };
-  const said = (text: string) => expect.stringContaining(text);
-  expect(await check(640)).toEqual(["up", 640, said("first byte after")]);
+  const readText = (text: string) => expect.stringContaining(text);
+  expect(await check(640)).toEqual(["up", 640, readText("first byte after")]);
   expect(await check(1_240)).toEqual([
     "degraded",
     1_240,
@@ -115,7 +115,7 @@ test("a monitor follows its number: message, history, metrics, and the level acr
   expect(key).toBe("degraded");
   expect(await check("950")).toEqual(["degraded", 950, "Queue depth 950 jobs (back at 900 jobs)."]);
   expect(await check(2_500)).toEqual(["down", 2_500, "Queue depth 2,500 jobs (limit 2,000 jobs)."]);
-  expect(await check(900)).toEqual(["up", 900, said("Queue depth 900 jobs.")]);
+  expect(await check(900)).toEqual(["up", 900, readText("Queue depth 900 jobs.")]);
   expect(await check("many")).toEqual([
     "down",
     null,
@@ -136,8 +136,11 @@ test("a monitor follows its number: message, history, metrics, and the level acr
   const from = new Date(watch.time.now - 40 * 24 * hourMs).toISOString();
   const long = await watch.api("GET", `/api/v1/monitors/${site.id}/numbers?from=${from}`);
   expect(long.json.data).toEqual([expect.objectContaining({ checks: 5, max: 2_500 })]);
-  const beats = await watch.api("GET", `/api/v1/monitors/${site.id}/heartbeats?limit=2`);
-  expect(beats.json.data.map(({ number }: { number: unknown }) => number)).toEqual([null, 900]);
+  const heartbeats = await watch.api("GET", `/api/v1/monitors/${site.id}/heartbeats?limit=2`);
+  expect(heartbeats.json.data.map(({ number }: { number: unknown }) => number)).toEqual([
+    null,
+    900,
+  ]);
 
   await check(700);
   const metrics = await watch.app.handle(
@@ -154,20 +157,20 @@ test("raising the limits forgets the level, and so does a pause", async () => {
   const watch = await createWatch();
   const site = await watch.createSite({ number: queue });
   const path = `/api/v1/monitors/${site.id}`;
-  const checked = async () => {
+  const check = async () => {
     await watch.api("POST", `${path}/check`);
     return watch.readStatus(site.id);
   };
   site.setReply(reply(1_100));
-  expect(await checked()).toBe("degraded");
+  expect(await check()).toBe("degraded");
   await watch.api("PATCH", path, { body: { number: { ...queue, degradedLimit: 1_200 } } });
-  expect(await checked()).toBe("up");
+  expect(await check()).toBe("up");
   site.setReply(reply(1_300));
-  expect(await checked()).toBe("degraded");
+  expect(await check()).toBe("degraded");
   site.setReply(reply(1_100));
   await watch.api("PATCH", path, { body: { paused: true } });
   await watch.api("PATCH", path, { body: { paused: false } });
-  expect(await checked()).toBe("up");
+  expect(await check()).toBe("up");
 });
 
 test.each([

@@ -10,25 +10,25 @@ const path = "/dashboard/monitors/try";
 type Ask = () => Promise<Answer>;
 
 /** People and keys of two organizations that test a monitor; its target hangs until it is released. */
-async function snapshot() {
-  const made = await createWatch();
+async function readSnapshot() {
+  const watch = await createWatch();
   const shop = await startTarget(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
   const asks = (page: (method: string, path: string, options: object) => Promise<Answer>): Ask => {
     return () => page("POST", path, { body });
   };
   return {
-    ...made,
+    ...watch,
     shop,
-    someone: async (): Promise<Ask> => asks((await signInMember(made, "member")).page),
+    someone: async (): Promise<Ask> => asks((await signInMember(watch, "member")).page),
     stranger: async (): Promise<Ask> => {
-      const { id } = await createPerson(made, made.theirs.id, "member");
-      return asks((await signInVisitor(made, id)).page);
+      const { id } = await createPerson(watch, watch.theirs.id, "member");
+      return asks((await signInVisitor(watch, id)).page);
     },
     /** Starts `count` checks and resolves when all are running. */
-    underWay: async (ask: Ask, count: number) => {
+    underWay: async (request: Ask, count: number) => {
       const before = shop.asked.length;
-      const running = Array.from({ length: count }, ask);
+      const running = Array.from({ length: count }, request);
       await shop.waitUntilAsked(before + count);
       return running;
     },
@@ -45,8 +45,8 @@ function expectTooMany({ status, json, headers }: Answer) {
 
 describe("concurrent checks on demand are limited to", () => {
   test("four per person, independent of other people", async () => {
-    await using made = await snapshot();
-    const { shop, someone, underWay } = made;
+    await using world = await readSnapshot();
+    const { shop, someone, underWay } = world;
     const [ann, bob] = [await someone(), await someone()];
     const four = await underWay(ann, 4);
     expectTooMany(await ann());
@@ -60,8 +60,8 @@ describe("concurrent checks on demand are limited to", () => {
   });
 
   test("four per API key, including checks of existing monitors", async () => {
-    await using made = await snapshot();
-    const { shop, monitor, ours } = made;
+    await using world = await readSnapshot();
+    const { shop, monitor, ours } = world;
     const monitors = [];
     for (let number = 0; number < 5; number++)
       monitors.push(await monitor({ type: "http", name: "Shop", url: shop.at(`/${number}`) }));
@@ -74,8 +74,8 @@ describe("concurrent checks on demand are limited to", () => {
   });
 
   test("sixteen per organization, independent of other organizations", async () => {
-    await using made = await snapshot();
-    const { shop, someone, stranger, underWay } = made;
+    await using world = await readSnapshot();
+    const { shop, someone, stranger, underWay } = world;
     const running = [];
     for (let people = 0; people < 4; people++)
       running.push(...(await underWay(await someone(), 4)));
@@ -89,7 +89,7 @@ describe("concurrent checks on demand are limited to", () => {
     const { appliance } = await createWatch();
     await using shop = await startTarget(hang);
     const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock });
-    const ask = (number: number) =>
+    const request = (number: number) =>
       engine.tryCheck(
         { organizationId: `organization ${number >> 2}`, callerId: `person ${number}` },
         {
@@ -100,8 +100,10 @@ describe("concurrent checks on demand are limited to", () => {
           inverted: false,
         },
       );
-    const running = Array.from({ length: 64 }, (_, number) => ask(number));
-    expect(await ask(64).catch((error: unknown) => error)).toMatchObject({ code: "RATE_LIMITED" });
+    const running = Array.from({ length: 64 }, (_, number) => request(number));
+    expect(await request(64).catch((error: unknown) => error)).toMatchObject({
+      code: "RATE_LIMITED",
+    });
     await shop.waitUntilConnected(64);
     shop.disconnect();
     expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(
@@ -113,11 +115,11 @@ describe("concurrent checks on demand are limited to", () => {
 
 describe("checks on demand per minute are limited to", () => {
   test("60 per person and 240 per organization, counted from the first", async () => {
-    await using made = await snapshot();
-    const { shop, time, someone, stranger } = made;
+    await using world = await readSnapshot();
+    const { shop, time, someone, stranger } = world;
     shop.setReply(replyWith());
-    const inTurn = async (ask: Ask, count: number) => {
-      for (let number = 0; number < count; number++) expect((await ask()).status).toBe(200);
+    const inTurn = async (request: Ask, count: number) => {
+      for (let number = 0; number < count; number++) expect((await request()).status).toBe(200);
     };
     const ann = await someone();
     await inTurn(ann, 60);
@@ -132,8 +134,8 @@ describe("checks on demand per minute are limited to", () => {
 });
 
 test("repeatedly changed monitors are checked immediately 120 times a minute, then within seconds", async () => {
-  const made = await createWatch();
-  const { engine, createSite: site, changeMonitor, theirs, time } = made;
+  const watch = await createWatch();
+  const { engine, createSite: site, changeMonitor, theirs, time } = watch;
   await using shop = await site({ interval: 3_600 });
   await engine.runOnce();
   for (let change = 0; change < 130; change++) {

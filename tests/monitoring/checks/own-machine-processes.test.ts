@@ -6,7 +6,7 @@ import { join } from "node:path";
 const script = join(import.meta.dir, "../../support/checks-in-trouble.ts");
 
 /** The result of each type, and the output of the process on stderr. */
-async function found(...command: string[]): Promise<[Record<string, string>, string]> {
+async function findOutcome(...command: string[]): Promise<[Record<string, string>, string]> {
   const child = Bun.spawn(command, { stderr: "pipe" });
   const [text, errors] = await Promise.all([
     new Response(child.stdout).text(),
@@ -27,7 +27,7 @@ test.skipIf(!mayMount)(
       // Nothing listens on port 53 of this loopback address.
       writeFileSync(conf, "nameserver 127.9.9.9\n");
       const mounted = 'mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" names';
-      const [all] = await found(
+      const [all] = await findOutcome(
         "unshare",
         "-m",
         "sh",
@@ -54,7 +54,14 @@ test.skipIf(Bun.which("sh") === null)(
   "a full file table makes monitors unknown, not down, and prints no raw errors",
   async () => {
     const limited = 'ulimit -n 256 && exec "$0" "$@"';
-    const [all, errors] = await found("sh", "-c", limited, process.execPath, script, "exhausted");
+    const [all, errors] = await findOutcome(
+      "sh",
+      "-c",
+      limited,
+      process.execPath,
+      script,
+      "exhausted",
+    );
     expect(Object.keys(all).length).toBeGreaterThan(15);
     expect(Object.entries(all).filter(([, text]) => !text.startsWith("unknown: "))).toEqual([]);
     expect(errors).toBe("");

@@ -8,7 +8,7 @@ type Sent = { query?: string; options?: Options };
 
 const formType = "application/x-www-form-urlencoded";
 const boundary = "----boundary1234";
-const form = (fields: Fields) => new URLSearchParams(fields).toString();
+const buildForm = (fields: Fields) => new URLSearchParams(fields).toString();
 const multipart = (fields: Fields) =>
   Object.entries(fields)
     .map(
@@ -16,46 +16,48 @@ const multipart = (fields: Fields) =>
         `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
     )
     .join("") + `--${boundary}--\r\n`;
-const body = (raw: Options["raw"], type: string): Sent => ({
+const buildBody = (raw: Options["raw"], type: string): Sent => ({
   options: { raw: raw!, headers: { "Content-Type": type } },
 });
 
 /** Every way to send the fields of a report. */
 const encodings: Record<string, (fields: Fields) => Sent> = {
-  "a query": (fields) => ({ query: form(fields) }),
-  "a form": (fields) => body(form(fields), formType),
-  "a form with a charset": (fields) => body(form(fields), `${formType}; charset=UTF-8`),
+  "a query": (fields) => ({ query: buildForm(fields) }),
+  "a form": (fields) => buildBody(buildForm(fields), formType),
+  "a form with a charset": (fields) => buildBody(buildForm(fields), `${formType}; charset=UTF-8`),
   "a form in UTF-16": (fields) =>
-    body(
-      Buffer.from(form(fields), "utf16le") as Uint8Array<ArrayBuffer>,
+    buildBody(
+      Buffer.from(buildForm(fields), "utf16le") as Uint8Array<ArrayBuffer>,
       `${formType}; charset=utf-16le`,
     ),
   "a multipart form": (fields) =>
-    body(multipart(fields), `multipart/form-data; boundary=${boundary}`),
-  JSON: (fields) => body(JSON.stringify(fields), "application/json"),
+    buildBody(multipart(fields), `multipart/form-data; boundary=${boundary}`),
+  JSON: (fields) => buildBody(JSON.stringify(fields), "application/json"),
   "JSON with a charset": (fields) =>
-    body(JSON.stringify(fields), "Application/JSON; charset=utf-8"),
-  "another type of JSON": (fields) => body(JSON.stringify(fields), "application/cloudevents+json"),
-  "JSON that is sent as a form, as curl does": (fields) => body(JSON.stringify(fields), formType),
+    buildBody(JSON.stringify(fields), "Application/JSON; charset=utf-8"),
+  "another type of JSON": (fields) =>
+    buildBody(JSON.stringify(fields), "application/cloudevents+json"),
+  "JSON that is sent as a form, as curl does": (fields) =>
+    buildBody(JSON.stringify(fields), formType),
   "a form in part, the rest a query": ({ status, ...rest }) => ({
-    query: form(rest),
-    ...body(form(status === undefined ? {} : { status }), formType),
+    query: buildForm(rest),
+    ...buildBody(buildForm(status === undefined ? {} : { status }), formType),
   }),
 };
 
-async function waiting() {
-  const made = await createWatch();
-  const { id, path } = await made.createJob();
-  await made.engine.runOnce();
+async function setUpWaiting() {
+  const watch = await createWatch();
+  const { id, path } = await watch.createJob();
+  await watch.engine.runOnce();
   const token = path.split("/").at(-1) ?? "";
   const send = (route: string, method: string, { query, options }: Sent) =>
-    made.stranger(
+    watch.stranger(
       method,
       route.replace(":token", token) + (query === undefined ? "" : `?${query}`),
       options,
     );
-  const lastBeat = async () => (await made.readBeats(id)).at(-1);
-  return { ...made, id, send, lastBeat };
+  const lastBeat = async () => (await watch.readBeats(id)).at(-1);
+  return { ...watch, id, send, lastBeat };
 }
 
 const statuses = [
@@ -83,7 +85,7 @@ for (const { path, methods, dialect } of pushRoutes)
 
     for (const [name, encode] of Object.entries(encodings))
       test(`accepts a status from ${name}, or rejects it with its name`, async () => {
-        const { send, lastBeat, id, readStatus: stateOf } = await waiting();
+        const { send, lastBeat, id, readStatus: stateOf } = await setUpWaiting();
         const method = name === "a query" ? "GET" : "POST";
         for (const status of statuses) {
           const other = statusOf(status) === "down" ? "up" : "down";
@@ -105,12 +107,12 @@ for (const { path, methods, dialect } of pushRoutes)
       });
 
     test("ignores unknown parameters, leaves out an unreadable latency and cuts a long message", async () => {
-      const { send, readMonitor: monitorOf, id } = await waiting();
+      const { send, readMonitor: monitorOf, id } = await setUpWaiting();
       const values = { "12.5": 13, "4200": 4200, " 7 ": 7, "-1": null, "1e3": null, "0x10": null };
       const more = { "": null, NaN: null, "1234567890": null, "1,5": null };
       for (const [value, latencyMs] of Object.entries({ ...values, ...more })) {
         const fields = { status: "up", job: "backup", [dialect.latency]: value };
-        const { status } = await send(path, "GET", { query: form(fields) });
+        const { status } = await send(path, "GET", { query: buildForm(fields) });
         expect([value, status, (await monitorOf(id)).latencyMs]).toEqual([value, 200, latencyMs]);
       }
       const long = `${"x".repeat(499)}\ud83d\ude00${"y".repeat(5000)}`;
@@ -124,18 +126,18 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     test("is down if query and body, or two parameters, contradict each other", async () => {
-      const { send, readStatus: stateOf, id } = await waiting();
+      const { send, readStatus: stateOf, id } = await setUpWaiting();
       const down: Sent[] = [
         { query: "status=up&status=down" },
         { query: "status=down&status=up" },
-        { query: "status=up", ...body("status=down", formType) },
-        { query: "status=down", ...body('{"status":"up"}', "application/json") },
-        { query: "status=up", ...body('{"Status":"down"}', "application/json") },
+        { query: "status=up", ...buildBody("status=down", formType) },
+        { query: "status=down", ...buildBody('{"status":"up"}', "application/json") },
+        { query: "status=up", ...buildBody('{"Status":"down"}', "application/json") },
         { query: "STATUS=down" },
         { query: "status%5B%5D=down" },
         { query: "status[0]=down" },
         { query: "msg=a&amp;status=down" },
-        body("status[]=down", formType),
+        buildBody("status[]=down", formType),
       ];
       for (const sent of down) {
         await send(path, "GET", { query: "status=up" });
@@ -145,30 +147,30 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     const unreadable: [name: string, sent: Sent, code: number][] = [
-      ["a word", body("down", formType), 422],
-      ["a list", body('["status","down"]', "application/json"), 422],
-      ["a JSON text", body('"down"', formType), 422],
-      ["a number", body("0", "application/json"), 422],
-      ["JSON that is cut off", body('{"status":"down","msg":"a=b', formType), 400],
-      ["no JSON", body("status=down", "application/json"), 400],
-      ["a status that is sent twice", body('{"status":"down","status":"up"}', formType), 422],
-      ["plain text", body("status=down", "text/plain"), 415],
-      ["XML", body("<status>down</status>", "application/xml"), 415],
-      ["a multipart form without a boundary", body("x", "multipart/form-data"), 422],
+      ["a word", buildBody("down", formType), 422],
+      ["a list", buildBody('["status","down"]', "application/json"), 422],
+      ["a JSON text", buildBody('"down"', formType), 422],
+      ["a number", buildBody("0", "application/json"), 422],
+      ["JSON that is cut off", buildBody('{"status":"down","msg":"a=b', formType), 400],
+      ["no JSON", buildBody("status=down", "application/json"), 400],
+      ["a status that is sent twice", buildBody('{"status":"down","status":"up"}', formType), 422],
+      ["plain text", buildBody("status=down", "text/plain"), 415],
+      ["XML", buildBody("<status>down</status>", "application/xml"), 415],
+      ["a multipart form without a boundary", buildBody("x", "multipart/form-data"), 422],
       [
         "UTF-16 without a charset",
-        body(Buffer.from("status=down", "utf16le") as Uint8Array<ArrayBuffer>, formType),
+        buildBody(Buffer.from("status=down", "utf16le") as Uint8Array<ArrayBuffer>, formType),
         422,
       ],
       [
         "JSON in UTF-16 without a charset",
-        body(
+        buildBody(
           Buffer.from('{"status":"down"}', "utf16le") as Uint8Array<ArrayBuffer>,
           "application/json",
         ),
         422,
       ],
-      ["an unknown charset", body("status=down", `${formType}; charset=ebcdic`), 415],
+      ["an unknown charset", buildBody("status=down", `${formType}; charset=ebcdic`), 415],
       [
         "a compressed body",
         {
@@ -179,40 +181,44 @@ for (const { path, methods, dialect } of pushRoutes)
         },
         415,
       ],
-      ["a body that is too long", body(`status=down&log=${"x".repeat(70_000)}`, formType), 413],
+      [
+        "a body that is too long",
+        buildBody(`status=down&log=${"x".repeat(70_000)}`, formType),
+        413,
+      ],
     ];
     test("rejects an unreadable body, unless the query contains the report", async () => {
-      const made = await waiting();
-      const { send, readStatus: stateOf, id } = made;
+      const world = await setUpWaiting();
+      const { send, readStatus: stateOf, id } = world;
       for (const [name, sent, code] of unreadable) {
-        const before = dumpTables(made);
+        const before = dumpTables(world);
         expect([name, (await send(path, "POST", sent)).status]).toEqual([name, code]);
-        expect(dumpTables(made)).toBe(before);
+        expect(dumpTables(world)).toBe(before);
         for (const status of ["up", "down"]) {
-          const answer = await send(path, "POST", { ...sent, query: `status=${status}` });
-          expect([name, answer.status, await stateOf(id)]).toEqual([name, 200, status]);
+          const response = await send(path, "POST", { ...sent, query: `status=${status}` });
+          expect([name, response.status, await stateOf(id)]).toEqual([name, 200, status]);
         }
       }
     });
 
     test("rejects a body with GET, and unsupported methods", async () => {
-      const made = await waiting();
-      const before = dumpTables(made);
+      const world = await setUpWaiting();
+      const before = dumpTables(world);
       const announced = { headers: { "Content-Length": "11" } };
-      const { status, json } = await made.send(path, "GET", { options: announced });
+      const { status, json } = await world.send(path, "GET", { options: announced });
       expect([status, json.error.details[0].path]).toEqual([422, "body"]);
       for (const method of ["HEAD", "PUT", "PATCH", "DELETE"].filter((it) => !methods.includes(it)))
-        expect([method, (await made.send(path, method, {})).status]).toEqual([method, 405]);
-      expect(dumpTables(made)).toBe(before);
+        expect([method, (await world.send(path, method, {})).status]).toEqual([method, 405]);
+      expect(dumpTables(world)).toBe(before);
     });
 
     test("treats an empty body, or one without a status, as a successful report", async () => {
-      const { send, lastBeat } = await waiting();
+      const { send, lastBeat } = await setUpWaiting();
       const quiet = [
         {},
-        body("", formType),
-        body("{}", "application/json"),
-        body("msg=ok", formType),
+        buildBody("", formType),
+        buildBody("{}", "application/json"),
+        buildBody("msg=ok", formType),
       ];
       for (const sent of quiet)
         for (const method of methods.filter((it) => it !== "GET")) {
@@ -224,18 +230,26 @@ for (const { path, methods, dialect } of pushRoutes)
           expect((await lastBeat())?.status).toBe("up");
         }
       const odd = { msg: { copied: 12 }, status: "down" };
-      await send(path, "POST", body(JSON.stringify(odd), "application/json"));
+      await send(path, "POST", buildBody(JSON.stringify(odd), "application/json"));
       expect(await lastBeat()).toMatchObject({ status: "down", message: '{"copied":12}' });
-      await send(path, "POST", body('{"status":"down","msg":"line1\nline2"}', "application/json"));
+      await send(
+        path,
+        "POST",
+        buildBody('{"status":"down","msg":"line1\nline2"}', "application/json"),
+      );
       expect(await lastBeat()).toMatchObject({ status: "down", message: "line1 line2" });
     });
 
     test("never treats a JSON status as up if it is not text", async () => {
-      const { send, readStatus: stateOf, id } = await waiting();
+      const { send, readStatus: stateOf, id } = await setUpWaiting();
       await send(path, "GET", { query: "status=up" });
       for (const status of [false, 0, null, 1, ["down"], {}]) {
-        const answer = await send(path, "POST", body(JSON.stringify({ status }), "text/json"));
-        expect([status, answer.status]).toEqual([status, isOurs ? 422 : 200]);
+        const response = await send(
+          path,
+          "POST",
+          buildBody(JSON.stringify({ status }), "text/json"),
+        );
+        expect([status, response.status]).toEqual([status, isOurs ? 422 : 200]);
         expect(await stateOf(id)).toBe(isOurs ? "up" : "down");
       }
     });

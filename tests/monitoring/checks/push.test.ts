@@ -3,17 +3,17 @@ import { dumpTables, testAppliance } from "../../support/appliance.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 /** An appliance that waits for one push monitor. */
-async function waiting(fields: object = {}) {
-  const made = await createWatch();
-  const job = await made.createJob(fields);
-  await made.engine.runOnce();
-  return { ...made, ...job };
+async function setUpWaiting(fields: object = {}) {
+  const watch = await createWatch();
+  const job = await watch.createJob(fields);
+  await watch.engine.runOnce();
+  return { ...watch, ...job };
 }
 
 describe("a report", () => {
   for (const method of ["GET", "POST"])
     test(`by ${method} is stored before the response, with the job's message`, async () => {
-      const { report, readMonitor: monitorOf, readBeats: beatsOf, id, time } = await waiting();
+      const { report, readMonitor: monitorOf, readBeats: beatsOf, id, time } = await setUpWaiting();
       const { status, json, headers } = await report(
         { status: "up", msg: "All 12 tables copied.", latency_ms: "4200" },
         method,
@@ -36,14 +36,14 @@ describe("a report", () => {
     });
 
   test("is not accepted by HEAD, which link checkers use", async () => {
-    const { report, readBeats: beatsOf, id } = await waiting();
+    const { report, readBeats: beatsOf, id } = await setUpWaiting();
     const { status, headers } = await report({}, "HEAD");
     expect([status, headers.get("allow")]).toEqual([405, "GET, OPTIONS, POST"]);
     expect(await beatsOf(id)).toEqual([]);
   });
 
   test("without a status is up; a failure without a message gets a default message", async () => {
-    const { report, readMonitor: monitorOf, id } = await waiting();
+    const { report, readMonitor: monitorOf, id } = await setUpWaiting();
     await report();
     expect(await monitorOf(id)).toMatchObject({
       status: "up",
@@ -63,7 +63,7 @@ describe("a report", () => {
   });
 
   test("above the latency threshold is degraded", async () => {
-    const { report, readMonitor: monitorOf, id } = await waiting({ degradedAfterMs: 500 });
+    const { report, readMonitor: monitorOf, id } = await setUpWaiting({ degradedAfterMs: 500 });
     await report({ latency_ms: "500" });
     expect((await monitorOf(id)).status).toBe("up");
     await report({ latency_ms: "501" });
@@ -74,7 +74,7 @@ describe("a report", () => {
   });
 
   test("of a failure counts as one failed check, subject to the retries", async () => {
-    const { report, readStatus: statusOf, id } = await waiting({ retries: 2 });
+    const { report, readStatus: statusOf, id } = await setUpWaiting({ retries: 2 });
     await report();
     for (const expected of ["up", "up", "down"]) {
       await report({ status: "down" });
@@ -92,7 +92,7 @@ describe("a report", () => {
       readBeats: beatsOf,
       readStateChanges: changes,
       id,
-    } = await waiting();
+    } = await setUpWaiting();
     await report();
     database.run("PRAGMA query_only = ON");
     const { status, json, headers } = await report({ status: "down" });
@@ -106,32 +106,32 @@ describe("a report", () => {
   });
 
   test("is rejected while the disk is full, even if it reverses the previous one", async () => {
-    const { report, database } = await waiting();
+    const { report, database } = await setUpWaiting();
     database.run("PRAGMA query_only = ON");
     for (const status of ["up", "down", "up"]) expect((await report({ status })).status).toBe(503);
   });
 
   test("in a burst is stored like any other and changes the state", async () => {
-    const { report, readBeats: beatsOf, readStateChanges: changes, id } = await waiting();
+    const { report, readBeats: beatsOf, readStateChanges: changes, id } = await setUpWaiting();
     const statuses = ["down", "up", "down", "up", "up", "down"];
-    const answers = await Promise.all(statuses.map((status) => report({ status })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const beats = await beatsOf(id);
-    expect(beats.map(({ status }) => status).toSorted()).toEqual(statuses.toSorted());
-    expect(new Set(beats.map(({ at }) => at)).size).toBe(statuses.length);
+    const responses = await Promise.all(statuses.map((status) => report({ status })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    const heartbeats = await beatsOf(id);
+    expect(heartbeats.map(({ status }) => status).toSorted()).toEqual(statuses.toSorted());
+    expect(new Set(heartbeats.map(({ at }) => at)).size).toBe(statuses.length);
     const after = (await changes()).map(({ type }) => type);
     expect(after.every((type, index) => type !== after[index - 1])).toBe(true);
   });
 
   test("during a pause of the monitor or its group is accepted but not stored, as the response says", async () => {
-    const made = await waiting();
-    const { report, changeMonitor, group, pauseGroup, engine, id } = made;
+    const world = await setUpWaiting();
+    const { report, changeMonitor, group, pauseGroup, engine, id } = world;
     const { id: groupId } = await group({ monitorIds: [id] });
     const expectNothingStored = async () => {
-      const before = dumpTables(made);
+      const before = dumpTables(world);
       const { status, json } = await report({ status: "down" });
       expect([status, json]).toEqual([200, { ok: true, paused: true }]);
-      expect(dumpTables(made)).toBe(before);
+      expect(dumpTables(world)).toBe(before);
     };
     await changeMonitor(id, { paused: true });
     await engine.runOnce();
@@ -155,7 +155,7 @@ describe("silence", () => {
       readStatus: statusOf,
       readStateChanges: changes,
       id,
-    } = await waiting({
+    } = await setUpWaiting({
       interval: 60,
       grace: 30,
       retries: 5,
@@ -183,7 +183,7 @@ describe("silence", () => {
       pass,
       readMonitor: monitorOf,
       id,
-    } = await waiting({
+    } = await setUpWaiting({
       interval: 20,
       grace: 0,
       retries: 0,
@@ -204,7 +204,7 @@ describe("silence", () => {
   });
 
   test("since creation is down after interval and grace, too", async () => {
-    const { pass, readStatus: statusOf, id } = await waiting({ interval: 20, grace: 0 });
+    const { pass, readStatus: statusOf, id } = await setUpWaiting({ interval: 20, grace: 0 });
     await pass(19);
     expect(await statusOf(id)).toBe("pending");
     await pass(1);
@@ -212,7 +212,11 @@ describe("silence", () => {
   });
 
   test("within the grace period is up, report after report", async () => {
-    const { report, pass, readStateChanges: changes } = await waiting({ interval: 20, grace: 10 });
+    const {
+      report,
+      pass,
+      readStateChanges: changes,
+    } = await setUpWaiting({ interval: 20, grace: 10 });
     for (let time = 0; time < 5; time++) {
       await pass(29);
       await report();
@@ -228,7 +232,7 @@ describe("silence", () => {
       readBeats: beatsOf,
       readStatus: statusOf,
       id,
-    } = await waiting({
+    } = await setUpWaiting({
       interval: 20,
       grace: 0,
     });
@@ -243,7 +247,7 @@ describe("silence", () => {
 
 describe("a wrong token", () => {
   test("returns 404, or 429 with Retry-After above 60 per minute; valid tokens are still accepted", async () => {
-    const { stranger, report, time } = await waiting();
+    const { stranger, report, time } = await setUpWaiting();
     const guess = (index: number) => stranger("GET", `/push/${index}`);
     for (let index = 0; index < 60; index++) expect((await guess(index)).status).toBe(404);
     const { status, headers, json } = await guess(60);
@@ -268,7 +272,7 @@ describe("a wrong token", () => {
   });
 
   test("includes the token of a deleted monitor", async () => {
-    const { api, report, id } = await waiting();
+    const { api, report, id } = await setUpWaiting();
     await api("DELETE", `/api/v1/monitors/${id}`);
     expect((await report()).status).toBe(404);
   });

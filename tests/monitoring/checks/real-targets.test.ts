@@ -89,14 +89,14 @@ describe("dnsmasq", () => {
   for (const [recordType, { host, values }] of Object.entries(zone))
     defineTestWith(["dnsmasq"], `returns ${recordType} records`, async () => {
       await using server = await startDnsmasq();
-      const asked = { host, recordType, resolver: `127.0.0.1:${server.port}` };
-      const found = await runCheckOfType("dns", { ...asked, expected: values });
+      const request = { host, recordType, resolver: `127.0.0.1:${server.port}` };
+      const found = await runCheckOfType("dns", { ...request, expected: values });
       expect(found).toMatchObject({ status: "up" });
-      expect(await runCheckOfType("dns", { ...asked, expected: ["another"] })).toMatchObject({
+      expect(await runCheckOfType("dns", { ...request, expected: ["another"] })).toMatchObject({
         status: "down",
         message: `The ${recordType} records lack 1 of 1 expected values.`,
       });
-      expect(await runCheckOfType("dns", { ...asked, host: "nobody.test" })).toMatchObject({
+      expect(await runCheckOfType("dns", { ...request, host: "nobody.test" })).toMatchObject({
         status: "down",
         message: `There is no ${recordType} record for this name.`,
       });
@@ -104,8 +104,8 @@ describe("dnsmasq", () => {
 
   test("that never responds is down within the timeout", async () => {
     await using server = await startSilentNameServer();
-    const asked = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-    expect(await runCheckOfType("dns", asked, { timeoutMs: 1_000 })).toMatchObject({
+    const request = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+    expect(await runCheckOfType("dns", request, { timeoutMs: 1_000 })).toMatchObject({
       status: "down",
     });
   });
@@ -113,14 +113,14 @@ describe("dnsmasq", () => {
 
 defineTestWith(["redis-server"], "redis responds to PING only with PONG", async () => {
   await using server = await startRedisServer();
-  const asked = { host: "127.0.0.1", port: server.port, send: "PING\r\n" };
-  expect(await runCheckOfType("tcp", { ...asked, expect: "+PONG" })).toMatchObject({
+  const request = { host: "127.0.0.1", port: server.port, send: "PING\r\n" };
+  expect(await runCheckOfType("tcp", { ...request, expect: "+PONG" })).toMatchObject({
     status: "up",
   });
   const message = "Timed out while waiting for the response.";
   expect(
     await runUntilTimedOut(message, (timeoutMs) =>
-      runCheckOfType("tcp", { ...asked, expect: "+PANG" }, { timeoutMs }),
+      runCheckOfType("tcp", { ...request, expect: "+PANG" }, { timeoutMs }),
     ),
   ).toMatchObject({ status: "down", message });
 });

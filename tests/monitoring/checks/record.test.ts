@@ -12,18 +12,18 @@ import { type Watch, createWatch } from "../../support/check-board.ts";
 type Status = "up" | "down";
 
 /** A separate recorder for one push monitor, with results one second apart. */
-async function recording(fields: object = {}) {
-  const made = await createWatch();
-  const { id } = await made.createJob({ autoIncidentSeverity: "major", ...fields });
-  const [[monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
+async function startRecording(fields: object = {}) {
+  const watch = await createWatch();
+  const { id } = await watch.createJob({ autoIncidentSeverity: "major", ...fields });
+  const [[monitor] = []] = await Array.fromAsync(readAllWatched(watch.appliance));
   if (monitor === undefined) throw new Error("The monitor is not watched.");
   let before: MonitorState = monitor.state;
   const result = (status: Status, message = `Reported ${status}.`, isEarly = false): Result => {
-    const at = (made.time.now += 1_000);
+    const at = (watch.time.now += 1_000);
     const since = status === before.status ? before.since : formatTimestamp(at);
     const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
-    const told = { reason: message, message, certificateExpiresAt: null, details: null };
+    const notified = { reason: message, message, certificateExpiresAt: null, details: null };
     const checkedAt = formatTimestamp(at);
     const found = {
       monitor,
@@ -32,27 +32,27 @@ async function recording(fields: object = {}) {
       checkedAt,
       before,
       after,
-      ...told,
+      ...notified,
       screenshot: null,
     };
     before = after;
     return found;
   };
   return {
-    ...made,
+    ...watch,
     id,
     result,
-    results: new ResultWriter(made.appliance),
+    results: new ResultWriter(watch.appliance),
   };
 }
 
 /** Resolves when the result is stored. */
-function added(results: ResultWriter, result: Result) {
+function add(results: ResultWriter, result: Result) {
   results.add(result);
   return results.waitUntilStored(result.monitor.key);
 }
 
-const types = async ({ readStateChanges }: Pick<Watch, "readStateChanges">) =>
+const readTypes = async ({ readStateChanges }: Pick<Watch, "readStateChanges">) =>
   (await readStateChanges()).map(({ type }) => type.replace("monitor.", ""));
 
 async function timelines({ api }: Pick<Watch, "api">) {
@@ -68,43 +68,43 @@ const began = "Job is not responding. We are investigating.";
 
 describe("one write", () => {
   test("can contain several changes of one monitor, each with its incidents", async () => {
-    const made = await recording();
-    const { result, results } = made;
+    const world = await startRecording();
+    const { result, results } = world;
     const story: Status[] = ["up", "down", "down", "up", "down", "up", "up", "down"];
-    const stored = story.map((status) => added(results, result(status, `It is ${status}.`)));
+    const stored = story.map((status) => add(results, result(status, `It is ${status}.`)));
     await results.flush();
     await Promise.all(stored);
-    expect(await types(made)).toEqual(["up", "down", "up", "down", "up", "down"]);
-    expect(await timelines(made)).toEqual([
+    expect(await readTypes(world)).toEqual(["up", "down", "up", "down", "up", "down"]);
+    expect(await timelines(world)).toEqual([
       ["investigating", began],
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 2 s."],
     ]);
-    expect(await made.readBeats(made.id)).toHaveLength(story.length);
-    expect(await made.readMonitor(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
+    expect(await world.readBeats(world.id)).toHaveLength(story.length);
+    expect(await world.readMonitor(world.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
   });
 
   test("with an outage and a later unknown result keeps the reason of the outage", async () => {
-    const { result, results, readMonitor: monitorOf, id } = await recording();
+    const { result, results, readMonitor: monitorOf, id } = await startRecording();
     results.add(result("down", "The disk is full."));
     const late = result("down", "Not judged: Signalbox was briefly blocked and could not check.");
-    const stored = added(results, { ...late, message: null });
+    const stored = add(results, { ...late, message: null });
     await results.flush();
     await stored;
     expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "The disk is full." });
-    await added(results, { ...result("down"), message: null });
+    await add(results, { ...result("down"), message: null });
     expect(await monitorOf(id)).toMatchObject({ lastMessage: "The disk is full." });
   });
 
   test("starts soon after a result", async () => {
-    const { result, results, readBeats: beatsOf, id } = await recording();
-    await added(results, result("up"));
+    const { result, results, readBeats: beatsOf, id } = await startRecording();
+    await add(results, result("up"));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
   test("waits for the batch interval of the store, or for the first state change", async () => {
-    const made = await recording();
-    const { result, store } = made;
+    const world = await startRecording();
+    const { result, store } = world;
     const tables: (string | null)[][] = [];
     const atomic: Store["atomic"] = (statements) => {
       tables.push(
@@ -113,19 +113,19 @@ describe("one write", () => {
       return store.atomic(statements);
     };
     const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
-    const results = new ResultWriter({ ...made.appliance, store: gathering });
-    await added(results, result("up"));
-    const unchanged = [added(results, result("up")), added(results, result("up"))];
-    await Promise.all([added(results, result("down")), ...unchanged]);
-    expect(await made.readBeats(made.id)).toHaveLength(4);
+    const results = new ResultWriter({ ...world.appliance, store: gathering });
+    await add(results, result("up"));
+    const unchanged = [add(results, result("up")), add(results, result("up"))];
+    await Promise.all([add(results, result("down")), ...unchanged]);
+    expect(await world.readBeats(world.id)).toHaveLength(4);
     expect(tables).toHaveLength(2);
     // Cache entries that depend on other tables survive writes of results.
     expect(tables.flat()).not.toContain(null);
   });
 
   test("contains each result once, even if it is requested repeatedly", async () => {
-    const { result, results, readBeats: beatsOf, id, database } = await recording();
-    const stored = [added(results, result("up")), added(results, result("up"))];
+    const { result, results, readBeats: beatsOf, id, database } = await startRecording();
+    const stored = [add(results, result("up")), add(results, result("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
     expect(await beatsOf(id)).toHaveLength(2);
     expect(database.query("SELECT sum(up_seconds) AS up FROM uptime_hours").get()).toEqual({
@@ -140,56 +140,56 @@ describe("a database that can't be written", () => {
     database.run(`PRAGMA query_only = ${on ? "ON" : "OFF"}`);
 
   test("loses no result: waiting callers get an error, and all results are written in order later", async () => {
-    const made = await recording();
-    const { result, results, logged } = made;
-    const before = dumpTables(made);
-    full(made, true);
+    const world = await startRecording();
+    const { result, results, logged } = world;
+    const before = dumpTables(world);
+    full(world, true);
     const refused: unknown[] = [];
     for (const status of ["down", "up", "down"] as const) {
-      const stored = added(results, result(status));
+      const stored = add(results, result(status));
       const refusing = findErrorCode(stored).then((code) => refused.push(code));
       expect(await results.flush()).toBe(false);
       await refusing;
     }
     expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
     expect(logged.join("\n")).toContain("they stay in memory and are tried again");
-    expect(dumpTables(made)).toBe(before);
-    full(made, false);
-    const last = added(results, result("up"));
+    expect(dumpTables(world)).toBe(before);
+    full(world, false);
+    const last = add(results, result("up"));
     expect(await results.flush()).toBe(true);
     await last;
-    expect(await types(made)).toEqual(["down", "up", "down", "up"]);
-    expect(await timelines(made)).toEqual([
+    expect(await readTypes(world)).toEqual(["down", "up", "down", "up"]);
+    expect(await timelines(world)).toEqual([
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 1 s."],
     ]);
-    expect(await made.readBeats(made.id)).toHaveLength(4);
-    expect(await made.readMonitor(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
+    expect(await world.readBeats(world.id)).toHaveLength(4);
+    expect(await world.readMonitor(world.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
   });
 
   test("may have stored a write that failed: its retry has no second effect", async () => {
-    const made = await recording();
-    const { result, store, database } = made;
+    const world = await startRecording();
+    const { result, store, database } = world;
     const lost = new AppError("UNAVAILABLE", "Nobody knows.");
     let isLost = true;
     const atomic: Store["atomic"] = async (statements) => {
       await store.atomic(statements);
       if (isLost) throw lost;
     };
-    const results = new ResultWriter({ ...made.appliance, store: { ...store, atomic } });
+    const results = new ResultWriter({ ...world.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
-      const stored = added(results, result(status, undefined, true));
+      const stored = add(results, result(status, undefined, true));
       await Promise.all([results.flush(), findErrorCode(stored)]);
     }
     isLost = false;
-    const last = added(results, result("down"));
+    const last = add(results, result("down"));
     await Promise.all([results.flush(), last]);
-    expect(await types(made)).toEqual(["up", "down", "up", "down"]);
-    expect(await timelines(made)).toEqual([
+    expect(await readTypes(world)).toEqual(["up", "down", "up", "down"]);
+    expect(await timelines(world)).toEqual([
       ["investigating", began],
       ["resolved", began, "Job is responding again after 2 s."],
     ]);
-    expect(await made.readBeats(made.id)).toHaveLength(5);
+    expect(await world.readBeats(world.id)).toHaveLength(5);
     const [sums] = database
       .query("select sum(up_seconds), sum(down_seconds) from uptime_hours")
       .values();
@@ -198,20 +198,20 @@ describe("a database that can't be written", () => {
   });
 
   test("is retried automatically", async () => {
-    const made = await recording();
-    const { result, results, store, readBeats: beatsOf, id } = made;
-    full(made, true);
-    expect(await findErrorCode(added(results, result("up")))).toBe("UNAVAILABLE");
-    full(made, false);
+    const world = await startRecording();
+    const { result, results, store, readBeats: beatsOf, id } = world;
+    full(world, true);
+    expect(await findErrorCode(add(results, result("up")))).toBe("UNAVAILABLE");
+    full(world, false);
     await new Promise<void>((resolve) => store.onCommit(resolve));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
   test("does not prevent the recorder from stopping", async () => {
-    const made = await recording();
-    const { result, results } = made;
-    full(made, true);
-    const refused = findErrorCode(added(results, result("up")));
+    const world = await startRecording();
+    const { result, results } = world;
+    full(world, true);
+    const refused = findErrorCode(add(results, result("up")));
     await results.stop();
     expect(await refused).toBe("UNAVAILABLE");
   });
@@ -219,45 +219,45 @@ describe("a database that can't be written", () => {
 
 describe("a pause", () => {
   test("discards earlier results: no state, no event, no incident", async () => {
-    const made = await recording();
-    const { result, results, changeMonitor, readMonitor: monitorOf, id } = made;
-    const stored = added(results, result("down"));
+    const world = await startRecording();
+    const { result, results, changeMonitor, readMonitor: monitorOf, id } = world;
+    const stored = add(results, result("down"));
     await changeMonitor(id, { paused: true });
     await changeMonitor(id, { paused: false });
     await Promise.all([results.flush(), stored]);
-    expect(await types(made)).toEqual([]);
-    expect(await timelines(made)).toEqual([]);
+    expect(await readTypes(world)).toEqual([]);
+    expect(await timelines(world)).toEqual([]);
     expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 
   test("between the read and the write of a batch discards it, too", async () => {
-    const made = await recording();
-    const { result, store, changeMonitor, readMonitor: monitorOf, id } = made;
+    const world = await startRecording();
+    const { result, store, changeMonitor, readMonitor: monitorOf, id } = world;
     let paused: Promise<unknown> | null = null;
     const query: Store["query"] = async (text, parameters) => {
       const rows = await store.query<never>(text, parameters);
       await (paused ??= changeMonitor(id, { paused: true }));
       return rows;
     };
-    const results = new ResultWriter({ ...made.appliance, store: { ...store, query } });
-    await Promise.all([added(results, result("down")), results.flush()]);
+    const results = new ResultWriter({ ...world.appliance, store: { ...store, query } });
+    await Promise.all([add(results, result("down")), results.flush()]);
     expect(paused).not.toBeNull();
-    expect(await types(made)).toEqual([]);
-    expect(await timelines(made)).toEqual([]);
+    expect(await readTypes(world)).toEqual([]);
+    expect(await timelines(world)).toEqual([]);
     await changeMonitor(id, { paused: false });
     expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 });
 
 test("the result of a deleted monitor does not delay other results", async () => {
-  const made = await recording();
-  const other = await made.createJob({ name: "Other" });
-  const [[, monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
+  const world = await startRecording();
+  const other = await world.createJob({ name: "Other" });
+  const [[, monitor] = []] = await Array.fromAsync(readAllWatched(world.appliance));
   if (monitor === undefined) throw new Error("The other monitor is not watched.");
-  const { result, results, api, id } = made;
+  const { result, results, api, id } = world;
   const gone = result("down");
-  const stored = [added(results, gone), added(results, { ...gone, monitor })];
+  const stored = [add(results, gone), add(results, { ...gone, monitor })];
   await api("DELETE", `/api/v1/monitors/${id}`);
   await Promise.all([results.flush(), ...stored]);
-  expect((await made.readStateChanges()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
+  expect((await world.readStateChanges()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
 });

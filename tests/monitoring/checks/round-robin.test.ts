@@ -142,12 +142,12 @@ test("idle capacity is used: a single organization gets all slots except the sha
 
 /** An engine with one slot per organization; a hanging check occupies ours. */
 async function fullEngine() {
-  const made = await createWatch();
-  const { time, appliance, store, monitor } = made;
-  const places = { reserved: 1, shared: 0, perLane: 1 };
-  const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock, places });
+  const watch = await createWatch();
+  const { time, appliance, store, monitor } = watch;
+  const limits = { reserved: 1, shared: 0, perLane: 1 };
+  const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock, checkLimits: limits });
   await engine.runOnce();
-  const shop = await made.createSite({ interval: 5, timeout: 5 });
+  const shop = await watch.createSite({ interval: 5, timeout: 5 });
   await engine.runOnce();
   const silent = await startTarget(hang);
   await monitor({ type: "http", name: "Silent", url: silent.at(), interval: 3_600, timeout: 60 });
@@ -159,7 +159,7 @@ async function fullEngine() {
   turn(0);
   await silent.waitUntilAsked(1);
   return {
-    ...made,
+    ...watch,
     shop,
     silent,
     /** Advances the time in steps of a second. */
@@ -167,7 +167,7 @@ async function fullEngine() {
       for (let second = 0; second < seconds; second++) {
         turn(1);
         // Due checks run while these requests are served.
-        for (let request = 0; request < 5; request++) await made.readMonitor(shop.id);
+        for (let request = 0; request < 5; request++) await watch.readMonitor(shop.id);
       }
     },
     /** Resolves when at least `wanted` results are stored. */
@@ -175,10 +175,10 @@ async function fullEngine() {
       for (;;) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const stop = store.onCommit(resolve);
-        const beats = await read();
-        if (beats.length < wanted) await promise;
+        const heartbeats = await read();
+        if (heartbeats.length < wanted) await promise;
         stop();
-        if (beats.length >= wanted) return beats;
+        if (heartbeats.length >= wanted) return heartbeats;
       }
     },
     /** Ends the hanging check and all checks behind it. */
@@ -195,7 +195,7 @@ async function fullEngine() {
 }
 
 test("a check that can't start in time is unknown each time, without further effects", async () => {
-  await using made = await fullEngine();
+  await using world = await fullEngine();
   const {
     shop,
     roundRobin,
@@ -205,7 +205,7 @@ test("a check that can't start in time is unknown each time, without further eff
     readMonitor: monitorOf,
     readStateChanges: changes,
     store,
-  } = made;
+  } = world;
   const before = await beatsOf(shop.id);
   await roundRobin(55);
   const late = (await untilBeats(() => beatsOf(shop.id), before.length + 3)).slice(before.length);
@@ -223,17 +223,17 @@ test("a check that can't start in time is unknown each time, without further eff
     uptime24h: 1,
   });
   expect(shop.asked).toHaveLength(before.length);
-  const { page } = await signInMember(made, "viewer");
-  const row = async () =>
+  const { page } = await signInMember(world, "viewer");
+  const readRow = async () =>
     expandOverview((await page("GET", "/dashboard/overview")).json.data).monitors.find(
       ({ id }) => id === shop.id,
     );
-  expect(await row()).toMatchObject({ status: "unknown", lastMessage: message });
+  expect(await readRow()).toMatchObject({ status: "unknown", lastMessage: message });
   await ended();
-  expect((await row())?.status).toBe("up");
+  expect((await readRow())?.status).toBe("up");
   expect((await beatsOf(shop.id)).at(-1)?.status).toBe("up");
-  const told = (await changes()).filter(({ subjectId }) => subjectId === shop.id);
-  expect(told.map(({ type }) => type)).toEqual(["monitor.up"]);
+  const messages = (await changes()).filter(({ subjectId }) => subjectId === shop.id);
+  expect(messages.map(({ type }) => type)).toEqual(["monitor.up"]);
   const troubles = (await readSince(store, 0, 10_000)).filter(
     ({ type }) => type === "appliance.troubled",
   );
@@ -243,8 +243,8 @@ test("a check that can't start in time is unknown each time, without further eff
 });
 
 test("the checks of another organization stay on time", async () => {
-  await using made = await fullEngine();
-  const { theirs, roundRobin, untilBeats, ended, shop } = made;
+  await using world = await fullEngine();
+  const { theirs, roundRobin, untilBeats, ended, shop } = world;
   const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };
   const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
   const path = `/api/v1/monitors/${json.data.id}/heartbeats`;
@@ -254,11 +254,11 @@ test("the checks of another organization stay on time", async () => {
     await untilBeats(read, checks);
   }
   await ended();
-  const beats = await read();
-  expect(new Set(beats.map(({ status }) => status))).toEqual(new Set(["up"]));
-  const gaps = beats
+  const heartbeats = await read();
+  expect(new Set(heartbeats.map(({ status }) => status))).toEqual(new Set(["up"]));
+  const gaps = heartbeats
     .slice(2)
-    .map(({ at }, index) => Date.parse(at) - Date.parse(beats[index + 1]?.at ?? ""));
+    .map(({ at }, index) => Date.parse(at) - Date.parse(heartbeats[index + 1]?.at ?? ""));
   expect(new Set(gaps)).toEqual(new Set([5_000]));
-  expect(beats).toHaveLength(4);
+  expect(heartbeats).toHaveLength(4);
 });

@@ -6,13 +6,13 @@ import { type Watch, createWatch } from "../../support/check-board.ts";
 const checkOf = (id: string) => `/api/v1/monitors/${id}/check`;
 
 /** A monitor during a check, and a second requested check of it. */
-async function asked(fields: object = {}) {
-  const made = await createWatch();
-  const shop = await made.createSite(fields);
+async function setUp(fields: object = {}) {
+  const watch = await createWatch();
+  const shop = await watch.createSite(fields);
   shop.setReply(hang);
-  const running = made.engine.runOnce();
+  const running = watch.engine.runOnce();
   await shop.waitUntilAsked(1);
-  return { ...made, shop, running, checked: made.api("POST", checkOf(shop.id)) };
+  return { ...watch, shop, running, checked: watch.api("POST", checkOf(shop.id)) };
 }
 
 /** Yields to the event loop until a request has reached its use case. */
@@ -78,54 +78,55 @@ test("a requested check can make a monitor down and does not move the next sched
 });
 
 test("a request during a check waits for its result instead of starting another", async () => {
-  const made = await asked();
-  await using shop = made.shop;
-  const also = made.api("POST", checkOf(shop.id));
-  await inTurn(made, shop.id);
+  const world = await setUp();
+  await using shop = world.shop;
+  const also = world.api("POST", checkOf(shop.id));
+  await inTurn(world, shop.id);
   shop.release(replyWith(500));
-  const answers = await Promise.all([made.checked, also]);
-  await made.running;
-  const beats = await made.readBeats(shop.id);
-  expect(beats).toMatchObject([{ status: "down" }]);
-  for (const { status, json } of answers) expect([status, json.data]).toEqual([200, beats[0]]);
+  const responses = await Promise.all([world.checked, also]);
+  await world.running;
+  const heartbeats = await world.readBeats(shop.id);
+  expect(heartbeats).toMatchObject([{ status: "down" }]);
+  for (const { status, json } of responses)
+    expect([status, json.data]).toEqual([200, heartbeats[0]]);
   expect(shop.asked).toHaveLength(1);
 });
 
 test("a request after a change returns a result of the changed monitor", async () => {
-  const made = await asked();
-  await using shop = made.shop;
-  await inTurn(made, shop.id);
+  const world = await setUp();
+  await using shop = world.shop;
+  await inTurn(world, shop.id);
   shop.setReply(replyWith(), "/new");
-  await made.changeMonitor(shop.id, { url: shop.at("/new") });
-  const { status, json } = await made.api("POST", checkOf(shop.id));
+  await world.changeMonitor(shop.id, { url: shop.at("/new") });
+  const { status, json } = await world.api("POST", checkOf(shop.id));
   expect([status, json.data.status]).toEqual([200, "up"]);
   expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
   shop.release(replyWith(500));
-  await Promise.all([made.running, made.checked]);
-  expect(new Set((await made.readBeats(shop.id)).map((beat) => beat.status))).toEqual(
+  await Promise.all([world.running, world.checked]);
+  expect(new Set((await world.readBeats(shop.id)).map((beat) => beat.status))).toEqual(
     new Set(["up"]),
   );
 });
 
 test("a request that waits while the monitor is changed returns a result of the changed monitor", async () => {
-  const made = await asked();
-  await using shop = made.shop;
-  await inTurn(made, shop.id);
+  const world = await setUp();
+  await using shop = world.shop;
+  await inTurn(world, shop.id);
   shop.setReply(replyWith(), "/new");
-  await made.changeMonitor(shop.id, { url: shop.at("/new") });
-  await made.engine.runOnce();
-  const { status, json } = await made.checked;
+  await world.changeMonitor(shop.id, { url: shop.at("/new") });
+  await world.engine.runOnce();
+  const { status, json } = await world.checked;
   expect([status, json.data?.status]).toEqual([200, "up"]);
 });
 
 test("a request that waits while the monitor is paused or deleted gets an error", async () => {
-  const paused = await asked();
+  const paused = await setUp();
   await using one = paused.shop;
   await inTurn(paused, one.id);
   await paused.changeMonitor(one.id, { paused: true });
   await paused.engine.runOnce();
   expect((await paused.checked).status).toBe(409);
-  const deleted = await asked();
+  const deleted = await setUp();
   await using other = deleted.shop;
   await inTurn(deleted, other.id);
   await deleted.api("DELETE", `/api/v1/monitors/${other.id}`);
@@ -134,27 +135,27 @@ test("a request that waits while the monitor is paused or deleted gets an error"
 });
 
 test("a paused monitor, a monitor in a paused group and a push monitor return 409 without a check or a write", async () => {
-  const made = await createWatch();
-  const { api, group, changeMonitor, pauseGroup, createJob: job, createSite: site } = made;
+  const watch = await createWatch();
+  const { api, group, changeMonitor, pauseGroup, createJob: job, createSite: site } = watch;
   await using paused = await site({ paused: true });
   await using grouped = await site();
   const { id: groupId } = await group();
   await changeMonitor(grouped.id, { groupId });
   await pauseGroup(groupId, true);
   const { id: push } = await job();
-  const before = dumpTables(made);
-  const told = [];
+  const before = dumpTables(watch);
+  const messages = [];
   for (const id of [paused.id, grouped.id, push]) {
     const { status, json } = await api("POST", checkOf(id));
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    told.push(json.error.message);
+    messages.push(json.error.message);
   }
-  expect(told).toEqual([
+  expect(messages).toEqual([
     "The monitor is paused, so it is not checked.",
     "The monitor is paused, so it is not checked.",
     "A push monitor is not checked; it reports to its pushUrl.",
   ]);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(watch)).toBe(before);
   expect([...paused.asked, ...grouped.asked]).toEqual([]);
 });
 

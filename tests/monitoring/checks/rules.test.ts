@@ -41,18 +41,18 @@ function statusOf(history: readonly Step[], patience: Patience): MonitorState["s
   const last = history.at(-1);
   if (last === undefined) return "pending";
   if (last.inMaintenance) return "maintenance";
-  const { status, final } = last.found;
+  const { status, isFinal } = last.found;
   const before = statusOf(history.slice(0, -1), patience);
   if (status === "up" || status === "degraded")
     return before === "down" && runOf(history, false) < patience.successThreshold ? "down" : status;
-  if (status === "down" && (final === true || failuresOf(history) > patience.retries))
+  if (status === "down" && (isFinal === true || failuresOf(history) > patience.retries))
     return "down";
   return before === "maintenance" ? "pending" : before;
 }
 
 const found = fc.oneof(
   fc.constantFrom("up", "degraded", "unknown").map((status): Found => ({ status })),
-  fc.constantFrom<Found>({ status: "down" }, { status: "down" }, { status: "down", final: true }),
+  fc.constantFrom<Found>({ status: "down" }, { status: "down" }, { status: "down", isFinal: true }),
 );
 const step = fc.record({
   found,
@@ -93,7 +93,7 @@ describe("the state of a monitor after its checks", () => {
   const up = { status: "up" } as const;
   const down = { status: "down" } as const;
   const unknown = { status: "unknown" } as const;
-  const seen = (
+  const readSeen = (
     results: Found[],
     retries: number,
     maintained: number[] = [],
@@ -105,7 +105,7 @@ describe("the state of a monitor after its checks", () => {
     ).map(({ status }) => status);
 
   test("with two retries, three failures make a monitor down and one success brings it up", () => {
-    expect(seen([up, down, down, down, down, up], 2)).toEqual([
+    expect(readSeen([up, down, down, down, down, up], 2)).toEqual([
       "up",
       "up",
       "up",
@@ -113,42 +113,47 @@ describe("the state of a monitor after its checks", () => {
       "down",
       "up",
     ]);
-    expect(seen([up, down, down, up, down, down], 2)).not.toContain("down");
-    expect(seen([down], 0)).toEqual(["down"]);
+    expect(readSeen([up, down, down, up, down, down], 2)).not.toContain("down");
+    expect(readSeen([down], 0)).toEqual(["down"]);
   });
 
   test("an unknown result neither counts as a failure nor resets the count", () => {
-    expect(seen([up, unknown, unknown, unknown], 0)).toEqual(["up", "up", "up", "up"]);
-    expect(seen([unknown, down, unknown, down], 1)).toEqual([
+    expect(readSeen([up, unknown, unknown, unknown], 0)).toEqual(["up", "up", "up", "up"]);
+    expect(readSeen([unknown, down, unknown, down], 1)).toEqual([
       "pending",
       "pending",
       "pending",
       "down",
     ]);
-    expect(seen([down, unknown], 0)).toEqual(["down", "down"]);
+    expect(readSeen([down, unknown], 0)).toEqual(["down", "down"]);
   });
 
   test("a final failure needs no retries", () => {
-    expect(seen([up, { status: "down", final: true }], 10)).toEqual(["up", "down"]);
+    expect(readSeen([up, { status: "down", isFinal: true }], 10)).toEqual(["up", "down"]);
   });
 
   test("with a success threshold of three, a monitor is up after three successes", () => {
     const degraded = { status: "degraded" } as const;
     const results = [up, down, up, up, down, up, degraded, unknown, up, up];
-    const [first, ...others] = seen(results, 0, [], 3);
+    const [first, ...others] = readSeen(results, 0, [], 3);
     expect(first).toBe("up");
     expect(others).toEqual([...Array<"down">(7).fill("down"), "up", "up"]);
-    expect(seen([down, up, up, up], 2, [], 3)).toEqual(["pending", "up", "up", "up"]);
+    expect(readSeen([down, up, up, up], 2, [], 3)).toEqual(["pending", "up", "up", "up"]);
   });
 
   test("an outage during maintenance counts from the first check afterwards", () => {
-    expect(seen([up, down, down, down], 1, [1, 2])).toEqual([
+    expect(readSeen([up, down, down, down], 1, [1, 2])).toEqual([
       "up",
       "maintenance",
       "maintenance",
       "down",
     ]);
-    expect(seen([down, up, unknown, up], 0, [1])).toEqual(["down", "maintenance", "pending", "up"]);
+    expect(readSeen([down, up, unknown, up], 0, [1])).toEqual([
+      "down",
+      "maintenance",
+      "pending",
+      "up",
+    ]);
   });
 });
 
@@ -173,11 +178,12 @@ describe("seconds to the next check", () => {
 });
 
 test("a report covers the time since the last one, between a second and the allowed time", () => {
-  const reported = (passedMs: number) => computeSecondsSince(1_000_000, 1_000_000 + passedMs, 90);
-  expect([0, 1, 400, 1_500, 59_499, 59_500, 90_000, 86_400_000].map(reported)).toEqual([
+  const readReports = (passedMs: number) =>
+    computeSecondsSince(1_000_000, 1_000_000 + passedMs, 90);
+  expect([0, 1, 400, 1_500, 59_499, 59_500, 90_000, 86_400_000].map(readReports)).toEqual([
     1, 1, 1, 2, 59, 60, 90, 90,
   ]);
-  expect(reported(-5_000)).toBe(1);
+  expect(readReports(-5_000)).toBe(1);
   expect(computeSecondsSince(null, 1_000_000, 90)).toBe(1);
 });
 

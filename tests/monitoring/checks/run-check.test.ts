@@ -15,7 +15,7 @@ describe("a check", () => {
       status: "down",
       message,
       latencyMs: null,
-      final: false,
+      isFinal: false,
     });
   });
 
@@ -40,7 +40,7 @@ describe("a check", () => {
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       latencyMs: null,
-      final: true,
+      isFinal: true,
     });
   });
 

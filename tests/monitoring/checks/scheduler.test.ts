@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
 
-const terms = (lane: string | null) => ({ organizationId: "ours", lane, patienceMs: 5_000 });
+const buildTerms = (lane: string | null) => ({ organizationId: "ours", lane, patienceMs: 5_000 });
 
 /** A scheduler of one organization, with a test clock and runs that the test ends. */
 function workshop({ total = 1_000, perLane = 1_000 } = {}) {
@@ -38,14 +38,14 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
     running: () => [...endings.keys()],
     /** Ends a run; a waiting job then gets its slot. */
     end: async (key: number) => {
-      const ended = jobs.runNow(key, terms("any"));
+      const ended = jobs.runNow(key, buildTerms("any"));
       endings.get(key)?.();
       endings.delete(key);
       await ended;
     },
     /** Schedules jobs for now, all in one lane. */
     due: (...keys: number[]) => {
-      for (const key of keys) jobs.schedule(key, time.now, terms("one host"));
+      for (const key of keys) jobs.schedule(key, time.now, buildTerms("one host"));
       jobs.startDue();
     },
   };
@@ -54,7 +54,7 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
 describe("a job", () => {
   test("starts when it is due, not before, and receives its due time", () => {
     const { jobs, time, started, dueAts } = workshop();
-    jobs.schedule(1, 1_500, terms("a"));
+    jobs.schedule(1, 1_500, buildTerms("a"));
     expect(jobs.findNextDueAt()).toBe(1_500);
     time.now = 1_499;
     jobs.startDue();
@@ -79,10 +79,10 @@ describe("a job", () => {
 
   test("that is rescheduled runs only at the new time, earlier or later", () => {
     const { jobs, time, started } = workshop();
-    jobs.schedule(1, 2_000, terms("a"));
-    jobs.schedule(1, 5_000, terms("a"));
-    jobs.schedule(2, 5_000, terms("a"));
-    jobs.schedule(2, 3_000, terms("a"));
+    jobs.schedule(1, 2_000, buildTerms("a"));
+    jobs.schedule(1, 5_000, buildTerms("a"));
+    jobs.schedule(2, 5_000, buildTerms("a"));
+    jobs.schedule(2, 3_000, buildTerms("a"));
     expect(jobs.findNextDueAt()).toBe(3_000);
     time.now = 3_000;
     jobs.startDue();
@@ -95,7 +95,7 @@ describe("a job", () => {
   test("that is rescheduled while it waits leaves the queue", async () => {
     const { jobs, due, end, started, time } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
-    jobs.schedule(2, 9_000, terms("one host"));
+    jobs.schedule(2, 9_000, buildTerms("one host"));
     await end(1);
     expect(started).toEqual([1, 3]);
     await end(3);
@@ -110,7 +110,7 @@ describe("a job", () => {
       perLane: 1,
     });
     due(1, 2);
-    jobs.schedule(3, 2_000, terms("a"));
+    jobs.schedule(3, 2_000, buildTerms("a"));
     jobs.remove(2);
     jobs.remove(3);
     jobs.remove(99);
@@ -135,7 +135,7 @@ describe("a job", () => {
 describe("the limits", () => {
   test("apply in total; waiting jobs start in the order of due times", async () => {
     const { jobs, time, started, end } = workshop({ total: 2, perLane: 2 });
-    for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, terms(`host ${key}`));
+    for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, buildTerms(`host ${key}`));
     time.now = 2_000;
     jobs.startDue();
     jobs.startDue();
@@ -149,8 +149,8 @@ describe("the limits", () => {
 
   test("apply per lane, and a full lane does not delay others", async () => {
     const { jobs, started, end } = workshop({ total: 10, perLane: 2 });
-    for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, terms("hanging host"));
-    for (const key of [11, 12]) jobs.schedule(key, 200 + key, terms("other host"));
+    for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, buildTerms("hanging host"));
+    for (const key of [11, 12]) jobs.schedule(key, 200 + key, buildTerms("other host"));
     jobs.startDue();
     expect(started).toEqual([1, 2, 11, 12]);
     await end(11);
@@ -166,7 +166,7 @@ describe("the limits", () => {
     await fc.assert(
       fc.asyncProperty(limit, limit, lanes, choices, async (total, perLane, lanes, choices) => {
         const { jobs, running, end, started } = workshop({ total, perLane });
-        for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, terms(lane));
+        for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, buildTerms(lane));
         jobs.startDue();
         for (const choice of choices) {
           const now = running();
@@ -208,7 +208,7 @@ describe("a job that waits", () => {
     const { jobs, due, time, overdue } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.remove(2);
-    jobs.schedule(3, 50_000, terms("one host"));
+    jobs.schedule(3, 50_000, buildTerms("one host"));
     time.now = 40_000;
     jobs.startDue();
     expect([overdue, jobs.findNextDueAt()]).toEqual([[], 50_000]);
@@ -227,7 +227,7 @@ describe("a job that waits", () => {
 test("a job that takes no time never waits", () => {
   const { jobs, due, started } = workshop({ total: 1, perLane: 1 });
   due(1, 2);
-  jobs.schedule(3, 1_000, terms(null));
+  jobs.schedule(3, 1_000, buildTerms(null));
   jobs.startDue();
   expect(started).toEqual([1, 3]);
 });
@@ -239,9 +239,9 @@ describe("runNow", () => {
       perLane: 1,
     });
     due(1);
-    jobs.schedule(2, 1_500, terms("one host"));
+    jobs.schedule(2, 1_500, buildTerms("one host"));
     time.now = 1_200;
-    void jobs.runNow(2, terms("one host"));
+    void jobs.runNow(2, buildTerms("one host"));
     expect([started, dueAts]).toEqual([
       [1, 2],
       [1_000, 1_200],
@@ -257,7 +257,7 @@ describe("runNow", () => {
     const { jobs, due, started, end } = workshop();
     due(1);
     const ended: string[] = [];
-    const joined = [jobs.runNow(1, terms("a")), jobs.runNow(1, terms("b"))].map((run) =>
+    const joined = [jobs.runNow(1, buildTerms("a")), jobs.runNow(1, buildTerms("b"))].map((run) =>
       run.then(() => ended.push("x")),
     );
     expect(ended).toEqual([]);
@@ -268,7 +268,7 @@ describe("runNow", () => {
 
   test("counts towards the limits of the others", async () => {
     const { jobs, due, started, end } = workshop({ total: 1, perLane: 1 });
-    void jobs.runNow(7, terms("one host"));
+    void jobs.runNow(7, buildTerms("one host"));
     due(1);
     expect(started).toEqual([7]);
     await end(7);
@@ -301,7 +301,7 @@ test("jobs start in the order of due times after any scheduling, changes and rem
       for (const next of [...actions, { pass: 1_000 }]) {
         if ("key" in next) {
           expected.set(next.key, time.now + next.in);
-          jobs.schedule(next.key, time.now + next.in, terms("a"));
+          jobs.schedule(next.key, time.now + next.in, buildTerms("a"));
         } else if ("remove" in next) {
           expected.delete(next.remove);
           jobs.remove(next.remove);

@@ -21,35 +21,35 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-type Made = Awaited<ReturnType<typeof watched>>;
+type Made = Awaited<ReturnType<typeof watchTarget>>;
 
 /** A browser monitor whose page fails. */
-async function watched(fields: object = {}) {
-  const made = await createWatch({ browser: program });
+async function watchTarget(fields: object = {}) {
+  const watch = await createWatch({ browser: program });
   site.setReply(replyWith(500), "/page");
   const about = { type: "browser", name: "Shop", url: site.at("/page"), retries: 0, timeout: 60 };
-  const { id } = await made.monitor({ ...about, ...fields });
+  const { id } = await watch.monitor({ ...about, ...fields });
   const path = `/api/v1/monitors/${id}`;
   return {
-    ...made,
+    ...watch,
     id: id as string,
     path,
     screenshot: (more = "", headers = {}) =>
-      made.ours.reader("GET", `${path}/screenshot${more}`, { headers }),
+      watch.ours.reader("GET", `${path}/screenshot${more}`, { headers }),
   };
 }
 
-const newest = async ({ readBeats: beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
-const rows = ({ database }: Pick<TestAppliance, "database">) =>
+const readNewest = async ({ readBeats: beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
+const readRows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
 test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
-  const made = await watched();
-  const { pass, path, api, ours, theirs, stranger, readMonitor: monitorOf, id, screenshot } = made;
+  const world = await watchTarget();
+  const { pass, path, api, ours, theirs, stranger, readMonitor: monitorOf, id, screenshot } = world;
   expect((await monitorOf(id)).screenshotAt).toBeNull();
   expect((await screenshot()).status).toBe(404);
   await pass(1);
-  const first = await newest(made);
+  const first = await readNewest(world);
   expect(first?.status).toBe("down");
   expect(await monitorOf(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
   const shown = await screenshot();
@@ -72,15 +72,15 @@ test("the screenshot of the last failure is stored with the time of its heartbea
   expect(json.error.details[0].path).toBe("at");
 
   await pass(60);
-  const second = await newest(made);
-  expect(rows(made)).toEqual([{ at: Date.parse(second?.at ?? "") }]);
+  const second = await readNewest(world);
+  expect(readRows(world)).toEqual([{ at: Date.parse(second?.at ?? "") }]);
   expect((await screenshot(`?at=${first?.at}`)).status).toBe(404);
   site.setReply(replyWith(), "/page");
   await pass(60);
   expect(await monitorOf(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
   expect((await screenshot()).status).toBe(200);
   await api("DELETE", path);
-  expect(rows(made)).toEqual([]);
+  expect(readRows(world)).toEqual([]);
   expect((await screenshot()).status).toBe(404);
 });
 
@@ -115,15 +115,15 @@ test("a failed screenshot does not change the result of the check", async () => 
 });
 
 test("only a down result has a screenshot, not an inverted failure or an unknown result", async () => {
-  const made = await watched({ inverted: true });
-  await made.pass(1);
-  expect((await newest(made))?.status).toBe("up");
-  expect(rows(made)).toEqual([]);
+  const world = await watchTarget({ inverted: true });
+  await world.pass(1);
+  expect((await readNewest(world))?.status).toBe("up");
+  expect(readRows(world)).toEqual([]);
 });
 
 test("a failure that another node does not confirm has no screenshot", async () => {
-  const made = await createSharing({ allowTarget: ["127.0.0.1/32"], browser: program });
-  const { both, pass, ours } = made;
+  const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"], browser: program });
+  const { both, pass, ours } = sharing;
   const replies = [replyWith(), replyWith(500), replyWith()];
   site.setReply((response) => (replies.shift() ?? replyWith(500))(response), "/confirmed");
   const { json } = await ours.api("POST", "/api/v1/monitors", {
@@ -139,14 +139,14 @@ test("a failure that another node does not confirm has no screenshot", async () 
     },
   });
   const { id } = json.data;
-  const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
+  const inspect = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
   const [, other] = both.toSorted(
     (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
   );
   /** Runs the other node while the checks of the owner continue. */
   async function until(reached: (monitor: Record<string, string | null>) => boolean) {
     for (;;) {
-      const monitor = await look();
+      const monitor = await inspect();
       if (reached(monitor)) return monitor;
       let isOver = false;
       const passing = pass(1, both).finally(() => (isOver = true));
@@ -165,9 +165,9 @@ test("a failure that another node does not confirm has no screenshot", async () 
 });
 
 describe("a queued screenshot", () => {
-  async function recording() {
-    const made = await watched();
-    const [[monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
+  async function startRecording() {
+    const world = await watchTarget();
+    const [[monitor] = []] = await Array.fromAsync(readAllWatched(world.appliance));
     if (monitor === undefined) throw new Error("The monitor is not watched.");
     const resultAt = (at: number): Result => ({
       monitor,
@@ -189,18 +189,18 @@ describe("a queued screenshot", () => {
       details: null,
       screenshot: new Uint8Array(1_000),
     });
-    return { ...made, monitor, resultAt };
+    return { ...world, monitor, resultAt };
   }
 
   test("is discarded after its monitor was paused", async () => {
-    const { store, monitor, changeMonitor, id, database } = await recording();
+    const { store, monitor, changeMonitor, id, database } = await startRecording();
     await changeMonitor(id, { paused: true });
     await store.atomic([putScreenshot(monitor, 1, new Uint8Array(10))]);
-    expect(rows({ database })).toEqual([]);
+    expect(readRows({ database })).toEqual([]);
   });
 
   test("is dropped if too many are queued, but its result is stored", async () => {
-    const { appliance, time, resultAt, readBeats: beatsOf, id } = await recording();
+    const { appliance, time, resultAt, readBeats: beatsOf, id } = await startRecording();
     const results = new ResultWriter(appliance);
     const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
     for (const result of all) results.add(result);
@@ -211,10 +211,10 @@ describe("a queued screenshot", () => {
 });
 
 test("“Test now” stores no screenshot", async () => {
-  const made = await watched({ paused: true });
-  const before = dumpTables(made);
-  const { status, screenshot } = await made.engine.tryCheck(
-    { organizationId: made.ours.id, callerId: "test" },
+  const world = await watchTarget({ paused: true });
+  const before = dumpTables(world);
+  const { status, screenshot } = await world.engine.tryCheck(
+    { organizationId: world.ours.id, callerId: "test" },
     {
       type: "browser",
       settings: { url: site.at("/page"), steps: [], keyword: null, verifyTls: true },
@@ -224,16 +224,16 @@ test("“Test now” stores no screenshot", async () => {
     },
   );
   expect([status, screenshot?.length]).toEqual(["down", 1_000]);
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(world)).toBe(before);
 });
 
 test("an appliance that stops during checks leaves no browser processes or files", async () => {
-  const made = await watched();
+  const world = await watchTarget();
   site.setReply(hang, "/page");
-  const asked = site.asked.length;
-  const checking = made.engine.runOnce();
-  await site.waitUntilAsked(asked + 1);
-  await made.engine.stop();
+  const requestCount = site.asked.length;
+  const checking = world.engine.runOnce();
+  await site.waitUntilAsked(requestCount + 1);
+  await world.engine.stop();
   await checking;
   const folders = readFileSync(home, "utf8").trim().split("\n");
   expect(folders.at(-1)).toContain("signalbox-check-");

@@ -27,14 +27,14 @@ describe("two nodes that share the checks", () => {
     return json.data;
   }
 
-  async function shops(made: Sharing, count: number): Promise<string[]> {
+  async function shops(sharing: Sharing, count: number): Promise<string[]> {
     const monitors: { id: string }[] = [];
     for (let i = 0; i < count; i++)
-      monitors.push(await make(made, { type: "http", url: site.at(), retries: 0 }));
+      monitors.push(await make(sharing, { type: "http", url: site.at(), retries: 0 }));
     return monitors.map(({ id }) => id);
   }
 
-  const beats = ({ store }: Sharing) =>
+  const readHeartbeats = ({ store }: Sharing) =>
     store.query<Row>(
       `select s.key, s.monitor_id as id, h.at from heartbeats h
        join monitor_states s on s.key = h.monitor_key order by s.key, h.at`,
@@ -50,15 +50,15 @@ describe("two nodes that share the checks", () => {
     );
 
   test("every slot is recorded once by one of the nodes, even if one dies and returns", async () => {
-    const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-    const { both, pass, time } = made;
+    const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
+    const { both, pass, time } = sharing;
     const [a, b] = both;
-    const ids = await shops(made, 16);
+    const ids = await shops(sharing, 16);
     await pass(interval, both);
     const began = time.now;
     site.asked.length = 0;
     await pass(3 * interval, both);
-    const rows = (await beats(made)).filter(({ at }) => at > began);
+    const rows = (await readHeartbeats(sharing)).filter(({ at }) => at > began);
     expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
     expect(site.asked.length).toBe(rows.length);
     for (const slots of slotsOf(rows)) expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
@@ -68,7 +68,7 @@ describe("two nodes that share the checks", () => {
     expect(Math.min(...byNode)).toBeGreaterThan(0);
 
     await pass(4 * interval, [a]);
-    const alone = await beats(made);
+    const alone = await readHeartbeats(sharing);
     for (const slots of slotsOf(alone.filter(({ at }) => at > began))) {
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
     }
@@ -78,14 +78,16 @@ describe("two nodes that share the checks", () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual((interval + 15 + 15) * 1_000);
 
     await pass(3 * interval, both);
-    for (const slots of slotsOf((await beats(made)).filter(({ at }) => at > began)))
+    for (const slots of slotsOf((await readHeartbeats(sharing)).filter(({ at }) => at > began)))
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
-    expect((await readSince(made.store, 0, 1_000)).filter(isStateChange)).toHaveLength(ids.length);
+    expect((await readSince(sharing.store, 0, 1_000)).filter(isStateChange)).toHaveLength(
+      ids.length,
+    );
   });
 
   test("the result of a node that lost its lease unnoticed is discarded, and waiting requests get an error", async () => {
-    const made = await createSharing();
-    const { start, both, pass, time, store } = made;
+    const sharing = await createSharing();
+    const { start, both, pass, time, store } = sharing;
     // Its clock stops while the others advance, like a suspended process.
     const asleep = { now: time.now };
     const c = start("c", asleep);
@@ -98,7 +100,7 @@ describe("two nodes that share the checks", () => {
     // Ids are random, so the owner of each monitor is random.
     const its = [];
     while (its.length < 3) {
-      const job = await make(made, { type: "push" });
+      const job = await make(sharing, { type: "push" });
       if (c.node.findByRecord(job.id) !== null) its.push(job);
     }
     await pass(16, both);
@@ -106,13 +108,13 @@ describe("two nodes that share the checks", () => {
       expect(c.node.findByRecord(id)).not.toBeNull();
       expect(both.filter(({ node }) => node.findByRecord(id) !== null)).toHaveLength(1);
     }
-    const before = await beats(made);
+    const before = await readHeartbeats(sharing);
     for (const { pushUrl } of its) {
       const { pathname } = new URL(pushUrl);
-      const answer = await createApplianceClient(c.app, null)("GET", pathname);
-      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+      const response = await createApplianceClient(c.app, null)("GET", pathname);
+      expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     }
-    expect(await beats(made)).toEqual(before);
+    expect(await readHeartbeats(sharing)).toEqual(before);
     expect((await readSince(store, 0, 1_000)).filter(isStateChange)).toEqual([]);
   });
 
@@ -127,14 +129,14 @@ describe("two nodes that share the checks", () => {
   ])(
     "with confirmations a monitor is down only if another node confirms the failure: inverted is $inverted",
     async ({ inverted, good, bad, seen }) => {
-      const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-      const { both, pass, ours } = made;
+      const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
+      const { both, pass, ours } = sharing;
       const path = `/confirmed-${inverted}`;
       const reached = [good];
       site.setReply((response) => (reached.shift() ?? bad)(response), path);
       const about = { type: "http", retries: 0, retryInterval: 5, inverted };
-      const { id } = await make(made, { ...about, url: site.at(path), confirmations: 2 });
-      const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
+      const { id } = await make(sharing, { ...about, url: site.at(path), confirmations: 2 });
+      const inspect = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
       const [owner, other] = both.toSorted(
         (x, y) =>
           Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
@@ -150,22 +152,22 @@ describe("two nodes that share the checks", () => {
         await passing;
       };
       await pass(1, both);
-      expect((await look()).status).toBe("up");
+      expect((await inspect()).status).toBe("up");
       // Fails on the owner, but not on the other node.
       reached.push(bad, good);
       const contradicted = `${other!.id}.lan:3210 sees it up, while here: ${seen}`;
-      while (!(await look()).lastMessage?.includes(contradicted)) await passes(1);
-      expect((await look()).status).toBe("up");
+      while (!(await inspect()).lastMessage?.includes(contradicted)) await passes(1);
+      expect((await inspect()).status).toBe("up");
       await passes(6);
-      expect((await look()).status).toBe("down");
+      expect((await inspect()).status).toBe("down");
       expect(owner!.node.findByRecord(id)).not.toBeNull();
     },
   );
 
   test("an earlier report from another node does not override a later one", async () => {
-    const made = await createSharing();
-    const { both, pass, ours, store } = made;
-    const { id, pushUrl } = await make(made, { type: "push", retries: 0 });
+    const sharing = await createSharing();
+    const { both, pass, ours, store } = sharing;
+    const { id, pushUrl } = await make(sharing, { type: "push", retries: 0 });
     await pass(1, both);
     const [owner, other] = both.toSorted(
       (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
@@ -174,9 +176,9 @@ describe("two nodes that share the checks", () => {
     const report = (at: (typeof both)[0] | undefined, status: string) =>
       createApplianceClient(at!.app, null)("GET", `${pathname}?status=${status}`);
     const early = report(other, "down");
-    const forwarded = () => store.query("select 1 from forwarded_requests", []);
-    await waitUntil(async () => (await forwarded()).length > 0);
-    made.time.now += 1_000;
+    const forward = () => store.query("select 1 from forwarded_requests", []);
+    await waitUntil(async () => (await forward()).length > 0);
+    sharing.time.now += 1_000;
     expect((await report(owner, "up")).json).toEqual({ ok: true });
     expect((await early).json).toEqual({ ok: true });
     await owner!.node.runOnce();
@@ -187,14 +189,14 @@ describe("two nodes that share the checks", () => {
   });
 
   test("the address of a running node is a blocked target for all nodes", async () => {
-    const made = await createSharing();
-    const { both, pass, ours } = made;
+    const sharing = await createSharing();
+    const { both, pass, ours } = sharing;
     const urls = [
       ...both.map(({ id }) => `http://${addressOfNode(id)}:3210/`),
       "http://127.0.0.1:3210/",
     ];
     const [key, other] = [ours.writeKey.key, `http://${addressOfNode("b")}:3211/`];
-    const asked = ({ app }: (typeof both)[0], url: string) =>
+    const request = ({ app }: (typeof both)[0], url: string) =>
       createApplianceClient(app, key)("POST", "/api/v1/monitors", {
         body: { type: "http", name: "Own", url },
       });
@@ -202,26 +204,26 @@ describe("two nodes that share the checks", () => {
       // The published address of a node applies to the other nodes.
       const elsewhere = urls.filter((url) => !url.includes(addressOfNode(server.id)));
       for (const url of elsewhere) {
-        const { status, text } = await asked(server, url);
+        const { status, text } = await request(server, url);
         expect([url, status, text]).toEqual([
           url,
           422,
           expect.stringContaining("appliance itself"),
         ]);
       }
-      expect((await asked(server, other)).status).toBe(201);
+      expect((await request(server, other)).status).toBe(201);
     }
     const [a, b] = both;
     await b.node.stop();
     await pass(3, [a]);
-    expect((await asked(a, `http://${addressOfNode("b")}:3210/`)).status).toBe(201);
+    expect((await request(a, `http://${addressOfNode("b")}:3210/`)).status).toBe(201);
   });
 
   test("reports and requested checks are processed by the owner of the monitor", async () => {
-    const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-    const { both, pass, ours } = made;
-    const [id = ""] = await shops(made, 1);
-    const { id: jobId, pushUrl } = await make(made, { type: "push" });
+    const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
+    const { both, pass, ours } = sharing;
+    const [id = ""] = await shops(sharing, 1);
+    const { id: jobId, pushUrl } = await make(sharing, { type: "push" });
     await pass(1, both);
     /** The owner of the monitor, and the other node. */
     const nodesOf = (id: string) =>
@@ -232,16 +234,16 @@ describe("two nodes that share the checks", () => {
     /** Sends a request to the other node while the owner processes forwarded work. */
     const meanwhile = async (
       id: string,
-      ask: (other: (typeof both)[0]["app"]) => Promise<Answer>,
+      request: (other: (typeof both)[0]["app"]) => Promise<Answer>,
     ) => {
       const [owner, other] = nodesOf(id);
-      let answer: Answer | null = null;
-      void ask(other!.app).then((its) => (answer = its));
-      while (answer === null) {
+      let response: Answer | null = null;
+      void request(other!.app).then((its) => (response = its));
+      while (response === null) {
         await owner!.node.runOnce();
         await Bun.sleep(5);
       }
-      return answer as Answer;
+      return response as Answer;
     };
     const { pathname } = new URL(pushUrl);
     const reported = await meanwhile(jobId, (app) =>
@@ -257,6 +259,6 @@ describe("two nodes that share the checks", () => {
     );
     expect(checked.status).toBe(200);
     expect(site.asked).toHaveLength(1);
-    expect(await made.store.query("select id from forwarded_requests", [])).toEqual([]);
+    expect(await sharing.store.query("select id from forwarded_requests", [])).toEqual([]);
   });
 });

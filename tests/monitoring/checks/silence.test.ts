@@ -6,12 +6,12 @@ import { createWatch } from "../../support/check-board.ts";
 
 /** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
 async function watchedJob(fields: object = {}) {
-  const made = await createWatch();
-  const job = await made.createJob({ interval: 60, grace: 60, ...fields });
-  const time = { wall: made.time.now, monotonic: 0 };
+  const watch = await createWatch();
+  const job = await watch.createJob({ interval: 60, grace: 60, ...fields });
+  const time = { wall: watch.time.now, monotonic: 0 };
   const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
   const engine = new CheckEngine({
-    ...made.appliance,
+    ...watch.appliance,
     clock: () => time.wall,
     monotonic: () => time.monotonic,
     machine: { network: () => machine.families, hasHandles: () => machine.hasHandles },
@@ -29,19 +29,19 @@ async function watchedJob(fields: object = {}) {
   await pass(1);
   await report();
   return {
-    ...made,
+    ...watch,
     time,
     machine,
     engine,
     pass,
     report,
-    state: async () => (await made.readMonitor(job.id)).status as string,
+    state: async () => (await watch.readMonitor(job.id)).status as string,
     unknown: async () =>
-      (await made.readBeats(job.id)).flatMap(({ status, message }) =>
+      (await watch.readBeats(job.id)).flatMap(({ status, message }) =>
         status === "unknown" ? [message] : [],
       ),
     wentDown: async () =>
-      (await made.readStateChanges()).filter(({ type }) => type === "monitor.down").length,
+      (await watch.readStateChanges()).filter(({ type }) => type === "monitor.down").length,
   };
 }
 
@@ -108,19 +108,19 @@ describe("silence during an interruption", () => {
 });
 
 test("on a machine that never had a network, silence of local jobs is judged", async () => {
-  const made = await createWatch();
-  const job = await made.createJob({ interval: 60, grace: 60 });
+  const watch = await createWatch();
+  const job = await watch.createJob({ interval: 60, grace: 60 });
   const engine = new CheckEngine({
-    ...made.appliance,
-    monotonic: () => made.time.now,
+    ...watch.appliance,
+    monotonic: () => watch.time.now,
     machine: { network: () => new Set(), hasHandles: () => true },
   });
   await engine.runOnce();
   for (let passed = 0; passed < 130_000; passed += 250) {
-    made.time.now += 250;
+    watch.time.now += 250;
     await engine.runOnce();
   }
-  expect((await made.readMonitor(job.id)).status).toBe("down");
+  expect((await watch.readMonitor(job.id)).status).toBe("down");
 });
 
 test("a clock that is set back, or a short stall, does not delay the outage", async () => {
@@ -149,18 +149,18 @@ test("a clock that is set back makes a scheduled job late by its new time, and n
 });
 
 test("a restart does not forget that a job runs", async () => {
-  const made = await createWatch();
-  const { id, path } = await made.createJob({ interval: 86_400, maximumRunTime: 60 });
-  await made.engine.runOnce();
-  await made.stranger("GET", `${path.replace("push", "ping")}/start`);
-  const { time } = made;
-  const restarted = new CheckEngine({ ...made.appliance, monotonic: () => time.now });
+  const watch = await createWatch();
+  const { id, path } = await watch.createJob({ interval: 86_400, maximumRunTime: 60 });
+  await watch.engine.runOnce();
+  await watch.stranger("GET", `${path.replace("push", "ping")}/start`);
+  const { time } = watch;
+  const restarted = new CheckEngine({ ...watch.appliance, monotonic: () => time.now });
   await restarted.runOnce();
   for (let passed = 0; passed < 70_000; passed += 250) {
     time.now += 250;
     await restarted.runOnce();
   }
-  expect(await made.readMonitor(id)).toMatchObject({
+  expect(await watch.readMonitor(id)).toMatchObject({
     status: "down",
     lastMessage: "It started, and did not finish within 1 min.",
   });

@@ -7,21 +7,21 @@ import { createWatch } from "../../support/check-board.ts";
 const path = "/dashboard/monitors/try";
 
 async function setUp() {
-  const made = await createWatch();
-  const { page } = await signInMember(made, "member");
+  const watch = await createWatch();
+  const { page } = await signInMember(watch, "member");
   return {
-    ...made,
+    ...watch,
     page,
     try: (body: object) => page("POST", path, { body: { name: "Shop", ...body } }),
   };
 }
 
 test("an unsaved monitor is checked like a saved one, and nothing is stored", async () => {
-  const made = await setUp();
+  const world = await setUp();
   await using shop = await startTarget();
-  const before = dumpTables(made);
+  const before = dumpTables(world);
   const http = { type: "http", url: shop.at("/health"), headers: { "X-Team": "platform" } };
-  const good = await made.try({ ...http, bearerToken: "a-token" });
+  const good = await world.try({ ...http, bearerToken: "a-token" });
   expect([good.status, good.json.data]).toEqual([
     200,
     {
@@ -38,41 +38,41 @@ test("an unsaved monitor is checked like a saved one, and nothing is stored", as
     "x-team": "platform",
   });
   shop.setReply(replyWith(500, "internal gossip"), "/health");
-  const bad = await made.try({ ...http, retries: 5 });
+  const bad = await world.try({ ...http, retries: 5 });
   expect(bad.json.data).toMatchObject({ status: "down", latencyMs: null });
   expect(bad.text).not.toContain("gossip");
-  await made.engine.runOnce();
-  expect(dumpTables(made)).toBe(before);
+  await world.engine.runOnce();
+  expect(dumpTables(world)).toBe(before);
   expect(shop.asked).toHaveLength(2);
 });
 
 test("an invalid monitor, or one without checks, can't be tested", async () => {
-  const made = await setUp();
-  const paths = async (body: object) => {
-    const { status, json } = await made.try(body);
+  const world = await setUp();
+  const readPaths = async (body: object) => {
+    const { status, json } = await world.try(body);
     return [status, ...(json.error?.details?.map((detail: { path: string }) => detail.path) ?? [])];
   };
-  expect(await paths({ type: "http" })).toEqual([422, "url"]);
-  expect(await paths({ type: "http", url: "http://169.254.169.254/" })).toEqual([422, "url"]);
-  expect(await paths({ type: "tcp", host: "0.0.0.0", port: 80 })).toEqual([422, "host"]);
-  expect(await paths({ type: "tcp", host: "127.0.0.1", port: 3210 })).toEqual([422, "host"]);
-  expect(await paths({ type: "push" })).toEqual([422, "type"]);
+  expect(await readPaths({ type: "http" })).toEqual([422, "url"]);
+  expect(await readPaths({ type: "http", url: "http://169.254.169.254/" })).toEqual([422, "url"]);
+  expect(await readPaths({ type: "tcp", host: "0.0.0.0", port: 80 })).toEqual([422, "host"]);
+  expect(await readPaths({ type: "tcp", host: "127.0.0.1", port: 3210 })).toEqual([422, "host"]);
+  expect(await readPaths({ type: "push" })).toEqual([422, "type"]);
 });
 
 describe("a monitor with unsaved changes", () => {
-  async function stored() {
-    const made = await setUp();
+  async function readStored() {
+    const world = await setUp();
     const shop = await startTarget();
     const http = { type: "http", name: "Shop", url: shop.at(), retries: 0, bearerToken: "a-token" };
-    const { id } = await made.monitor({ ...http, headers: { "X-Team": "platform" } });
-    const tryChange = (body: object, who = made.page) =>
+    const { id } = await world.monitor({ ...http, headers: { "X-Team": "platform" } });
+    const tryChange = (body: object, who = world.page) =>
       who("POST", `/dashboard/monitors/${id}/try`, { body });
-    return Object.assign(shop, { made, id: id as string, tryChange });
+    return Object.assign(shop, { world, id: id as string, tryChange });
   }
 
   test("is checked with its stored secrets and stays unchanged", async () => {
-    await using shop = await stored();
-    const before = dumpTables(shop.made);
+    await using shop = await readStored();
+    const before = dumpTables(shop.world);
     const { status, json } = await shop.tryChange({
       url: shop.at("/health"),
       headers: { "X-Team": null, "X-More": "1" },
@@ -84,11 +84,11 @@ describe("a monitor with unsaved changes", () => {
         headers: { authorization: "Bearer a-token", "x-team": "platform", "x-more": "1" },
       },
     ]);
-    expect(dumpTables(shop.made)).toBe(before);
+    expect(dumpTables(shop.world)).toBe(before);
   });
 
   test("does not send its secrets to another address", async () => {
-    await using shop = await stored();
+    await using shop = await readStored();
     await using other = await startTarget();
     const { status, json } = await shop.tryChange({ url: other.at() });
     expect([status, json.error.details.map(({ path }: { path: string }) => path)]).toEqual([
@@ -102,13 +102,13 @@ describe("a monitor with unsaved changes", () => {
   });
 
   test("is not found by another organization, and forbidden for viewers", async () => {
-    await using shop = await stored();
-    const { made } = shop;
-    const theirs = await createPerson(made, made.theirs.id, "member");
-    expect((await shop.tryChange({}, (await signInVisitor(made, theirs.id)).page)).status).toBe(
+    await using shop = await readStored();
+    const { world } = shop;
+    const theirs = await createPerson(world, world.theirs.id, "member");
+    expect((await shop.tryChange({}, (await signInVisitor(world, theirs.id)).page)).status).toBe(
       404,
     );
-    expect((await shop.tryChange({}, (await signInMember(made, "viewer")).page)).status).toBe(403);
+    expect((await shop.tryChange({}, (await signInMember(world, "viewer")).page)).status).toBe(403);
     expect(shop.asked).toEqual([]);
   });
 });

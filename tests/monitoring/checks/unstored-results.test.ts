@@ -5,17 +5,17 @@ import { replyWith, hang } from "../../support/target.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 /** A monitor that is up and one that is down, on a disk that is now full. */
-async function filled() {
-  const made = await createWatch();
-  const disk = makeUnstorable(made.store, made.time);
-  const shop = await made.createSite({ name: "Shop", interval: 10 });
-  const mail = await made.createSite({ name: "Mail", interval: 10 });
+async function fillAppliance() {
+  const watch = await createWatch();
+  const disk = makeUnstorable(watch.store, watch.time);
+  const shop = await watch.createSite({ name: "Shop", interval: 10 });
+  const mail = await watch.createSite({ name: "Mail", interval: 10 });
   mail.failNow();
-  await made.pass(20);
+  await watch.pass(20);
   disk.fill();
-  const filledAt = made.time.now;
-  await made.pass(10);
-  return { ...made, disk, shop, mail, filledAt };
+  const filledAt = watch.time.now;
+  await watch.pass(10);
+  return { ...watch, disk, shop, mail, filledAt };
 }
 
 const metricsOf = async ({ app, ours }: Awaited<ReturnType<typeof createWatch>>) => {
@@ -31,81 +31,81 @@ const healthOf = async ({ app }: Awaited<ReturnType<typeof createWatch>>) => {
 };
 
 test("monitors with unstored results are shown as not judged in REST, metrics and /healthz within ten seconds", async () => {
-  const made = await filled();
-  await using shop = made.shop;
-  await using mail = made.mail;
+  const world = await fillAppliance();
+  await using shop = world.shop;
+  await using mail = world.mail;
   shop.failNow();
-  const up = await made.readMonitor(shop.id);
+  const up = await world.readMonitor(shop.id);
   expect(up).toMatchObject({
     status: "up",
     lastMessage: expect.stringMatching(/^Not judged: results have not been stored since /),
   });
-  expect(Date.parse(up.notJudgedSince)).toBeGreaterThanOrEqual(made.filledAt - 250);
-  expect(Date.parse(up.notJudgedSince)).toBeLessThanOrEqual(made.filledAt + 10_000);
-  expect(up.lastCheckedAt < formatTimestamp(made.filledAt + 1)).toBe(true);
+  expect(Date.parse(up.notJudgedSince)).toBeGreaterThanOrEqual(world.filledAt - 250);
+  expect(Date.parse(up.notJudgedSince)).toBeLessThanOrEqual(world.filledAt + 10_000);
+  expect(up.lastCheckedAt < formatTimestamp(world.filledAt + 1)).toBe(true);
   // An outage stays visible: hiding it would be worse.
-  expect(await made.readMonitor(mail.id)).toMatchObject({
+  expect(await world.readMonitor(mail.id)).toMatchObject({
     status: "down",
     lastMessage: "HTTP 500 (Internal Server Error), expected 200-299.",
     notJudgedSince: up.notJudgedSince,
   });
-  const text = await metricsOf(made);
+  const text = await metricsOf(world);
   const of = (name: string) =>
     text.split("\n").filter((line) => line.startsWith(`signalbox_${name}`));
   expect(of("storage_failing")).toEqual(["signalbox_storage_failing 1"]);
   expect(of("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
   expect(of("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
   expect(text).toContain('status="unknown"} 1');
-  const [status, health] = await healthOf(made);
+  const [status, health] = await healthOf(world);
   expect([status, health]).toEqual([
     503,
     { status: "failing", reasons: ["storage"], since: expect.any(String) },
   ]);
-  expect(Date.parse(health.since)).toBeLessThanOrEqual(made.filledAt + 10_000);
+  expect(Date.parse(health.since)).toBeLessThanOrEqual(world.filledAt + 10_000);
 });
 
 test("once storage works again, all monitors are judged, and the queued results count", async () => {
-  const made = await filled();
-  await using shop = made.shop;
-  await using mail = made.mail;
+  const world = await fillAppliance();
+  await using shop = world.shop;
+  await using mail = world.mail;
   shop.failNow();
   mail.recoverNow();
-  await made.pass(10);
-  const before = (await made.readStateChanges()).length;
-  made.disk.free();
-  await made.pass(10);
-  const [down, up] = [await made.readMonitor(shop.id), await made.readMonitor(mail.id)];
+  await world.pass(10);
+  const before = (await world.readStateChanges()).length;
+  world.disk.free();
+  await world.pass(10);
+  const [down, up] = [await world.readMonitor(shop.id), await world.readMonitor(mail.id)];
   expect(down).toMatchObject({ status: "down", notJudgedSince: null });
   expect(up).toMatchObject({ status: "up", notJudgedSince: null });
   expect(
-    (await made.readStateChanges())
+    (await world.readStateChanges())
       .slice(before)
       .map(({ type }) => type)
       .sort(),
   ).toEqual(["monitor.down", "monitor.up"]);
-  expect(await healthOf(made)).toEqual([200, { status: "ok" }]);
-  expect(await metricsOf(made)).toContain("signalbox_storage_failing 0\n");
+  expect(await healthOf(world)).toEqual([200, { status: "ok" }]);
+  expect(await metricsOf(world)).toContain("signalbox_storage_failing 0\n");
 });
 
 test("a monitor stores the time since which its checks can't be judged until one is", async () => {
-  const made = await createWatch();
-  await using shop = await made.createSite({ interval: 10, retryInterval: 10 });
-  await made.pass(10);
+  const watch = await createWatch();
+  await using shop = await watch.createSite({ interval: 10, retryInterval: 10 });
+  await watch.pass(10);
   const standStill = async () => {
-    const asked = shop.asked.length;
+    const requestCount = shop.asked.length;
     shop.setReply(hang);
-    const passing = made.pass(10);
-    await shop.waitUntilAsked(asked + 1);
-    made.time.now += 3_000;
+    const passing = watch.pass(10);
+    await shop.waitUntilAsked(requestCount + 1);
+    watch.time.now += 3_000;
     shop.release(replyWith(500));
     await passing;
   };
   await standStill();
   await standStill();
-  const unknown = (await made.readBeats(shop.id)).filter(({ status }) => status === "unknown");
+  const unknown = (await watch.readBeats(shop.id)).filter(({ status }) => status === "unknown");
   expect(unknown.length).toBeGreaterThan(1);
-  expect((await made.readMonitor(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
+  expect((await watch.readMonitor(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
   shop.recoverNow();
-  await made.pass(10);
-  expect(await made.readMonitor(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
+  await watch.pass(10);
+  expect(await watch.readMonitor(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
 });

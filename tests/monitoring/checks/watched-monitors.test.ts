@@ -9,12 +9,12 @@ import {
 import { createWatch } from "../../support/check-board.ts";
 
 test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
-  const made = await createWatch();
-  const { pass, createSite: site, changeMonitor, store, appliance } = made;
+  const watch = await createWatch();
+  const { pass, createSite: site, changeMonitor, store, appliance } = watch;
   await using shop = await site();
   await pass(1);
   await using unchecked = await site();
-  await made.group();
+  await watch.group();
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(appliance, {
     begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
@@ -68,17 +68,17 @@ test("monitors that are created or changed during loading are checked immediatel
 });
 
 test("after leases were lost and regained, events wait for pending results, and no slot is checked twice", async () => {
-  const made = await createWatch();
-  const { pass, createSite: site, changeMonitor, store, appliance } = made;
+  const watch = await createWatch();
+  const { pass, createSite: site, changeMonitor, store, appliance } = watch;
   await using shop = await site();
   await pass(1);
   const lease: Lease = { name: "shard", epoch: 1, owner: "node" };
   let held: Lease | null = lease;
-  const all = () => (held === null ? [] : [held]);
+  const listAll = () => (held === null ? [] : [held]);
   let following = Promise.resolve();
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(
-    { ...appliance, leases: { ...soleNode, listOwn: all, findByRecord: () => held } },
+    { ...appliance, leases: { ...soleNode, listOwn: listAll, findByRecord: () => held } },
     {
       begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
       end: () => {},
@@ -114,6 +114,6 @@ test("monitors that differ only in their target share all other settings, but no
   expect(settingsOf(secret)).toMatchObject({ headers: { "X-Key": "first" } });
   expect(settingsOf(otherSecret)).toMatchObject({ headers: { "X-Key": "second" } });
   expect(settingsOf(one)).toMatchObject({ headers: {} });
-  const asked = found.map((monitor) => buildTarget(monitor)?.settings);
-  expect(new Set(asked.map((settings) => (settings as { url: string }).url)).size).toBe(4);
+  const requests = found.map((monitor) => buildTarget(monitor)?.settings);
+  expect(new Set(requests.map((settings) => (settings as { url: string }).url)).size).toBe(4);
 });

@@ -8,8 +8,8 @@ const path = "/dashboard/monitor-groups";
 const past = { pause: "paused", resume: "resumed", mute: "muted", unmute: "unmuted" };
 
 async function setUp() {
-  const made = await createDashboard();
-  return { ...made, page: (await signInMember(made, "member")).page };
+  const dashboard = await createDashboard();
+  return { ...dashboard, page: (await signInMember(dashboard, "member")).page };
 }
 
 describe("pausing and muting a group", () => {
@@ -38,7 +38,7 @@ describe("pausing and muting a group", () => {
         expect(await groupOf(id)).toEqual(json.data);
         expect(await isStale(`/api/v1/monitor-groups/${id}`, etag)).toBe(true);
       }
-      const told = ["group.created", ...[on, on, off].map((verb) => `group.${past[verb]}`)];
+      const messages = ["group.created", ...[on, on, off].map((verb) => `group.${past[verb]}`)];
       for (const [table, column] of [
         ["events", "type"],
         ["audit_entries", "action"],
@@ -48,7 +48,7 @@ describe("pausing and muting a group", () => {
             .query(`SELECT ${column} FROM ${table} WHERE subject_id = ? ORDER BY seq`)
             .values(id)
             .flat(),
-        ).toEqual(told);
+        ).toEqual(messages);
     });
 
   test("pausing marks its monitors as paused, and resuming marks them as pending", async () => {
@@ -74,13 +74,13 @@ describe("pausing and muting a group", () => {
   });
 
   test("a group of another organization, or an unknown group, is not found", async () => {
-    const made = await setUp();
-    const id = await makeRecord(made.theirs.api, "monitor-groups");
-    const before = dumpTables(made);
+    const world = await setUp();
+    const id = await makeRecord(world.theirs.api, "monitor-groups");
+    const before = dumpTables(world);
     for (const verb of ["pause", "resume", "mute", "unmute"])
       for (const unknown of [id, unknownId, "x"])
-        expect((await made.page("POST", `${path}/${unknown}/${verb}`)).status).toBe(404);
-    expect(dumpTables(made)).toBe(before);
+        expect((await world.page("POST", `${path}/${unknown}/${verb}`)).status).toBe(404);
+    expect(dumpTables(world)).toBe(before);
   });
 });
 
@@ -99,21 +99,21 @@ const waysOut = {
   },
 } satisfies Record<
   string,
-  (made: Awaited<ReturnType<typeof setUp>>, id: string, groupId: string) => Promise<unknown>
+  (world: Awaited<ReturnType<typeof setUp>>, id: string, groupId: string) => Promise<unknown>
 >;
 
 for (const [way, leave] of Object.entries(waysOut))
   test(`a monitor that leaves a paused group by ${way} is pending, and discards the running check`, async () => {
-    const made = await setUp();
-    const { id } = await made.monitor();
-    const { id: groupId } = await made.group({ monitorIds: [id] });
-    await made.pauseGroup(groupId, true);
-    const epoch = () => made.database.query("SELECT epoch FROM monitor_states").values().flat()[0];
+    const world = await setUp();
+    const { id } = await world.monitor();
+    const { id: groupId } = await world.group({ monitorIds: [id] });
+    await world.pauseGroup(groupId, true);
+    const epoch = () => world.database.query("SELECT epoch FROM monitor_states").values().flat()[0];
     const before = epoch();
-    made.time.now += 1_000;
-    await leave(made, id, groupId);
-    const since = new Date(made.time.now).toISOString();
-    expect(await made.readMonitor(id)).toMatchObject({ status: "pending", statusSince: since });
+    world.time.now += 1_000;
+    await leave(world, id, groupId);
+    const since = new Date(world.time.now).toISOString();
+    expect(await world.readMonitor(id)).toMatchObject({ status: "pending", statusSince: since });
     expect(epoch()).toBe(Number(before) + 1);
   });
 
@@ -130,36 +130,40 @@ test("a monitor that moves between two paused groups stays paused and otherwise 
 });
 
 describe("the dashboard order", () => {
-  const listed = async ({ api }: Awaited<ReturnType<typeof setUp>>) =>
+  const readList = async ({ api }: Awaited<ReturnType<typeof setUp>>) =>
     (await api("GET", "/api/v1/monitor-groups")).json.data.map(({ id }: { id: string }) => id);
 
   test("is the last one set, also in the REST API", async () => {
-    const made = await setUp();
-    const [a, b, c] = [(await made.group()).id, (await made.group()).id, (await made.group()).id];
-    const put = (groupIds: string[]) => made.page("PUT", `${path}/order`, { body: { groupIds } });
+    const world = await setUp();
+    const [a, b, c] = [
+      (await world.group()).id,
+      (await world.group()).id,
+      (await world.group()).id,
+    ];
+    const put = (groupIds: string[]) => world.page("PUT", `${path}/order`, { body: { groupIds } });
     expect((await put([c, a, b])).json.data).toEqual({ groupIds: [c, a, b] });
-    expect(await listed(made)).toEqual([c, a, b]);
-    const d = (await made.group()).id;
-    expect(await listed(made)).toEqual([c, a, b, d]);
+    expect(await readList(world)).toEqual([c, a, b]);
+    const d = (await world.group()).id;
+    expect(await readList(world)).toEqual([c, a, b, d]);
     const orders = [
       [a, b, c, d],
       [d, c, b, a],
     ];
     await Promise.all(orders.map(put));
-    expect(orders).toContainEqual(await listed(made));
+    expect(orders).toContainEqual(await readList(world));
   });
 
   test("must contain every group of the organization and no other", async () => {
-    const made = await setUp();
-    const [a, b] = [(await made.group()).id, (await made.group()).id];
-    const theirs = await makeRecord(made.theirs.api, "monitor-groups");
-    const before = dumpTables(made);
+    const world = await setUp();
+    const [a, b] = [(await world.group()).id, (await world.group()).id];
+    const theirs = await makeRecord(world.theirs.api, "monitor-groups");
+    const before = dumpTables(world);
     const put = async (groupIds: unknown) =>
-      (await made.page("PUT", `${path}/order`, { body: { groupIds } })).status;
+      (await world.page("PUT", `${path}/order`, { body: { groupIds } })).status;
     expect(await put([a])).toBe(409);
     expect(await put([])).toBe(409);
     for (const unknown of [theirs, unknownId]) expect(await put([a, b, unknown])).toBe(404);
     expect(await put(["x"])).toBe(422);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
   });
 });

@@ -27,18 +27,22 @@ const ways: Record<
 };
 
 async function withChannels() {
-  const made = await createDashboard();
-  const [own, a, b] = [await made.channel(), await made.channel(), await made.channel()];
-  return { ...made, own: own.id as string, a: a.id as string, b: b.id as string };
+  const dashboard = await createDashboard();
+  const [own, a, b] = [
+    await dashboard.channel(),
+    await dashboard.channel(),
+    await dashboard.channel(),
+  ];
+  return { ...dashboard, own: own.id as string, a: a.id as string, b: b.id as string };
 }
 
 describe("joining", () => {
   for (const [way, join] of Object.entries(ways))
     test(`${way}, a monitor gets the group's channels after its own, once`, async () => {
-      const made = await withChannels();
-      const { own, a, b, group, readGroupById: groupOf, readMonitor: monitorOf } = made;
+      const world = await withChannels();
+      const { own, a, b, group, readGroupById: groupOf, readMonitor: monitorOf } = world;
       const { id } = await group({ alertChannelIds: [b, own, a] });
-      const monitorId = await join(made, [own], id);
+      const monitorId = await join(world, [own], id);
       expect(await monitorOf(monitorId)).toMatchObject({
         groupId: id,
         alertChannelIds: [own, b, a],
@@ -132,11 +136,11 @@ describe("leaving", () => {
   };
   for (const [way, leave] of Object.entries(waysOut))
     test(`${way}, a monitor keeps all its channels`, async () => {
-      const made = await withChannels();
-      const { own, a, group, monitor, readMonitor: monitorOf } = made;
+      const world = await withChannels();
+      const { own, a, group, monitor, readMonitor: monitorOf } = world;
       const { id } = await monitor({ alertChannelIds: [own] });
       const before = await group({ alertChannelIds: [a], monitorIds: [id] });
-      await leave(made, before.id, id);
+      await leave(world, before.id, id);
       const after = await monitorOf(id);
       expect(after.groupId).not.toBe(before.id);
       expect(after.alertChannelIds).toEqual([own, a]);
@@ -148,7 +152,7 @@ describe("leaving", () => {
   };
   for (const [way, move] of Object.entries(moves))
     test(`moved ${way}, a monitor leaves its previous group, and the ETags of monitor and groups change`, async () => {
-      const made = await createDashboard();
+      const dashboard = await createDashboard();
       const {
         group,
         readGroupById: groupOf,
@@ -157,7 +161,7 @@ describe("leaving", () => {
         readEtag: etagOf,
         isStale,
         time,
-      } = made;
+      } = dashboard;
       const [id, stayer] = [(await monitor()).id, (await monitor()).id];
       const from = (await group({ monitorIds: [id, stayer] })).id;
       const to = (await group()).id;
@@ -167,7 +171,7 @@ describe("leaving", () => {
       ];
       const etags = await Promise.all(paths.map(etagOf));
       time.now += 1_000;
-      await move(made, to, id);
+      await move(dashboard, to, id);
       expect(await groupOf(from)).toMatchObject({
         monitorIds: [stayer],
         updatedAt: "2026-11-20T10:00:01.000Z",
@@ -219,10 +223,10 @@ test("12 groups that add one monitor concurrently leave it in exactly one group"
   const groups = [];
   for (let index = 0; index < 12; index++)
     groups.push(await group({ alertChannelIds: [(await channel()).id] }));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     groups.map((grabbing) => changeGroup(grabbing.id, { monitorIds: [id] })),
   );
-  expect(answers.map(({ status }) => status)).toEqual(groups.map(() => 200));
+  expect(responses.map(({ status }) => status)).toEqual(groups.map(() => 200));
   const { json } = await api("GET", "/api/v1/monitor-groups");
   const holders = json.data.filter(({ monitorIds }: { monitorIds: string[] }) =>
     monitorIds.includes(id),
@@ -245,14 +249,14 @@ test("after concurrent moves, a monitor's groupId matches the membership of the 
   } = await createDashboard();
   const { id } = await monitor();
   const groups = [await group(), await group(), await group()];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     groups.flatMap(({ id: groupId }) => [
       changeMonitor(id, { groupId }),
       changeGroup(groupId, { monitorIds: [id] }),
       changeMonitor(id, { groupId: null }),
     ]),
   );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   const { json } = await api("GET", "/api/v1/monitor-groups");
   const holders = json.data
     .filter(({ monitorIds }: { monitorIds: string[] }) => monitorIds.includes(id))

@@ -37,9 +37,9 @@ describe("creating", () => {
     const [c, d] = [(await channel()).id, (await channel()).id];
     const sets = { tags: ["eu", "b", "a"], alertChannelIds: [d, c], monitorIds: [b, a] };
     const twice = Object.entries(sets).map(([name, list]) => [name, [...list, ...list]]);
-    const made = await group(Object.fromEntries(twice));
-    expect(made).toMatchObject(sets);
-    expect(await groupOf(made.id)).toEqual(made);
+    const result = await group(Object.fromEntries(twice));
+    expect(result).toMatchObject(sets);
+    expect(await groupOf(result.id)).toEqual(result);
   });
 
   test("every color of the palette is accepted; any other is rejected with the list of colors", async () => {
@@ -50,7 +50,7 @@ describe("creating", () => {
     expect(json.error.details).toEqual([{ path: "color", message: `must be one of: ${palette}` }]);
   });
 
-  const ids = (count: number) =>
+  const buildIds = (count: number) =>
     Array.from({ length: count }, (_, index) => unknownId.replace(/.{4}$/, `${1000 + index}`));
   const wrong: [path: string, value: object][] = [
     ["name", { name: "" }],
@@ -61,11 +61,11 @@ describe("creating", () => {
     ["description", { description: "x".repeat(2001) }],
     ["description", { description: null }],
     ["color", { color: null }],
-    ["tags", { tags: ids(11) }],
+    ["tags", { tags: buildIds(11) }],
     ["tags", { tags: null }],
     ["tags[1]", { tags: ["eu", "x".repeat(51)] }],
     ["tags[0]", { tags: [""] }],
-    ["alertChannelIds", { alertChannelIds: ids(51) }],
+    ["alertChannelIds", { alertChannelIds: buildIds(51) }],
     ["alertChannelIds", { alertChannelIds: null }],
     ["alertChannelIds[0]", { alertChannelIds: ["mail"] }],
     ["monitorIds", { monitorIds: null }],
@@ -99,7 +99,7 @@ describe("creating", () => {
     const insert = database.query(
       `INSERT INTO monitors (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
     );
-    const all = ids(5_001);
+    const all = buildIds(5_001);
     database.transaction(() => {
       for (const id of all) insert.run(...Object.values({ ...row, id }));
     })();
@@ -169,19 +169,19 @@ describe("reading and changing", () => {
   });
 
   test("paused and muted show the value set in the dashboard and accept no other value", async () => {
-    const made = await createDashboard();
-    const { api, group, readGroupById: groupOf, changeGroup, pauseGroup, muteGroup } = made;
+    const dashboard = await createDashboard();
+    const { api, group, readGroupById: groupOf, changeGroup, pauseGroup, muteGroup } = dashboard;
     const { id, paused, muted } = await group({ paused: false, muted: false });
     expect({ paused, muted }).toEqual({ paused: false, muted: false });
     const expectRejected = async (fields: object) => {
-      const before = dumpTables(made);
+      const before = dumpTables(dashboard);
       const whole = { name: "Cards", color: "red", monitorIds: [] };
-      const answers = [await changeGroup(id, { ...whole, ...fields })];
+      const responses = [await changeGroup(id, { ...whole, ...fields })];
       if (!Object.values(fields).includes(false))
-        answers.push(await api("POST", path, { body: { ...whole, ...fields } }));
-      for (const { status, json } of answers)
+        responses.push(await api("POST", path, { body: { ...whole, ...fields } }));
+      for (const { status, json } of responses)
         expect([status, json.error.details[0].path]).toEqual([422, Object.keys(fields)[0] ?? ""]);
-      expect(dumpTables(made)).toBe(before);
+      expect(dumpTables(dashboard)).toBe(before);
     };
     for (const name of ["paused", "muted"])
       for (const value of [true, null, "false", "true", 0, 1, []])
@@ -238,9 +238,9 @@ describe("atomic writes", () => {
         ["POST", path],
         ["PATCH", `${path}/${id}`],
       ] as const) {
-        const answer = await api(method, to, { body });
-        const { details } = answer.json.error;
-        expect([method, body, answer.status, details[0].path]).toEqual([
+        const response = await api(method, to, { body });
+        const { details } = response.json.error;
+        expect([method, body, response.status, details[0].path]).toEqual([
           method,
           body,
           status,
@@ -265,12 +265,12 @@ describe("atomic writes", () => {
     await changeGroup(id, { name: "" });
     await api("DELETE", `${path}/${id}`);
     const expected = ["group.created", "group.updated", "group.deleted"];
-    const column = (sql: string) => database.query(sql).values().flat();
-    expect(column("SELECT type FROM events WHERE type LIKE 'group.%'")).toEqual(expected);
-    expect(column("SELECT action FROM audit_entries WHERE action LIKE 'group.%'")).toEqual(
+    const readColumn = (sql: string) => database.query(sql).values().flat();
+    expect(readColumn("SELECT type FROM events WHERE type LIKE 'group.%'")).toEqual(expected);
+    expect(readColumn("SELECT action FROM audit_entries WHERE action LIKE 'group.%'")).toEqual(
       expected,
     );
-    expect(column("SELECT fields FROM audit_entries WHERE action = 'group.updated'")).toEqual([
+    expect(readColumn("SELECT fields FROM audit_entries WHERE action = 'group.updated'")).toEqual([
       '["name","tags"]',
     ]);
   });

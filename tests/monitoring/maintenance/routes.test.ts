@@ -84,11 +84,11 @@ describe("creating", () => {
   ];
   for (const [name, body, field] of refused)
     test(`${name} is rejected with ${field}`, async () => {
-      const made = await createPlanner();
-      const before = dumpTables(made);
-      const answer = await made.api("POST", path, { body: { ...needed, ...body } });
-      expect(pathsOf(answer)).toEqual([422, [field]]);
-      expect(dumpTables(made)).toBe(before);
+      const planner = await createPlanner();
+      const before = dumpTables(planner);
+      const response = await planner.api("POST", path, { body: { ...needed, ...body } });
+      expect(pathsOf(response)).toEqual([422, [field]]);
+      expect(dumpTables(planner)).toBe(before);
     });
 
   for (const [field, noun] of [
@@ -96,12 +96,12 @@ describe("creating", () => {
     ["groupIds", "monitor-groups"],
   ] as const)
     test(`an unknown id in ${field} is not found, and no window is created`, async () => {
-      const made = await createPlanner();
-      const own = noun === "monitors" ? await made.monitor() : await made.group();
-      const before = dumpTables(made);
+      const planner = await createPlanner();
+      const own = noun === "monitors" ? await planner.monitor() : await planner.group();
+      const before = dumpTables(planner);
       const body = { ...needed, [field]: [own.id, unknownId] };
-      expect(pathsOf(await made.api("POST", path, { body }))).toEqual([404, [field]]);
-      expect(dumpTables(made)).toBe(before);
+      expect(pathsOf(await planner.api("POST", path, { body }))).toEqual([404, [field]]);
+      expect(dumpTables(planner)).toBe(before);
     });
 });
 
@@ -179,18 +179,18 @@ describe("the list", () => {
     const later = await plan({ title: "later" }, 60);
     const weekly = await plan({ title: "weekly", rrule: "FREQ=WEEKLY" }, 0);
     const now = await plan({ title: "now" });
-    const titles = async (query: string) => {
+    const readTitles = async (query: string) => {
       const { json } = await api("GET", `${path}?${query}`);
       return [json.meta.total, ...json.data.map(({ title }: { title: string }) => title)];
     };
-    expect(await titles("")).toEqual([3, "now", "weekly", "later"]);
-    expect(await titles("state=running")).toEqual([2, "now", "weekly"]);
-    expect(await titles("state=running&per_page=1&page=2")).toEqual([2, "weekly"]);
-    expect(await titles("state=scheduled")).toEqual([1, "later"]);
+    expect(await readTitles("")).toEqual([3, "now", "weekly", "later"]);
+    expect(await readTitles("state=running")).toEqual([2, "now", "weekly"]);
+    expect(await readTitles("state=running&per_page=1&page=2")).toEqual([2, "weekly"]);
+    expect(await readTitles("state=scheduled")).toEqual([1, "later"]);
     time.now = Date.parse(now.endsAt);
-    expect(await titles("state=over")).toEqual([1, "now"]);
-    expect(await titles("state=running")).toEqual([1, "later"]);
-    expect(await titles("state=scheduled")).toEqual([1, "weekly"]);
+    expect(await readTitles("state=over")).toEqual([1, "now"]);
+    expect(await readTitles("state=running")).toEqual([1, "later"]);
+    expect(await readTitles("state=scheduled")).toEqual([1, "weekly"]);
     expect([later.state, weekly.state, now.state]).toEqual(["scheduled", "running", "running"]);
     expect(pathsOf(await api("GET", `${path}?state=planned`))).toEqual([422, ["state"]]);
   });
@@ -202,12 +202,12 @@ describe("the list", () => {
     await plan({ title: "group", groupIds: [groupId] });
     await plan({ title: "both", groupIds: [groupId], monitorIds: [a, b] });
     await plan({ title: "other", monitorIds: [b] });
-    const titles = async (id: string) => {
+    const readTitles = async (id: string) => {
       const { json } = await api("GET", `${path}?monitorId=${id}`);
       return [json.meta.total, ...json.data.map(({ title }: { title: string }) => title)];
     };
-    expect(await titles(a)).toEqual([2, "both", "group"]);
-    expect(await titles(b)).toEqual([2, "other", "both"]);
+    expect(await readTitles(a)).toEqual([2, "both", "group"]);
+    expect(await readTitles(b)).toEqual([2, "other", "both"]);
   });
 
   test("the ETag of a window changes when it starts, without a write", async () => {

@@ -12,11 +12,11 @@ import { NewMaintenanceWindow } from "../../../src/monitoring/maintenance/schema
 const hour = 3_600_000;
 const day = 24 * hour;
 const at = (text: string) => Date.parse(text);
-const text = ({ start, end }: Occurrence) =>
+const buildText = ({ start, end }: Occurrence) =>
   [start, end].map((time) => new Date(time).toISOString().slice(0, 16) + "Z").join(" – ");
 
 /** A window that starts at `startsAt` and lasts `hours`. */
-function times(
+function buildTimes(
   startsAt: string,
   hours: number,
   rrule: string | null = null,
@@ -26,12 +26,15 @@ function times(
   return { startsAt: new Date(startsAt).toISOString(), endsAt, timeZone, rrule };
 }
 
-const all = (window: Times, limit = 4, from = 0) => listOccurrences(window, from, Infinity, limit);
+const listAll = (window: Times, limit = 4, from = 0) =>
+  listOccurrences(window, from, Infinity, limit);
 const starts = (window: Times, limit?: number, from?: string) =>
-  all(window, limit, from === undefined ? 0 : at(from)).map((one) => text(one).slice(0, 17));
+  listAll(window, limit, from === undefined ? 0 : at(from)).map((one) =>
+    buildText(one).slice(0, 17),
+  );
 
 describe("a single window", () => {
-  const window = times("2026-11-22T02:00:00Z", 2);
+  const window = buildTimes("2026-11-22T02:00:00Z", 2);
   const only = { start: at("2026-11-22T02:00:00Z"), end: at("2026-11-22T04:00:00Z") };
   const moments: [string, ReturnType<typeof computeSituation>][] = [
     ["2026-11-22T01:59:59.999Z", { state: "scheduled", current: null, next: only }],
@@ -46,10 +49,10 @@ describe("a single window", () => {
 });
 
 describe("a window on every Sunday", () => {
-  const window = times("2026-11-22T02:00:00Z", 2, "FREQ=WEEKLY;BYDAY=SU;COUNT=2");
+  const window = buildTimes("2026-11-22T02:00:00Z", 2, "FREQ=WEEKLY;BYDAY=SU;COUNT=2");
 
   test("is scheduled between two occurrences, has a next one while one runs, and is over after the last", () => {
-    const [first = null, second = null] = all(window);
+    const [first = null, second = null] = listAll(window);
     expect(computeSituation(window, at("2026-11-22T03:00:00Z"))).toEqual({
       state: "running",
       current: first,
@@ -65,7 +68,7 @@ describe("a window on every Sunday", () => {
 
   test("is part of a span that it overlaps at either end", () => {
     const between = (from: string, to: string) =>
-      listOccurrences(window, at(from), at(to), 9).map((one) => text(one).slice(0, 10));
+      listOccurrences(window, at(from), at(to), 9).map((one) => buildText(one).slice(0, 10));
     expect(between("2026-11-22T03:59:00Z", "2026-11-29T02:00:00Z")).toEqual(["2026-11-22"]);
     expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:01:00Z")).toEqual(["2026-11-29"]);
     expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:00:00Z")).toEqual([]);
@@ -76,42 +79,42 @@ describe("a rule in local time", () => {
   const cases: [name: string, window: Times, starts: string[]][] = [
     [
       "Berlin: 02:30 stays 02:30, and is 03:30 when 02:30 is skipped",
-      times("2027-03-21T01:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      buildTimes("2027-03-21T01:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
       ["2027-03-21T01:30Z", "2027-03-28T01:30Z", "2027-04-04T00:30Z"],
     ],
     [
       "Berlin: an ambiguous 02:30 means the first",
-      times("2027-10-24T00:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      buildTimes("2027-10-24T00:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
       ["2027-10-24T00:30Z", "2027-10-31T00:30Z", "2027-11-07T01:30Z"],
     ],
     [
       "Berlin: a window can start in the second 02:30",
-      times("2027-10-31T01:30:00Z", 1, "FREQ=WEEKLY", "Europe/Berlin"),
+      buildTimes("2027-10-31T01:30:00Z", 1, "FREQ=WEEKLY", "Europe/Berlin"),
       ["2027-10-31T01:30Z", "2027-11-07T01:30Z", "2027-11-14T01:30Z"],
     ],
     [
       "Berlin: each hour occurs once when clocks go forward",
-      times("2027-03-28T00:30:00Z", 1, "FREQ=HOURLY", "Europe/Berlin"),
+      buildTimes("2027-03-28T00:30:00Z", 1, "FREQ=HOURLY", "Europe/Berlin"),
       ["2027-03-28T00:30Z", "2027-03-28T01:30Z", "2027-03-28T02:30Z"],
     ],
     [
       "New York: 02:30 is skipped",
-      times("2027-03-13T07:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
+      buildTimes("2027-03-13T07:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
       ["2027-03-13T07:30Z", "2027-03-14T07:30Z", "2027-03-15T06:30Z"],
     ],
     [
       "New York: 01:30 is ambiguous",
-      times("2027-11-06T05:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
+      buildTimes("2027-11-06T05:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
       ["2027-11-06T05:30Z", "2027-11-07T05:30Z", "2027-11-08T06:30Z"],
     ],
     [
       "Lord Howe, which shifts by half an hour: 02:15 is skipped",
-      times("2027-10-01T15:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
+      buildTimes("2027-10-01T15:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
       ["2027-10-01T15:45Z", "2027-10-02T15:45Z", "2027-10-03T15:15Z"],
     ],
     [
       "Lord Howe: 01:45 is ambiguous",
-      times("2027-04-02T14:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
+      buildTimes("2027-04-02T14:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
       ["2027-04-02T14:45Z", "2027-04-03T14:45Z", "2027-04-04T15:15Z"],
     ],
   ];
@@ -122,9 +125,9 @@ describe("a rule in local time", () => {
     });
 
   test("all day, every day: each occurrence ends when the next starts, also on a day of 23 hours", () => {
-    const window = times("2027-03-26T23:00:00Z", 24, "FREQ=DAILY", "Europe/Berlin");
+    const window = buildTimes("2027-03-26T23:00:00Z", 24, "FREQ=DAILY", "Europe/Berlin");
     expect(validateTimes(window)).toBeNull();
-    expect(all(window, 3).map(text)).toEqual([
+    expect(listAll(window, 3).map(buildText)).toEqual([
       "2027-03-26T23:00Z – 2027-03-27T23:00Z",
       "2027-03-27T23:00Z – 2027-03-28T22:00Z",
       "2027-03-28T22:00Z – 2027-03-29T22:00Z",
@@ -134,51 +137,56 @@ describe("a rule in local time", () => {
   const wholeDays: [what: string, window: Times, from: string, ends: string[]][] = [
     [
       "a day that is an hour longer",
-      times("2026-10-01T00:00+02:00", 24, "FREQ=DAILY", "Europe/Berlin"),
+      buildTimes("2026-10-01T00:00+02:00", 24, "FREQ=DAILY", "Europe/Berlin"),
       "2026-10-24T22:00Z",
       ["2026-10-24T22:00Z – 2026-10-25T23:00Z", "2026-10-25T23:00Z – 2026-10-26T23:00Z"],
     ],
     [
       "a day that is an hour shorter",
-      times("2026-03-01T00:00+01:00", 24, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      buildTimes("2026-03-01T00:00+01:00", 24, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
       "2026-03-28T23:00Z",
       ["2026-03-28T23:00Z – 2026-03-29T22:00Z", "2026-04-04T22:00Z – 2026-04-05T22:00Z"],
     ],
     [
       "two days, one of them an hour longer",
-      times("2026-10-03T08:00-04:00", 48, "FREQ=WEEKLY;BYDAY=SA", "America/New_York"),
+      buildTimes("2026-10-03T08:00-04:00", 48, "FREQ=WEEKLY;BYDAY=SA", "America/New_York"),
       "2026-10-31T12:00Z",
       ["2026-10-31T12:00Z – 2026-11-02T13:00Z", "2026-11-07T13:00Z – 2026-11-09T13:00Z"],
     ],
     [
       "a day that is half an hour longer",
-      times("2026-03-01T00:00+11:00", 24, "FREQ=DAILY", "Australia/Lord_Howe"),
+      buildTimes("2026-03-01T00:00+11:00", 24, "FREQ=DAILY", "Australia/Lord_Howe"),
       "2026-04-04T13:00Z",
       ["2026-04-04T13:00Z – 2026-04-05T13:30Z", "2026-04-05T13:30Z – 2026-04-06T13:30Z"],
     ],
     [
       "the days after a first day that was an hour longer",
-      times("2026-10-25T00:00+02:00", 25, "FREQ=DAILY", "Europe/Berlin"),
+      buildTimes("2026-10-25T00:00+02:00", 25, "FREQ=DAILY", "Europe/Berlin"),
       "2026-10-24T22:00Z",
       ["2026-10-24T22:00Z – 2026-10-25T23:00Z", "2026-10-25T23:00Z – 2026-10-26T23:00Z"],
     ],
   ];
   test.each(wholeDays)("whole days end at the end of the day: %s", (_what, window, from, ends) => {
     expect(validateTimes(window)).toBeNull();
-    expect(all(window, 2, at(from)).map(text)).toEqual(ends);
+    expect(listAll(window, 2, at(from)).map(buildText)).toEqual(ends);
   });
 
   test("any other length is exact, even across a clock change", () => {
-    const window = times("2026-10-04T01:00+02:00", 3, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin");
-    expect(all(window, 1, at("2026-10-24T12:00Z")).map(text)).toEqual([
+    const window = buildTimes("2026-10-04T01:00+02:00", 3, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin");
+    expect(listAll(window, 1, at("2026-10-24T12:00Z")).map(buildText)).toEqual([
       "2026-10-24T23:00Z – 2026-10-25T02:00Z",
     ]);
-    const once = times("2026-10-25T00:00+02:00", 24, null, "Europe/Berlin");
-    expect(all(once, 1).map(text)).toEqual(["2026-10-24T22:00Z – 2026-10-25T22:00Z"]);
+    const once = buildTimes("2026-10-25T00:00+02:00", 24, null, "Europe/Berlin");
+    expect(listAll(once, 1).map(buildText)).toEqual(["2026-10-24T22:00Z – 2026-10-25T22:00Z"]);
   });
 
   test("its weekday is the local weekday", () => {
-    const window = times("2026-11-22T10:30:00Z", 1, "FREQ=WEEKLY;BYDAY=MO", "Pacific/Kiritimati");
+    const window = buildTimes(
+      "2026-11-22T10:30:00Z",
+      1,
+      "FREQ=WEEKLY;BYDAY=MO",
+      "Pacific/Kiritimati",
+    );
     expect(starts(window, 2)).toEqual(["2026-11-22T10:30Z", "2026-11-29T10:30Z"]);
   });
 
@@ -199,10 +207,10 @@ describe("a rule in local time", () => {
         fc.constantFrom("FREQ=DAILY", "FREQ=WEEKLY;BYDAY=SU,WE", "FREQ=MONTHLY;BYDAY=-1SU"),
         (zone, quarters, rule) => {
           const startsAt = new Date(at("2027-01-01T00:00:00Z") + (quarters * hour) / 4);
-          const window = times(startsAt.toISOString(), 1, rule, zone);
+          const window = buildTimes(startsAt.toISOString(), 1, rule, zone);
           const clock = clockIn(zone);
           const shown = clock.format(startsAt);
-          const other = all(window, 400).filter(({ start }) => clock.format(start) !== shown);
+          const other = listAll(window, 400).filter(({ start }) => clock.format(start) !== shown);
           expect(other.length).toBeLessThan(50);
           for (const { start } of other) {
             // The clock change skipped this local time.
@@ -220,10 +228,10 @@ describe("occurrences", () => {
   test("far in the future and past equal those of a full iteration", () => {
     const rules = ["FREQ=DAILY;INTERVAL=3", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=WEEKLY;INTERVAL=2"];
     for (const rule of rules) {
-      const window = times("1990-01-31T02:00:00Z", 2, rule, "Europe/Berlin");
-      const walked = all(window, 20_000);
+      const window = buildTimes("1990-01-31T02:00:00Z", 2, rule, "Europe/Berlin");
+      const walked = listAll(window, 20_000);
       for (const moment of ["1990-02-03T01:30:00Z", "2026-11-20T10:00:00Z", "2037-10-25T00:30:00Z"])
-        expect(all(window, 5, at(moment))).toEqual(
+        expect(listAll(window, 5, at(moment))).toEqual(
           walked.filter(({ end }) => end > at(moment)).slice(0, 5),
         );
       expect(starts(window, 1, "8900-01-01T00:00:00Z")[0]).toStartWith("8900-0");
@@ -239,7 +247,7 @@ describe("occurrences", () => {
     );
     fc.assert(
       fc.property(rule, fc.array(fc.nat({ max: 90 * 365 }), { minLength: 4 }), (rrule, days) => {
-        const window = times("1990-01-31T02:00:00Z", 2, rrule, "Europe/Berlin");
+        const window = buildTimes("1990-01-31T02:00:00Z", 2, rrule, "Europe/Berlin");
         const moments = days.map((number) => at("1985-01-01T00:00:00Z") + number * day);
         const seen = moments.map((moment) => computeSituation(window, moment).next);
         // One search covers 50 years.
@@ -255,7 +263,11 @@ describe("occurrences", () => {
   });
 
   test("of a rare rule are searched only once", () => {
-    const window = times("2026-11-20T02:11:00Z", 1, "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH");
+    const window = buildTimes(
+      "2026-11-20T02:11:00Z",
+      1,
+      "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH",
+    );
     // The code uses `require`, which returns another module object than an import.
     const { RRuleTemporal } = require("rrule-temporal") as typeof import("rrule-temporal");
     using next = spyOn(RRuleTemporal.prototype, "next");
@@ -275,8 +287,8 @@ describe("occurrences", () => {
     fc.assert(
       fc.property(rule, zone, fc.nat({ max: 400 * 24 }), (rrule, timeZone, hours) => {
         const startsAt = new Date(at("2027-01-01T00:00:00Z") + hours * hour).toISOString();
-        const window = times(startsAt, 1, rrule, timeZone);
-        const found = all(window, 60);
+        const window = buildTimes(startsAt, 1, rrule, timeZone);
+        const found = listAll(window, 60);
         for (const [index, one] of found.entries()) {
           const next = found[index + 1];
           expect(one.start).toBeLessThan(one.end);
@@ -297,13 +309,13 @@ describe("occurrences", () => {
 
 describe("invalid times", () => {
   const start = "2026-11-22T02:00:00.000Z";
-  const rule = (rrule: string, hours = 1) => times(start, hours, rrule);
+  const rule = (rrule: string, hours = 1) => buildTimes(start, hours, rrule);
   const hours = Array.from({ length: 24 }, (_, hour) => hour).join(",");
   const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
   const cases: [name: string, window: Times, path: string][] = [
-    ["an end before the start", times(start, -1), "endsAt"],
-    ["an end at the start", times(start, 0), "endsAt"],
-    ["more than 31 days", times(start, 31 * 24 + 0.01), "endsAt"],
+    ["an end before the start", buildTimes(start, -1), "endsAt"],
+    ["an end at the start", buildTimes(start, 0), "endsAt"],
+    ["more than 31 days", buildTimes(start, 31 * 24 + 0.01), "endsAt"],
     ["a day that exists in no year", rule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
     ["a yearly day that exists in no month", rule("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
     [
@@ -348,7 +360,7 @@ describe("invalid times", () => {
       ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", 24],
       ["FREQ=HOURLY;COUNT=1000", 1],
     ] as const)
-      expect(validateTimes(times(start, hours, rrule))).toBeNull();
+      expect(validateTimes(buildTimes(start, hours, rrule))).toBeNull();
   });
 
   test("any text is accepted or rejected as a rule, and accepted rules can be evaluated at any time", () => {
@@ -365,7 +377,7 @@ describe("invalid times", () => {
       .map(([frequency, parts]) => [`FREQ=${frequency}`, ...parts].join(";"));
     fc.assert(
       fc.property(rules, fc.nat({ max: 300 * 365 }), (rrule, days) => {
-        const window = times(start, 1, rrule);
+        const window = buildTimes(start, 1, rrule);
         const isTaken = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
         if (!isTaken || validateTimes(window) !== null) return;
         const { state } = computeSituation(window, at(start) + days * day);

@@ -9,12 +9,12 @@ import { createSampleRecord } from "../../support/records.ts";
 const route = "/api/v1/monitors/bulk";
 
 async function setUp(names: readonly string[] = ["Shop", "Billing", "Search"]) {
-  const made = await createDashboard();
+  const dashboard = await createDashboard();
   const ids: string[] = [];
-  for (const name of names) ids.push((await made.monitor({ name })).id);
-  const { api } = made;
+  for (const name of names) ids.push((await dashboard.monitor({ name })).id);
+  const { api } = dashboard;
   return {
-    ...made,
+    ...dashboard,
     ids,
     bulk: (body: object) => api("POST", route, { body }),
     preview: async (body: object) => {
@@ -44,40 +44,43 @@ async function addManaged({ api }: Awaited<ReturnType<typeof setUp>>) {
 
 describe("the preview of a bulk change", () => {
   test("counts each change of a value, and the monitors that stay unchanged with the reason", async () => {
-    const made = await setUp();
-    const [shop = "", billing = "", search = ""] = made.ids;
-    await made.changeMonitor(billing, { interval: 30 });
-    await made.changeMonitor(search, { interval: 30, timeout: 30 });
-    const managed = await addManaged(made);
-    const before = dumpTables(made);
+    const world = await setUp();
+    const [shop = "", billing = "", search = ""] = world.ids;
+    await world.changeMonitor(billing, { interval: 30 });
+    await world.changeMonitor(search, { interval: 30, timeout: 30 });
+    const managed = await addManaged(world);
+    const before = dumpTables(world);
     const change = { interval: 20 };
-    const { etag, ...effects } = await made.preview({ monitorIds: [...made.ids, managed], change });
-    const named = (id: string, name: string) => ({ count: 1, monitors: [{ id, name }] });
+    const { etag, ...effects } = await world.preview({
+      monitorIds: [...world.ids, managed],
+      change,
+    });
+    const findByName = (id: string, name: string) => ({ count: 1, monitors: [{ id, name }] });
     expect(effects).toEqual({
       changed: 2,
       changes: [
-        { field: "interval", before: 60, after: 20, ...named(shop, "Shop") },
-        { field: "interval", before: 30, after: 20, ...named(billing, "Billing") },
+        { field: "interval", before: 60, after: 20, ...findByName(shop, "Shop") },
+        { field: "interval", before: 30, after: 20, ...findByName(billing, "Billing") },
       ],
       unchanged: [
         {
           reason: "invalid",
           message: "would have a timeout of 30 s, longer than its interval of 20 s",
-          ...named(search, "Search"),
+          ...findByName(search, "Search"),
         },
         {
           reason: "managed",
           message: "is managed by the configuration main",
-          ...named(managed, "Ledger"),
+          ...findByName(managed, "Ledger"),
         },
       ],
     });
     expect(etag).toMatch(/^\w+-\w+$/);
-    const same = await made.preview({ monitorIds: made.ids, change: { interval: 60 } });
+    const same = await world.preview({ monitorIds: world.ids, change: { interval: 60 } });
     expect(same.unchanged).toEqual([
-      { reason: "same", message: "has these values already", ...named(shop, "Shop") },
+      { reason: "same", message: "has these values already", ...findByName(shop, "Shop") },
     ]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
   });
 
   test("reads no monitor of another organization", async () => {
@@ -121,10 +124,10 @@ describe("a bulk change", () => {
   });
 
   test("is rejected with the names of the monitors that it would make invalid, or leaves them out", async () => {
-    const made = await setUp();
-    const { ids, bulk, changeMonitor, readMonitor } = made;
+    const world = await setUp();
+    const { ids, bulk, changeMonitor, readMonitor } = world;
     await changeMonitor(ids[1] ?? "", { timeout: 40 });
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     const body = { monitorIds: ids, change: { interval: 20 } };
     const { status, json } = await bulk(body);
     expect([status, json.error.details]).toEqual([
@@ -136,49 +139,49 @@ describe("a bulk change", () => {
         },
       ],
     ]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
     expect((await bulk({ ...body, skip: true })).json.data.changed).toBe(2);
     expect((await readMonitor(ids[1] ?? "")).interval).toBe(60);
     expect((await bulk({ ...body, change: { interval: 20, timeout: 5 } })).status).toBe(200);
   });
 
   test("pauses and mutes a monitor of a configuration, but changes nothing else of it", async () => {
-    const made = await setUp(["Shop"]);
-    const managed = await addManaged(made);
-    const monitorIds = [...made.ids, managed];
-    const before = dumpTables(made);
+    const world = await setUp(["Shop"]);
+    const managed = await addManaged(world);
+    const monitorIds = [...world.ids, managed];
+    const before = dumpTables(world);
     for (const body of [{ change: { interval: 30 } }, { delete: true }]) {
-      const { status, json } = await made.bulk({ monitorIds, ...body });
+      const { status, json } = await world.bulk({ monitorIds, ...body });
       expect([status, json.error.message]).toEqual([
         409,
         "Nothing was changed: Ledger is managed by the configuration main.",
       ]);
     }
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
     const change = { paused: true, muted: true };
-    expect((await made.bulk({ monitorIds, change })).json.data.changed).toBe(2);
-    const { changed } = (await made.bulk({ monitorIds, delete: true, skip: true })).json.data;
-    expect([changed, (await made.readMonitor(managed)).name]).toEqual([1, "Ledger"]);
+    expect((await world.bulk({ monitorIds, change })).json.data.changed).toBe(2);
+    const { changed } = (await world.bulk({ monitorIds, delete: true, skip: true })).json.data;
+    expect([changed, (await world.readMonitor(managed)).name]).toEqual([1, "Ledger"]);
   });
 
   test("with the ETag of its preview, is rejected if a monitor has changed, and names it", async () => {
-    const made = await setUp();
-    const body = { monitorIds: made.ids, change: { interval: 30 } };
-    const { etag } = await made.preview(body);
-    made.time.now += 1000;
-    await made.changeMonitor(made.ids[1] ?? "", { retries: 5 });
-    const before = dumpTables(made);
+    const world = await setUp();
+    const body = { monitorIds: world.ids, change: { interval: 30 } };
+    const { etag } = await world.preview(body);
+    world.time.now += 1000;
+    await world.changeMonitor(world.ids[1] ?? "", { retries: 5 });
+    const before = dumpTables(world);
     for (const stale of [etag, "1-x", "nonsense"]) {
-      const { status, json } = await made.bulk({ ...body, etag: stale });
+      const { status, json } = await world.bulk({ ...body, etag: stale });
       expect([status, json.error.code]).toEqual([412, "PRECONDITION_FAILED"]);
     }
-    const { json } = await made.bulk({ ...body, etag });
+    const { json } = await world.bulk({ ...body, etag });
     expect(json.error.message).toBe(
       "Nothing was changed, because someone else has changed Billing meanwhile. Preview the change again.",
     );
-    expect(dumpTables(made)).toBe(before);
-    const fresh = (await made.preview(body)).etag;
-    expect((await made.bulk({ ...body, etag: fresh })).json.data.changed).toBe(3);
+    expect(dumpTables(world)).toBe(before);
+    const fresh = (await world.preview(body)).etag;
+    expect((await world.bulk({ ...body, etag: fresh })).json.data.changed).toBe(3);
   });
 
   test("of ten concurrent ones with the same ETag, only one is made", async () => {
@@ -223,17 +226,17 @@ describe("the undo of a bulk change", () => {
       },
       { requiredKeys: [] },
     );
-    const made = await setUp(Array.from({ length: size }, (_, index) => `Shop ${index}`));
-    const { ids, bulk, records } = made;
-    const channels = [await made.channel(), await made.channel(), await made.channel()];
-    const escalationPolicyId = await createSampleRecord(made.api, "escalation-policies");
+    const world = await setUp(Array.from({ length: size }, (_, index) => `Shop ${index}`));
+    const { ids, bulk, records } = world;
+    const channels = [await world.channel(), await world.channel(), await world.channel()];
+    const escalationPolicyId = await createSampleRecord(world.api, "escalation-policies");
     const groups = [
-      await made.group({
+      await world.group({
         alertChannelIds: [channels[0]?.id],
         escalationPolicyId,
         monitorIds: ids.slice(0, 2),
       }),
-      await made.group({ alertChannelIds: [channels[1]?.id], monitorIds: ids.slice(2, 4) }),
+      await world.group({ alertChannelIds: [channels[1]?.id], monitorIds: ids.slice(2, 4) }),
     ];
     const toChange = ({ groupId, ...chosen }: Record<string, unknown>) =>
       Object.fromEntries([
@@ -273,14 +276,14 @@ describe("the undo of a bulk change", () => {
   });
 
   test("is rejected if one of the monitors was changed meanwhile", async () => {
-    const made = await setUp();
-    const { undo } = (await made.bulk({ monitorIds: made.ids, change: { interval: 30 } })).json
+    const world = await setUp();
+    const { undo } = (await world.bulk({ monitorIds: world.ids, change: { interval: 30 } })).json
       .data;
-    made.time.now += 1000;
-    await made.changeMonitor(made.ids[2] ?? "", { interval: 300 });
-    const { status, json } = await made.bulk(undo);
+    world.time.now += 1000;
+    await world.changeMonitor(world.ids[2] ?? "", { interval: 300 });
+    const { status, json } = await world.bulk(undo);
     expect([status, json.error.message]).toEqual([412, expect.stringContaining("Search")]);
-    expect((await made.readMonitor(made.ids[0] ?? "")).interval).toBe(30);
+    expect((await world.readMonitor(world.ids[0] ?? "")).interval).toBe(30);
   });
 
   test("changes the most monitors of a request at once, and fits into one", async () => {
@@ -293,24 +296,24 @@ describe("the undo of a bulk change", () => {
     const body = { monitorIds, change: { interval: 30, addTags: ["eu"] } };
     expect((await preview(body)).changed).toBe(maxMonitorsInBulk);
     const { json } = await bulk(body);
-    const intervals = () =>
+    const readIntervals = () =>
       database
         .query("SELECT interval_seconds, tags, count(*) FROM monitors GROUP BY 1, 2")
         .values();
-    expect(intervals()).toEqual([[30, '["eu"]', maxMonitorsInBulk]]);
+    expect(readIntervals()).toEqual([[30, '["eu"]', maxMonitorsInBulk]]);
     expect((await bulk(json.data.undo)).status).toBe(200);
-    expect(intervals()).toEqual([[60, "[]", maxMonitorsInBulk]]);
+    expect(readIntervals()).toEqual([[60, "[]", maxMonitorsInBulk]]);
   });
 });
 
 describe("the schedule of jobs", () => {
   test("is changed for push monitors, names others, and is undone", async () => {
-    const made = await setUp(["Shop"]);
-    const [shop = ""] = made.ids;
+    const world = await setUp(["Shop"]);
+    const [shop = ""] = world.ids;
     const jobs: string[] = [];
     for (const fields of [{ schedule: "0 1 * * *", timeZone: "Europe/Berlin" }, { grace: 300 }])
-      jobs.push((await made.monitor({ type: "push", name: `Job ${jobs.length}`, ...fields })).id);
-    const before = await made.records();
+      jobs.push((await world.monitor({ type: "push", name: `Job ${jobs.length}`, ...fields })).id);
+    const before = await world.records();
     const change = {
       schedule: "30 2 * * 1-5",
       timeZone: "Asia/Tokyo",
@@ -318,22 +321,22 @@ describe("the schedule of jobs", () => {
       maximumRunTime: 900,
     };
     const mixed = { monitorIds: [shop, ...jobs], change };
-    const rejected = await made.bulk(mixed);
+    const rejected = await world.bulk(mixed);
     expect([rejected.status, rejected.json.error.details]).toEqual([
       422,
       [{ path: "change.schedule", message: "Shop is not a push monitor" }],
     ]);
-    const { json } = await made.bulk({ ...mixed, skip: true });
+    const { json } = await world.bulk({ ...mixed, skip: true });
     expect(json.data.changed).toBe(2);
-    for (const id of jobs) expect(await made.readMonitor(id)).toMatchObject(change);
-    expect(await made.readMonitor(shop)).not.toHaveProperty("grace");
-    expect((await made.bulk(json.data.undo)).status).toBe(200);
-    expect(await made.records()).toEqual(before);
+    for (const id of jobs) expect(await world.readMonitor(id)).toMatchObject(change);
+    expect(await world.readMonitor(shop)).not.toHaveProperty("grace");
+    expect((await world.bulk(json.data.undo)).status).toBe(200);
+    expect(await world.records()).toEqual(before);
   });
 
   test("is rejected by name if it is no schedule", async () => {
-    const made = await setUp([]);
-    const { id } = await made.monitor({ type: "push", name: "Job" });
+    const world = await setUp([]);
+    const { id } = await world.monitor({ type: "push", name: "Job" });
     const cases = [
       [{ schedule: "every day" }, "change.schedule"],
       [{ timeZone: "Mars/Base" }, "change.timeZone"],
@@ -341,7 +344,7 @@ describe("the schedule of jobs", () => {
       [{ maximumRunTime: 0 }, "change.maximumRunTime"],
     ] as const;
     for (const [change, path] of cases) {
-      const { status, json } = await made.bulk({ monitorIds: [id], change });
+      const { status, json } = await world.bulk({ monitorIds: [id], change });
       expect([status, json.error.details[0].path]).toEqual([422, path]);
     }
   });

@@ -11,7 +11,7 @@ import { clientKey, newChannels, newMonitors, signingCanary } from "../../suppor
 const path = "/api/v1/monitors";
 
 type Response = { status: number; json: { error?: { details?: { path: string }[] } } };
-const refusal = ({ status, json }: Response) => [status, json.error?.details?.[0]?.path];
+const readRejection = ({ status, json }: Response) => [status, json.error?.details?.[0]?.path];
 
 /** Optional secrets of each type. */
 const listOptionalSecrets = (kinds: Kinds) =>
@@ -82,7 +82,7 @@ test("a change that leaves a password without a username is rejected, and both c
     const body = { type, name: "Target", ...newMonitors[type], username: "a", password: "secret" };
     const { json } = await ours.api("POST", path, { body });
     const one = `${path}/${json.data.id}`;
-    expect(refusal(await ours.api("PATCH", one, { body: { username: null } }))).toEqual([
+    expect(readRejection(await ours.api("PATCH", one, { body: { username: null } }))).toEqual([
       422,
       "password",
     ]);
@@ -90,7 +90,7 @@ test("a change that leaves a password without a username is rejected, and both c
     expect([type, cleared.status]).toEqual([type, 200]);
   }
   const ldap = { type: "ldap", name: "Directory", ...newMonitors.ldap, username: "cn=probe" };
-  expect(refusal(await ours.api("POST", path, { body: ldap }))).toEqual([422, "username"]);
+  expect(readRejection(await ours.api("POST", path, { body: ldap }))).toEqual([422, "username"]);
 });
 
 test("credentials of other versions of SNMP are rejected, and removed when the version changes", async () => {
@@ -103,7 +103,7 @@ test("credentials of other versions of SNMP are rejected, and removed when the v
     [{ ...third, privPassword: "privately" }, "privPassword"],
   ] as const;
   for (const [body, field] of cases)
-    expect(refusal(await ours.api("POST", path, { body }))).toEqual([422, field]);
+    expect(readRejection(await ours.api("POST", path, { body }))).toEqual([422, field]);
   const { json } = await ours.api("POST", path, { body: { ...third, authPassword: "secretly" } });
   const change = { body: { snmpVersion: "2c" } };
   const { json: after } = await ours.api("PATCH", `${path}/${json.data.id}`, change);

@@ -8,12 +8,12 @@ import { createSampleRecord as makeRecord } from "../../support/records.ts";
 import { signInMember } from "../../support/people.ts";
 
 async function setUp(count = 3) {
-  const made = await createDashboard();
-  const { page } = await signInMember(made, "member");
+  const dashboard = await createDashboard();
+  const { page } = await signInMember(dashboard, "member");
   const ids: string[] = [];
-  for (let index = 0; index < count; index++) ids.push((await made.monitor()).id);
+  for (let index = 0; index < count; index++) ids.push((await dashboard.monitor()).id);
   return {
-    ...made,
+    ...dashboard,
     page,
     ids,
     order: (groupId: string | null, monitorIds: string[], headers = {}) =>
@@ -86,20 +86,20 @@ describe("the order of monitors", () => {
     const { ids, order, readGroupById: groupOf, group } = await setUp(8);
     const { id } = await group({ monitorIds: ids });
     const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
-    const answers = await Promise.all(orders.map((one) => order(id, one)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const responses = await Promise.all(orders.map((one) => order(id, one)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     expect(orders).toContainEqual((await groupOf(id)).monitorIds);
   });
 
   test("must contain every monitor of the list, and none of another organization", async () => {
-    const made = await setUp();
-    const { ids, order, group } = made;
+    const world = await setUp();
+    const { ids, order, group } = world;
     const { id } = await group({ monitorIds: ids.slice(1) });
     const [monitorId, groupId] = [
-      await makeRecord(made.theirs.api, "monitors"),
-      await makeRecord(made.theirs.api, "monitor-groups"),
+      await makeRecord(world.theirs.api, "monitors"),
+      await makeRecord(world.theirs.api, "monitor-groups"),
     ];
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     expect((await order(id, [ids[1] ?? ""])).status).toBe(409);
     expect((await order(null, [])).status).toBe(409);
     for (const unknown of [monitorId, unknownId])
@@ -107,7 +107,7 @@ describe("the order of monitors", () => {
     for (const unknown of [groupId, unknownId])
       expect((await order(unknown, ids)).status).toBe(404);
     expect((await order(id, ids, { "If-Match": '"9-x"' })).status).toBe(412);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
   });
 });
 
@@ -142,19 +142,19 @@ describe("bulk changes", () => {
   });
 
   test("add and remove tags, in order, without duplicates, up to 10", async () => {
-    const { bulk, monitor, readMonitor: monitorOf, ...made } = await setUp(0);
+    const { bulk, monitor, readMonitor: monitorOf, ...world } = await setUp(0);
     const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
     const one = (await monitor({ tags: ["b", "a", "x"] })).id;
     const full = (await monitor({ name: "Full", tags: digits })).id;
     await bulk([one], { addTags: ["c", "a"], removeTags: ["x"] });
     expect((await monitorOf(one)).tags).toEqual(["b", "a", "c"]);
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     const { status, json } = await bulk([one, full], { addTags: ["new"] });
     expect([status, json.error.details]).toEqual([
       422,
       [{ path: "change.addTags", message: "Full would have more than 10 tags" }],
     ]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
     await bulk([one, full], { addTags: ["new"], removeTags: ["9", "b"] });
     expect((await monitorOf(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
   });
@@ -170,8 +170,8 @@ describe("bulk changes", () => {
   });
 
   test("delete the same rows as single deletions", async () => {
-    const made = await setUp();
-    const { ids, remove, api, group, readGroupById: groupOf } = made;
+    const world = await setUp();
+    const { ids, remove, api, group, readGroupById: groupOf } = world;
     const { id } = await group({ monitorIds: ids });
     const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
     await remove(ids.slice(0, 2));
@@ -179,7 +179,7 @@ describe("bulk changes", () => {
     expect((await api("GET", `/api/v1/incidents/${incident}`)).json.data.monitorId).toBeNull();
     expect((await api("GET", "/api/v1/monitors")).json.meta.total).toBe(1);
     expect(
-      made.database.query("SELECT count(monitor_key) AS n FROM deleted_records").get(),
+      world.database.query("SELECT count(monitor_key) AS n FROM deleted_records").get(),
     ).toEqual({
       n: 2,
     });
@@ -227,37 +227,37 @@ describe("bulk changes", () => {
     const wanted = many.toReversed();
     expect((await bulk(wanted, { groupId: id })).json.data.changed).toBe(900);
     expect((await groupOf(id)).monitorIds).toEqual([stays, ...wanted]);
-    const states = () =>
+    const readStates = () =>
       database
         .query(
           "SELECT paused, count(*) AS count FROM monitor_states GROUP BY paused ORDER BY paused",
         )
         .all();
     await bulk(many, { paused: true });
-    expect(states()).toEqual([
+    expect(readStates()).toEqual([
       { paused: 0, count: 1 },
       { paused: 1, count: 900 },
     ]);
     const before = dumpTables({ database });
     expect((await bulk(many, { addTags: ["one more"] })).status).toBe(422);
     expect(dumpTables({ database })).toEqual(before);
-    const events = (type: string) =>
+    const readEvents = (type: string) =>
       database.query("SELECT count(*) FROM events WHERE type = ?").values(type).flat();
-    expect(events("monitor.paused")).toEqual([900]);
+    expect(readEvents("monitor.paused")).toEqual([900]);
     await remove(many);
-    expect(events("monitor.deleted")).toEqual([900]);
+    expect(readEvents("monitor.deleted")).toEqual([900]);
     expect(await shown()).toEqual([stays]);
   });
 
   test("are atomic: a single unknown id leaves everything unchanged", async () => {
-    const made = await setUp();
-    const { ids, bulk, remove, page, theirs } = made;
+    const world = await setUp();
+    const { ids, bulk, remove, page, theirs } = world;
     const foreign = {
       monitor: await makeRecord(theirs.api, "monitors"),
       group: await makeRecord(theirs.api, "monitor-groups"),
       channel: await makeRecord(theirs.api, "alert-channels"),
     };
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     const change = { paused: true, muted: true };
     for (const unknown of [foreign.monitor, unknownId]) {
       expect((await bulk([...ids, unknown], change)).status).toBe(404);
@@ -288,7 +288,7 @@ describe("bulk changes", () => {
       { monitorIds: ids, change: { groupId: null, positions: [1] } },
     ])
       expect((await page("POST", "/dashboard/api/v1/monitors/bulk", { body })).status).toBe(422);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
   });
 });
 
@@ -302,8 +302,8 @@ test("after any concurrent changes, a monitor is in at most one group and its st
   });
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 20 }), async (actions) => {
-      const made = await setUp(5);
-      const { ids, order, bulk, api, page, group, changeGroup, changeMonitor, database } = made;
+      const world = await setUp(5);
+      const { ids, order, bulk, api, page, group, changeGroup, changeMonitor, database } = world;
       const groups: string[] = [];
       for (let index = 0; index < 5; index++) groups.push((await group()).id);
       const perform = async ({ does, members, pick, flag }: (typeof actions)[number]) => {

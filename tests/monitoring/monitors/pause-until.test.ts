@@ -84,12 +84,12 @@ describe("the two fields of a pause", () => {
 
   test("reject a contradiction, a past end and one in more than a year, by name", async () => {
     const { id, api, inMinutes, patch, readPause } = await setUp();
-    const days = (count: number) => inMinutes(count * 24 * 60);
+    const buildDays = (count: number) => inMinutes(count * 24 * 60);
     const contradiction = "can't be used with paused: false";
     const rejected: [object, string][] = [
-      [{ paused: false, pausedUntil: days(1) }, contradiction],
+      [{ paused: false, pausedUntil: buildDays(1) }, contradiction],
       [{ pausedUntil: inMinutes(0) }, "must be in the future"],
-      [{ pausedUntil: days(366) }, "must be at most 365 days from now"],
+      [{ pausedUntil: buildDays(366) }, "must be at most 365 days from now"],
       [{ pausedUntil: "tomorrow" }, "must be an RFC 3339 time"],
     ];
     const body = { type: "tcp", name: "Ledger", host: "10.0.0.9", port: 1 };
@@ -108,7 +108,7 @@ describe("the two fields of a pause", () => {
       }
     }
     expect(await readPause()).toMatchObject(running);
-    expect((await patch({ pausedUntil: days(365) })).status).toBe(200);
+    expect((await patch({ pausedUntil: buildDays(365) })).status).toBe(200);
   });
 });
 

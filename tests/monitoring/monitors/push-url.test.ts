@@ -14,16 +14,16 @@ afterEach(async () => {
 
 /** An organization with a push monitor that sent an alert and appears in all lists and on a status page. */
 async function withJob() {
-  const made = await createPager();
-  const { api, channel, group } = made;
-  const hook = await made.inbox();
+  const pager = await createPager();
+  const { api, channel, group } = pager;
+  const hook = await pager.inbox();
   running.push({ stop: async () => hook[Symbol.asyncDispose]() });
   const groupId = (await group()).id;
-  const { id, path, report } = await made.createJob({ groupId, alertChannelIds: [hook.id] });
+  const { id, path, report } = await pager.createJob({ groupId, alertChannelIds: [hook.id] });
   const token = path.split("/").at(-1) ?? "";
   await report({ status: "down", msg: "Disk full" });
-  await made.pass(1);
-  await made.later();
+  await pager.pass(1);
+  await pager.later();
   const sections = [{ name: "All", groupId: null, monitors: [{ id, name: null }] }];
   const ids: Record<string, string> = {
     monitors: id,
@@ -33,11 +33,11 @@ async function withJob() {
     "maintenance-windows": await record(api, "maintenance-windows"),
     "status-pages": await record(api, "status-pages", { sections }),
   };
-  return { ...made, hook, ids, id, token };
+  return { ...pager, hook, ids, id, token };
 }
 
-const withToken = (answers: readonly CrawledResponse[], token: string) =>
-  [...new Set(answers.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
+const withToken = (responses: readonly CrawledResponse[], token: string) =>
+  [...new Set(responses.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
 
 test("no response to a read key or a viewer contains the token of a push monitor, before or after a writer's request", async () => {
   const house = await withJob();
@@ -55,12 +55,12 @@ test("no response to a read key or a viewer contains the token of a push monitor
   expect(token).toMatch(/^[0-9a-f-]{36}$/);
   for (const round of [readers, writers, readers])
     for (const { routes, client } of round) {
-      const answers = await crawlRoutes(routes, house.ids, client);
+      const responses = await crawlRoutes(routes, house.ids, client);
       if (routes === reads.api)
-        answers.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
-      const found = answers.filter(({ status }) => status === 200).map(({ path }) => path);
+        responses.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
+      const found = responses.filter(({ status }) => status === 200).map(({ path }) => path);
       expect(found).toContainEqual(expect.stringContaining(id));
-      const holding = withToken(answers, token);
+      const holding = withToken(responses, token);
       if (round === readers) expect(holding).toEqual([]);
       else
         expect(holding.map((path) => path.replace(/^\/dashboard/, ""))).toEqual([
@@ -105,9 +105,9 @@ test("neither alerts nor the live stream contain the token", async () => {
   await stream.next();
   await house.changeMonitor(id, { name: "Nightly job" });
   house.appliance.signals.emit("results", house.ours.id, [{ monitorId: id, at: "2026" }]);
-  const told = await stream.readUntil(({ event }) => event === "monitors");
-  expect(JSON.stringify(told)).toContain("Nightly job");
-  expect(JSON.stringify(told)).not.toContain(token);
+  const messages = await stream.readUntil(({ event }) => event === "monitors");
+  expect(JSON.stringify(messages)).toContain("Nightly job");
+  expect(JSON.stringify(messages)).not.toContain(token);
 });
 
 test("a creator who was demoted since does not get the stored idempotent response", async () => {
@@ -115,8 +115,8 @@ test("a creator who was demoted since does not get the stored idempotent respons
   const { id, page } = await signInMember(house, "member");
   const body = { type: "push", name: "Backup" };
   const again = { body, headers: { "Idempotency-Key": "once" } };
-  const made = await page("POST", "/dashboard/api/v1/monitors", again);
-  expect(made.json.data.pushUrl).toContain("/push/");
+  const result = await page("POST", "/dashboard/api/v1/monitors", again);
+  expect(result.json.data.pushUrl).toContain("/push/");
   house.database.query("UPDATE memberships SET role = 'viewer' WHERE person_id = ?").run(id);
   house.time.now += 1_000;
   const { status, text } = await page("POST", "/dashboard/api/v1/monitors", again);

@@ -13,16 +13,16 @@ describe("secrets", () => {
     headers: { "X-Api-Key": canary },
   };
   async function withSecrets() {
-    const made = await createDashboard();
-    const { id } = await made.monitor({ type: "http", ...newMonitors.http, ...secrets });
-    return { ...made, id: id as string };
+    const dashboard = await createDashboard();
+    const { id } = await dashboard.monitor({ type: "http", ...newMonitors.http, ...secrets });
+    return { ...dashboard, id: id as string };
   }
 
   test("are never returned, stored or logged in plain text; secretsSet lists the set ones", async () => {
-    const made = await withSecrets();
-    const { api, id } = made;
+    const world = await withSecrets();
+    const { api, id } = world;
     const copy = { type: "http", name: "Copy", ...newMonitors.http, ...secrets };
-    const answers = [
+    const responses = [
       await api("POST", path, { body: copy, headers: { "Idempotency-Key": "once" } }),
       await api("GET", `${path}/${id}`),
       await api("PATCH", `${path}/${id}`, { body: { ...secrets, muted: true } }),
@@ -30,17 +30,17 @@ describe("secrets", () => {
       await api("PATCH", `${path}/${id}`, { body: { bearerToken: `${canary}\n` } }),
       await api("GET", path),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 422, 422, 200]);
-    for (const { json } of answers.slice(0, 3)) {
+    expect(responses.map(({ status }) => status)).toEqual([201, 200, 200, 422, 422, 200]);
+    for (const { json } of responses.slice(0, 3)) {
       expect(json.data.secretsSet).toEqual(["bearerToken", "basicAuth.password"]);
       expect(json.data.basicAuth).toEqual({ username: "probe" });
       expect(json.data.headers).toEqual({ "X-Api-Key": null });
       expect(json.data).not.toHaveProperty("bearerToken");
     }
     const everything = [
-      ...answers.map(({ text }) => text),
-      ...made.logged,
-      dumpTables(made),
+      ...responses.map(({ text }) => text),
+      ...world.logged,
+      dumpTables(world),
     ].join();
     expect(everything).not.toContain(canary);
   });
@@ -111,16 +111,16 @@ describe("secrets", () => {
 describe("a header without a value", () => {
   const needs = "needs its value: null leaves a stored value unchanged, but none is stored";
   test("is rejected, also if it would reuse the value of another header", async () => {
-    const made = await createDashboard();
-    const { api, monitor, changeMonitor } = made;
+    const dashboard = await createDashboard();
+    const { api, monitor, changeMonitor } = dashboard;
     const http = { type: "http", ...newMonitors.http };
     const { id } = await monitor({ ...http, headers: { "X-Api-Key": canary } });
-    const { id: bot } = await made.channel({
+    const { id: bot } = await dashboard.channel({
       type: "webhook",
       url: "http://bot.lan",
       headers: { "X-Api-Key": canary },
     });
-    const before = dumpTables(made);
+    const before = dumpTables(dashboard);
     const refused = [
       await api("POST", path, { body: { ...http, name: "A", headers: { "X-Other": null } } }),
       await changeMonitor(id, { headers: { "X-Other": null } }),
@@ -133,7 +133,7 @@ describe("a header without a value", () => {
         422,
         [{ path: "headers.X-Other", message: needs }],
       ]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(dashboard)).toBe(before);
   });
 });
 
@@ -157,9 +157,9 @@ describe("a push monitor's URL", () => {
   });
 
   test("is not stored in the database", async () => {
-    const made = await createDashboard();
-    const { pushUrl } = await made.monitor({ type: "push" });
-    expect(dumpTables(made)).not.toContain(pushUrl.split("/").at(-1));
+    const dashboard = await createDashboard();
+    const { pushUrl } = await dashboard.monitor({ type: "push" });
+    expect(dumpTables(dashboard)).not.toContain(pushUrl.split("/").at(-1));
   });
 });
 
@@ -196,8 +196,8 @@ describe("changing", () => {
       ["alertChannelIds", { alertChannelIds: [unknownId], groupId: null }],
     ] as const) {
       const body = { type: "ping", name: "Router", host: "10.0.0.1", ...change };
-      for (const answer of [await api("POST", path, { body }), await changeMonitor(id, change)])
-        expect([answer.status, answer.json.error.details[0].path]).toEqual([404, field]);
+      for (const response of [await api("POST", path, { body }), await changeMonitor(id, change)])
+        expect([response.status, response.json.error.details[0].path]).toEqual([404, field]);
     }
     const stale = { headers: { "If-Match": '"9-x"' } };
     const change = { body: { groupId: null }, ...stale };
@@ -241,13 +241,13 @@ describe("changing", () => {
     const { monitor, readMonitor: monitorOf, changeMonitor, channel } = await createDashboard();
     const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
     const fields = { muted: true, interval: 30, retries: 5, tags: ["eu"], description: "Core" };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
         const [name, value] = Object.entries(fields)[index % 5] ?? [];
         return changeMonitor(id, { [String(name)]: value });
       }),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await monitorOf(id)).toMatchObject(fields);
   });
 });
@@ -333,16 +333,16 @@ test("every write adds an audit row and an event; a rejected write adds neither"
   await changeMonitor(id, { host: "-f" });
   await api("DELETE", `${path}/${id}`);
   const expected = ["monitor.created", "monitor.updated", "monitor.deleted"];
-  const column = (sql: string) => database.query(sql).values().flat();
-  expect(column("SELECT type FROM events WHERE type LIKE 'monitor.%'")).toEqual([
+  const readColumn = (sql: string) => database.query(sql).values().flat();
+  expect(readColumn("SELECT type FROM events WHERE type LIKE 'monitor.%'")).toEqual([
     ...expected.slice(0, 2),
     "monitor.paused",
     "monitor.deleted",
   ]);
-  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'monitor.%'")).toEqual(
+  expect(readColumn("SELECT action FROM audit_entries WHERE action LIKE 'monitor.%'")).toEqual(
     expected,
   );
-  expect(column("SELECT fields FROM audit_entries WHERE action = 'monitor.updated'")).toEqual([
+  expect(readColumn("SELECT fields FROM audit_entries WHERE action = 'monitor.updated'")).toEqual([
     '["host","muted"]',
   ]);
 });

@@ -48,24 +48,24 @@ const large: Record<string, { fields: object; field: string; message: string }> 
 for (const [what, { fields, field, message }] of Object.entries(large))
   describe(`a monitor with ${what}`, () => {
     test("can't be created, changed or tested, and the error names the largest field", async () => {
-      const made = await testAppliance();
-      const { api } = made.ours;
-      const { page } = await signInMember(made, "owner");
+      const appliance = await testAppliance();
+      const { api } = appliance.ours;
+      const { page } = await signInMember(appliance, "owner");
       const { id } = (await api("POST", path, { body: http })).json.data;
-      const before = dumpTables(made);
+      const before = dumpTables(appliance);
       const { type: _type, ...change } = fields as { type: string };
-      const answers = [
+      const responses = [
         await api("POST", path, { body: fields }),
         await api("PATCH", `${path}/${id}`, { body: change }),
         await page("POST", "/dashboard/checks", { body: fields }),
       ].filter(({ status }) => status !== 404);
-      for (const { status, json } of answers) {
+      for (const { status, json } of responses) {
         expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
         const [detail] = json.error.details;
         expect(detail.path.startsWith(field)).toBe(true);
         expect(detail.message).toBe(message);
       }
-      expect(dumpTables(made)).toBe(before);
+      expect(dumpTables(appliance)).toBe(before);
     });
 
     test("is rejected in a configuration file at its entry", async () => {
@@ -95,15 +95,15 @@ test("a larger monitor stored by an earlier version can be changed but can't gro
 });
 
 test("all monitors of an organization share a size limit on every way of writing them", async () => {
-  const made = await testAppliance();
-  const { api, id } = made.ours;
+  const appliance = await testAppliance();
+  const { api, id } = appliance.ours;
   const monitor = (await api("POST", path, { body: http })).json.data;
-  made.database
+  appliance.database
     .query(
       "UPDATE organization_usage SET byte_count = ? WHERE organization_id = ? AND table_name = 'monitors'",
     )
     .run(monitorBounds.totalSize.value, id);
-  const before = dumpTables(made);
+  const before = dumpTables(appliance);
   const refused = [
     await api("POST", path, { body: { ...http, name: "Second" } }),
     await api("PATCH", `${path}/${monitor.id}`, { body: { description: "Longer than before." } }),
@@ -115,17 +115,17 @@ test("all monitors of an organization share a size limit on every way of writing
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
     expect(json.error.message).toContain("128 MiB");
   }
-  expect(dumpTables(made)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
   // Changes that do not increase the size are accepted.
   expect((await api("PATCH", `${path}/${monitor.id}`, { body: { name: "Other" } })).status).toBe(
     200,
   );
-  expect((await made.theirs.api("POST", path, { body: http })).status).toBe(201);
+  expect((await appliance.theirs.api("POST", path, { body: http })).status).toBe(201);
 });
 
 test("every change updates the total size of all monitors", async () => {
   const { ours, database } = await testAppliance();
-  const counted = () =>
+  const readCounts = () =>
     database
       .query("SELECT row_count, byte_count FROM organization_usage WHERE table_name = 'monitors'")
       .values();
@@ -138,11 +138,11 @@ test("every change updates the total size of all monitors", async () => {
   const ids: string[] = [];
   for (let index = 0; index < 3; index++)
     ids.push((await ours.api("POST", path, { body: { ...http, description: "ä" } })).json.data.id);
-  expect(counted()).toEqual(actual());
+  expect(readCounts()).toEqual(actual());
   await ours.api("PATCH", `${path}/${ids[0]}`, { body: { bearerToken: "token", description: "" } });
-  expect(counted()).toEqual(actual());
+  expect(readCounts()).toEqual(actual());
   await ours.api("DELETE", `${path}/${ids[1]}`);
-  expect(counted()).toEqual(actual());
+  expect(readCounts()).toEqual(actual());
 });
 
 test("a page of very large monitors is streamed in chunks and equals the single responses", async () => {

@@ -6,7 +6,7 @@ const name = "Shop";
 const http = (url: string) => ({ type: "http", name, url });
 const tcp = (host: string, port = 80) => ({ type: "tcp", name, host, port });
 
-async function refusal(body: object) {
+async function readRejection(body: object) {
   const { ours, database } = await testAppliance();
   const { status, json } = await ours.api("POST", "/api/v1/monitors", { body });
   const stored = database.query("SELECT count(*) AS count FROM monitors").get();
@@ -41,7 +41,7 @@ describe("an invalid target is rejected with its field", () => {
   ];
   for (const [what, body, path] of cases)
     test(what, async () => {
-      expect(await refusal(body)).toEqual({ status: 422, path, stored: nothing });
+      expect(await readRejection(body)).toEqual({ status: 422, path, stored: nothing });
     });
 });
 
@@ -64,7 +64,7 @@ describe("a blocked address is rejected when it is saved", () => {
   ];
   for (const address of addresses)
     test(`http://${address}/`, async () => {
-      expect(await refusal(http(`http://${address}/`))).toEqual({
+      expect(await readRejection(http(`http://${address}/`))).toEqual({
         status: 422,
         path: "url",
         stored: nothing,
@@ -72,10 +72,12 @@ describe("a blocked address is rejected when it is saved", () => {
     });
 
   test("also for TCP ports, certificates and name servers", async () => {
-    expect(await refusal(tcp("169.254.169.254"))).toMatchObject({ path: "host" });
-    expect(await refusal({ type: "tls", name, host: "fe80::1" })).toMatchObject({ path: "host" });
+    expect(await readRejection(tcp("169.254.169.254"))).toMatchObject({ path: "host" });
+    expect(await readRejection({ type: "tls", name, host: "fe80::1" })).toMatchObject({
+      path: "host",
+    });
     const dns = { type: "dns", name, host: "a.lan", resolver: "169.254.169.253" };
-    expect(await refusal(dns)).toMatchObject({ path: "resolver" });
+    expect(await readRejection(dns)).toMatchObject({ path: "resolver" });
   });
 
   test("also in a patch, which then changes nothing", async () => {
@@ -108,8 +110,8 @@ test("a name that resolves to the appliance itself can be saved, but its checks 
 describe("a target that was blocked after it was saved", () => {
   async function closedLater() {
     let shared = false;
-    const made = await testAppliance({ isShared: () => shared });
-    const { api } = made.ours;
+    const appliance = await testAppliance({ isShared: () => shared });
+    const { api } = appliance.ours;
     const make = async (path: string, body: object) =>
       (await api("POST", path, { body })).json.data.id as string;
     const monitor = await make("/api/v1/monitors", http("http://127.0.0.1:9/"));

@@ -444,9 +444,9 @@ describe("each type", () => {
     test(`${type}: every field is returned as sent, after creation and after a change`, async () => {
       const { monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
       const fields = { ...setCommon, ...set[known] };
-      const made = await monitor({ type, ...sent, ...fields });
-      expect(made).toMatchObject({ ...fields, status: "paused" });
-      expect(await monitorOf(made.id)).toEqual(made);
+      const result = await monitor({ type, ...sent, ...fields });
+      expect(result).toMatchObject({ ...fields, status: "paused" });
+      expect(await monitorOf(result.id)).toEqual(result);
       const { id } = await monitor({ type, ...needed });
       const { status, json } = await changeMonitor(id, { ...sent, ...fields });
       expect([status, json.data]).toMatchObject([200, { ...fields, status: "paused" }]);
@@ -455,20 +455,20 @@ describe("each type", () => {
 
     test(`${type}: a GET response can be sent back and changes nothing`, async () => {
       const { monitor, changeMonitor } = await createDashboard();
-      const made = await monitor({ type, ...sent, ...setCommon, ...set[known] });
-      const { status, json } = await changeMonitor(made.id, made);
-      expect([status, json.data]).toEqual([200, made]);
-      const copy = await monitor({ ...made, ...sent });
+      const result = await monitor({ type, ...sent, ...setCommon, ...set[known] });
+      const { status, json } = await changeMonitor(result.id, result);
+      expect([status, json.data]).toEqual([200, result]);
+      const copy = await monitor({ ...result, ...sent });
       const unique = { id: "", pushUrl: "", pingUrl: "" };
-      expect({ ...copy, ...unique }).toEqual({ ...made, ...unique });
-      expect(copy.id).not.toBe(made.id);
+      expect({ ...copy, ...unique }).toEqual({ ...result, ...unique });
+      expect(copy.id).not.toBe(result.id);
     });
   }
 });
 
 const ok = { source: "status", op: "equals", value: 200 };
 const head = { source: "header", path: "A", op: "exists" };
-const json = (path: string | null) => ({ source: "json", path, op: "exists" });
+const buildJson = (path: string | null) => ({ source: "json", path, op: "exists" });
 const matches = (value: string) => ({ source: "body", op: "matches", value });
 
 const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
@@ -511,8 +511,8 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["assertions[0].source", [{ ...ok, source: "cookie" }], [{ op: "equals", value: 200 }]],
     ["assertions[0].op", [{ ...ok, op: "contains" }], [{ ...ok, op: "is" }], [{ source: "body" }]],
     ["assertions[0].value", [{ ...ok, value: "200" }], [{ source: "status", op: "equals" }]],
-    ["assertions[0].path", [{ ...ok, path: "$.a" }], [{ ...head, path: "A b" }], [json("a")]],
-    ["assertions[1].path", [ok, { source: "header", op: "exists" }], [ok, json(null)]],
+    ["assertions[0].path", [{ ...ok, path: "$.a" }], [{ ...head, path: "A b" }], [buildJson("a")]],
+    ["assertions[1].path", [ok, { source: "header", op: "exists" }], [ok, buildJson(null)]],
     [
       "assertions[1].value",
       [ok, { ...head, value: "x" }],
@@ -792,20 +792,20 @@ describe("invalid values", () => {
     const { api } = await createDashboard();
     const value = '{"source":"json","path":"$.id","op":"greaterThan","value":VALUE}';
     const monitor = JSON.stringify({ type: "http", name: "Intranet", ...newMonitors.http });
-    const saved = (written: string) =>
+    const save = (written: string) =>
       api("POST", path, {
         raw: `${monitor.slice(0, -1)},"assertions":[${value.replace("VALUE", written)}]}`,
         headers: { "Content-Type": "application/json" },
       });
-    const rounded = await saved("9007199254740993");
+    const rounded = await save("9007199254740993");
     expect([rounded.status, rounded.json.error.message]).toEqual([
       422,
       "assertions[0].value has more digits than a number can hold: write it as text, in quotes.",
     ]);
     for (const exact of ["9007199254740992", '"9007199254740993"', "1764175000000000000"])
-      expect([exact, (await saved(exact)).status]).toEqual([exact, 201]);
+      expect([exact, (await save(exact)).status]).toEqual([exact, 201]);
     for (const text of ['"many"', '"7"'])
-      expect((await saved(text)).json.error.message).toBe(
+      expect((await save(text)).json.error.message).toBe(
         "assertions[0].value must be a number: greaterThan compares numbers.",
       );
   });

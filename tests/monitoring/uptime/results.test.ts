@@ -19,7 +19,7 @@ import {
 } from "../../../src/monitoring/uptime/store.ts";
 import { createMigratedStore } from "../../support/engines.ts";
 
-async function results() {
+async function readResults() {
   const { store, database } = await createMigratedStore();
   /** Stores heartbeats as the recorder does, several per write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
@@ -82,7 +82,7 @@ function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
   return found;
 }
 
-function stored({ database }: Awaited<ReturnType<typeof results>>, table: Table) {
+function readStored({ database }: Awaited<ReturnType<typeof readResults>>, table: Table) {
   const rows = database.query<Record<string, number | null>, []>(`SELECT * FROM ${table}`).all();
   return new Map(
     rows.map(({ hour, day, monitor_key, ...sums }) => {
@@ -110,7 +110,7 @@ function addedUpNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
 }
 
 const storedNumbers = (
-  { database }: Awaited<ReturnType<typeof results>>,
+  { database }: Awaited<ReturnType<typeof readResults>>,
   table: "number_hours" | "number_days",
 ) =>
   database
@@ -123,23 +123,23 @@ const often = { numRuns: 60 };
 test("hourly and daily sums equal the sums of the heartbeats for any grouping of writes", async () => {
   await fc.assert(
     fc.asyncProperty(stream, fc.integer({ min: 1, max: 30 }), async (rows, inOneWrite) => {
-      const made = await results();
-      await made.write(rows, inOneWrite);
-      const kept: HeartbeatRow[] = [];
+      const world = await readResults();
+      await world.write(rows, inOneWrite);
+      const retained: HeartbeatRow[] = [];
       for (const monitorKey of keys)
-        for (const { at, period, ...found } of await listHeartbeats(made.store, monitorKey, {
+        for (const { at, period, ...found } of await listHeartbeats(world.store, monitorKey, {
           limit: 1_000,
         }))
-          kept.push({ ...found, monitorKey, at: Date.parse(at), seconds: period });
-      expect(kept.toSorted((a, b) => a.at - b.at)).toEqual(rows);
+          retained.push({ ...found, monitorKey, at: Date.parse(at), seconds: period });
+      expect(retained.toSorted((a, b) => a.at - b.at)).toEqual(rows);
       for (const table of ["uptime_hours", "uptime_days"] as const)
-        expect(stored(made, table)).toEqual(addedUp(kept, widths[table]));
+        expect(readStored(world, table)).toEqual(addedUp(retained, widths[table]));
       for (const [table, periodMs] of [
         ["number_hours", hourMs],
         ["number_days", dayMs],
       ] as const)
-        expect(storedNumbers(made, table).toSorted()).toEqual(
-          addedUpNumbers(kept, periodMs).toSorted(),
+        expect(storedNumbers(world, table).toSorted()).toEqual(
+          addedUpNumbers(retained, periodMs).toSorted(),
         );
     }),
     often,
@@ -149,7 +149,7 @@ test("hourly and daily sums equal the sums of the heartbeats for any grouping of
 test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing was measured", async () => {
   await fc.assert(
     fc.asyncProperty(stream, async (rows) => {
-      const { store, write } = await results();
+      const { store, write } = await readResults();
       await write(rows);
       const now = rows.at(-1)?.at ?? start;
       const since = (Math.floor(now / hourMs) - 23) * hourMs;
@@ -190,7 +190,7 @@ test("points from hours and days equal points from the heartbeats of the same sp
   const periods = fc.integer({ min: 1, max: 30 });
   await fc.assert(
     fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
-      const { store, write } = await results();
+      const { store, write } = await readResults();
       await write(rows);
       const end = (rows.at(-1)?.at ?? start) + dayMs;
       for (const [source, periodMs] of [
@@ -227,7 +227,7 @@ test("points from hours and days equal points from the heartbeats of the same sp
 
 describe("a clock that was set back to the millisecond of an existing heartbeat", () => {
   test("loses only that result; the others of the write are stored", async () => {
-    const { store, write } = await results();
+    const { store, write } = await readResults();
     await write([beat()]);
     await write([
       beat({ at: start + 60_000 }),
@@ -244,7 +244,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
   });
 
   test("keeps the sums consistent with the stored heartbeats", async () => {
-    const { store, write } = await results();
+    const { store, write } = await readResults();
     await write([beat()]);
     const late = beat({ status: "down", message: "The connection was refused." });
     await write([late, beat({ at: start + 1 }), { ...late, at: start + 1 }]);
@@ -255,7 +255,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
 });
 
 test("periods without results have no sums", async () => {
-  const { store, write } = await results();
+  const { store, write } = await readResults();
   await write([beat()]);
   expect(await sumHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
   expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);

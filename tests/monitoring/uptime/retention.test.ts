@@ -15,8 +15,8 @@ const tables = ["heartbeats", "uptime_hours", "uptime_days"] as const;
 
 /** An appliance with results written by the test, and a store that records the rows of each write. */
 async function archive() {
-  const made = await createDashboard();
-  const { database, store, time, ours } = made;
+  const dashboard = await createDashboard();
+  const { database, store, time, ours } = dashboard;
   const portions: number[] = [];
   let afterPortion = async () => {};
   const counting: Store = {
@@ -28,7 +28,7 @@ async function archive() {
     },
   };
   return {
-    ...made,
+    ...dashboard,
     portions,
     afterPortion: (then: () => Promise<void>) => (afterPortion = then),
     sweep: async (isOver?: () => boolean) => {
@@ -37,14 +37,14 @@ async function archive() {
       await sweepResults(sweeping, retention);
     },
     watched: async () => {
-      const { id } = await made.monitor();
+      const { id } = await dashboard.monitor();
       return { id: id as string, key: (await findMeasured(store, ours.id, id))?.key ?? 0 };
     },
     /** Deletes a monitor for good. */
     remove: async (id: string) => {
-      await made.api("DELETE", `/api/v1/monitors/${id}`);
-      await made.api("DELETE", `/api/v1/deleted-records/${id}`);
-      await sweepDeletedRecords(createSweeping(made.store, time.now));
+      await dashboard.api("DELETE", `/api/v1/monitors/${id}`);
+      await dashboard.api("DELETE", `/api/v1/deleted-records/${id}`);
+      await sweepDeletedRecords(createSweeping(dashboard.store, time.now));
     },
     /** Stores one result of the monitor per age in days. */
     past: async (monitorKey: number, ...ages: number[]) => {

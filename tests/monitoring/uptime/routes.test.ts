@@ -12,27 +12,27 @@ import { createDashboard } from "../../support/dashboard.ts";
 const minute = 60_000;
 
 /** A monitor with results written by the test. */
-async function measured() {
-  const made = await createDashboard();
-  const { id } = await made.monitor();
-  const key = (await findMeasured(made.store, made.ours.id, id))?.key ?? 0;
+async function measure() {
+  const dashboard = await createDashboard();
+  const { id } = await dashboard.monitor();
+  const key = (await findMeasured(dashboard.store, dashboard.ours.id, id))?.key ?? 0;
   const path = `/api/v1/monitors/${id}`;
   return {
-    ...made,
+    ...dashboard,
     path,
     /** Stores results at an age in milliseconds. */
     past: async (...rows: (Partial<HeartbeatRow> & { ago: number })[]) => {
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
-      const beats = rows.map(({ ago, ...row }) => ({
+      const heartbeats = rows.map(({ ago, ...row }) => ({
         ...usual,
         monitorKey: key,
-        at: made.time.now - ago,
+        at: dashboard.time.now - ago,
         ...row,
       }));
-      await made.store.atomic(insertHeartbeats(beats));
+      await dashboard.store.atomic(insertHeartbeats(heartbeats));
     },
     read: async (rest: string) => {
-      const { status, json, text } = await made.ours.reader("GET", `${path}/${rest}`);
+      const { status, json, text } = await dashboard.ours.reader("GET", `${path}/${rest}`);
       expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
       return json.data;
     },
@@ -41,7 +41,7 @@ async function measured() {
 
 describe("heartbeats", () => {
   test("are listed newest first, each with its result and its period", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     expect(await read("heartbeats")).toEqual([]);
     await past(
       { ago: 2 * minute, status: "down", latencyMs: null, message: "Timed out.", seconds: 20 },
@@ -77,7 +77,7 @@ describe("heartbeats", () => {
   });
 
   test("from is inclusive, to is exclusive; times can have any offset", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     await past({ ago: 3 * minute }, { ago: 2 * minute }, { ago: minute }, { ago: 0 });
     const minutesOf = async (query: string) =>
       (await read(`heartbeats?${query}`)).map(({ at }: { at: string }) => at.slice(14, 16));
@@ -90,7 +90,7 @@ describe("heartbeats", () => {
   });
 
   test("are limited to 100 by default and 1,000 at most", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     await past(...Array.from({ length: 1001 }, (_, index) => ({ ago: index * minute })));
     expect(await read("heartbeats")).toHaveLength(100);
     for (const limit of [1000, 1001, 999_999_999])
@@ -100,7 +100,7 @@ describe("heartbeats", () => {
 
 describe("uptime", () => {
   test("of an unchecked monitor is null, without days", async () => {
-    const { read } = await measured();
+    const { read } = await measure();
     const ratios = { "24h": null, "7d": null, "30d": null, "90d": null, "365d": null };
     expect(await read("uptime")).toMatchObject({ ratios, days: [] });
   });
@@ -114,7 +114,7 @@ describe("uptime", () => {
   };
   for (const [period, ago] of Object.entries(ages))
     test(`of ${period} starts with its first hour or day and ends with the current one`, async () => {
-      const { past, read } = await measured();
+      const { past, read } = await measure();
       await past({ ago: ago + 1, status: "down" }, { ago });
       expect((await read("uptime")).ratios[period]).toBe(1);
       await past({ ago: 0, status: "down" });
@@ -122,7 +122,7 @@ describe("uptime", () => {
     });
 
   test("of 90 days is exact for each day and never rounded up to 1", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     const days = Array.from({ length: 90 }, (_, index) => index);
     await past(...days.map((day) => ({ ago: day * dayMs, seconds: 86_400 })));
     await past({ ago: 45 * dayMs + minute, status: "down", seconds: 1 });
@@ -148,7 +148,7 @@ describe("uptime", () => {
   });
 
   test("is not affected by maintenance or by results of another monitor", async () => {
-    const { past, read, monitor, store, ours } = await measured();
+    const { past, read, monitor, store, ours } = await measure();
     const other = (await findMeasured(store, ours.id, (await monitor()).id))?.key ?? 0;
     await past(
       { ago: minute, status: "maintenance" },
@@ -162,7 +162,7 @@ describe("uptime", () => {
 
 describe("latency", () => {
   test("is listed oldest first, without times of no measurement", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     await past(
       { ago: 10 * minute, latencyMs: 10 },
       { ago: 10 * minute - 1, latencyMs: 21 },
@@ -196,7 +196,7 @@ describe("latency", () => {
   });
 
   test("has at most the requested points, even if its span starts within an hour or day", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     const ages = Array.from({ length: 102 }, (_, index) => index * hourMs + 30 * minute);
     await past(...ages.map((ago) => ({ ago })));
     const hours = "from=2026-11-16T05:30:00Z&to=2026-11-20T09:30:00Z&points=100";
@@ -205,7 +205,7 @@ describe("latency", () => {
   });
 
   test("of decades contains the measured days", async () => {
-    const { past, read } = await measured();
+    const { past, read } = await measure();
     await past({ ago: dayMs });
     expect(await read("latency?from=1970-01-01T00:00:00Z")).toMatchObject([{ checks: 1 }]);
   });
@@ -229,7 +229,7 @@ describe("an invalid query", () => {
     ["latency", "points", "limit"],
   ] as const)
     test(`for ${question} is rejected with its parameter`, async () => {
-      const { ours, path } = await measured();
+      const { ours, path } = await measure();
       const all: [query: string, field: string][] = [
         ...refused,
         ...counts.map((value): [string, string] => [`${count}=${value}`, count]),
@@ -242,24 +242,24 @@ describe("an invalid query", () => {
     });
 
   test("for uptime is any query with a parameter", async () => {
-    const { ours, path } = await measured();
+    const { ours, path } = await measure();
     const { status, json } = await ours.reader("GET", `${path}/uptime?days=90`);
     expect([status, json.error.details[0].path]).toEqual([422, "days"]);
   });
 
   test("for an unknown, malformed or foreign monitor always returns the same 404", async () => {
-    const { ours, theirs, past, path } = await measured();
+    const { ours, theirs, past, path } = await measure();
     await past({ ago: 0 });
     const id = path.split("/").at(-1) ?? "";
     for (const question of ["heartbeats", "uptime", "latency"]) {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ours.reader("GET", `/api/v1/monitors/${unknownId}/${question}`),
         ours.reader("GET", `/api/v1/monitors/7/${question}`),
         ours.reader("GET", `/api/v1/monitors/${"x".repeat(500)}/${question}`),
         theirs.api("GET", `/api/v1/monitors/${id}/${question}`),
       ]);
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-      const bodies = answers.map(({ json }) => ({ ...json.error, requestId: "" }));
+      expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+      const bodies = responses.map(({ json }) => ({ ...json.error, requestId: "" }));
       expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
     }
   });

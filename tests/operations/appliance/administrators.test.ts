@@ -100,13 +100,13 @@ describe("the last administrator", () => {
       await signInMember(appliance, "viewer", { administrator: true }),
     ] as const;
     const [one, other] = both;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       one.page("DELETE", `${administrators}/${other.id}`),
       other.page("DELETE", `${administrators}/${one.id}`),
     ]);
-    expect(sortStatuses(answers)).toEqual([200, 403]);
+    expect(sortStatuses(responses)).toEqual([200, 403]);
     expect(those(appliance)).toHaveLength(1);
-    const last = answers[0]?.status === 200 ? one : other;
+    const last = responses[0]?.status === 200 ? one : other;
     const { status, json } = await last.page("DELETE", `${administrators}/${last.id}`);
     expect([status, json.error.message]).toEqual([
       409,
@@ -120,10 +120,10 @@ describe("the last administrator", () => {
       await signInMember(appliance, "viewer", { administrator: true }),
       await signInMember(appliance, "viewer", { administrator: true }),
     ];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       both.map(({ id, page }) => page("DELETE", `${administrators}/${id}`)),
     );
-    expect(sortStatuses(answers)).toEqual([200, 409]);
+    expect(sortStatuses(responses)).toEqual([200, 409]);
     expect(those(appliance)).toHaveLength(1);
   });
 
@@ -261,13 +261,13 @@ describe("an upgrade of older data", () => {
       const { database } = older(people);
       expect(migrate(database, assets.migrations)).toBeGreaterThan(0);
       expect(those({ database })).toEqual(then);
-      const kept = database.query("SELECT count(*) FROM memberships").values()[0]?.[0];
-      expect(kept).toBe(Object.values(people).flatMap((roles) => Object.keys(roles)).length);
+      const stored = database.query("SELECT count(*) FROM memberships").values()[0]?.[0];
+      expect(stored).toBe(Object.values(people).flatMap((roles) => Object.keys(roles)).length);
     });
 
   test("attributes open invitations and keys by the audit log; an invitation without a creator is revoked", () => {
     const { database, insert } = older({ Ada: { a: "owner" } });
-    const made = (action: string, actor: string, id: string | null, subject: string) =>
+    const create = (action: string, actor: string, id: string | null, subject: string) =>
       insert("audit_entries", null, "a", at, actor, id, "Ada", action, subject, null, null);
     for (const id of ["i1", "i2"])
       insert(
@@ -284,13 +284,13 @@ describe("an upgrade of older data", () => {
       );
     for (const id of ["k1", "k2"])
       insert("api_keys", "a", id, id, "read", id, at, null, null, null);
-    made("invitation.created", "person", "9-Ada", "i1");
-    made("api-key.created", "person", "9-Ada", "k1");
-    made("api-key.created", "command-line", null, "k2");
+    create("invitation.created", "person", "9-Ada", "i1");
+    create("api-key.created", "person", "9-Ada", "k1");
+    create("api-key.created", "command-line", null, "k2");
     migrate(database, assets.migrations);
-    const rows = (sql: string) => database.query(sql).values();
-    expect(rows("SELECT id, invited_by_id FROM invitations")).toEqual([["i1", "9-Ada"]]);
-    expect(rows("SELECT id, created_by_id FROM api_keys ORDER BY id")).toEqual([
+    const readRows = (sql: string) => database.query(sql).values();
+    expect(readRows("SELECT id, invited_by_id FROM invitations")).toEqual([["i1", "9-Ada"]]);
+    expect(readRows("SELECT id, created_by_id FROM api_keys ORDER BY id")).toEqual([
       ["k1", "9-Ada"],
       ["k2", null],
     ]);

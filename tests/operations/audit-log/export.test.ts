@@ -40,7 +40,7 @@ test("the audit log is downloaded in full, oldest first, and each line is as in 
 });
 
 test("in CSV no text breaks its cell or is a formula", () => {
-  const entry = (name: string): AuditEntry => ({
+  const buildEntry = (name: string): AuditEntry => ({
     id: "1",
     at: "2026-11-20T10:00:00.000Z",
     actor: { type: "person", id: null, name },
@@ -55,11 +55,11 @@ test("in CSV no text breaks its cell or is a formula", () => {
     names: {},
     repeated: null,
   });
-  const cell = (name: string) => formatLine("csv", entry(name));
-  const line = (name: string) =>
+  const buildCell = (name: string) => formatLine("csv", buildEntry(name));
+  const buildLine = (name: string) =>
     `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color,color: null → red,\r\n`;
-  expect(cell("Ada")).toBe(line("Ada"));
-  expect(cell('Ada "The Countess", L.\nB.')).toBe(line('"Ada ""The Countess"", L.\nB."'));
+  expect(buildCell("Ada")).toBe(buildLine("Ada"));
+  expect(buildCell('Ada "The Countess", L.\nB.')).toBe(buildLine('"Ada ""The Countess"", L.\nB."'));
   const formulas = [
     "=1+1",
     "+1",
@@ -72,8 +72,8 @@ test("in CSV no text breaks its cell or is a formula", () => {
     "＠SUM(A1)",
     "\u200b=1",
   ];
-  for (const formula of formulas) expect(cell(formula)).toBe(line(`'${formula}`));
-  expect(cell('=HYPERLINK("http://x")')).toBe(line(`"'=HYPERLINK(""http://x"")"`));
+  for (const formula of formulas) expect(buildCell(formula)).toBe(buildLine(`'${formula}`));
+  expect(buildCell('=HYPERLINK("http://x")')).toBe(buildLine(`"'=HYPERLINK(""http://x"")"`));
 });
 
 test("the export is for admins, and stops when they lose the role", async () => {

@@ -79,25 +79,25 @@ test("records of every kind are named, also in the entry of their deletion", asy
   const viewer = await signInMember(appliance, "viewer", { name: "Linus" });
   await page("DELETE", `/dashboard/people/${viewer.id}`);
   const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
-  const goneOf = (wanted: string) => entries.find(({ action }) => action === wanted)?.subjectName;
-  expect(goneOf("person.removed")).toBe("Linus");
-  expect(goneOf("invitation.revoked")).toBe(invited.email);
+  const listGone = (wanted: string) => entries.find(({ action }) => action === wanted)?.subjectName;
+  expect(listGone("person.removed")).toBe("Linus");
+  expect(listGone("invitation.revoked")).toBe(invited.email);
 });
 
 test("bulk deletions and records pruned by a configuration are named", async () => {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "admin");
   const { api } = appliance.ours;
-  const config = (monitors: object, groups: object) =>
+  const buildConfig = (monitors: object, groups: object) =>
     api("PUT", "/api/v1/config?prune&yes", { body: { source: "team", groups, monitors } });
   const shop = { type: "ping", host: "192.168.1.1", name: "Shop", group: "edge" };
-  expect((await config({ shop }, { edge: { name: "Edge" } })).status).toBe(200);
+  expect((await buildConfig({ shop }, { edge: { name: "Edge" } })).status).toBe(200);
   const monitorIds = [
     await createSampleRecord(api, "monitors", { name: "One" }),
     await createSampleRecord(api, "monitors", { name: "Two" }),
   ];
   await page("POST", "/dashboard/api/v1/monitors/bulk", { body: { monitorIds, delete: true } });
-  expect((await config({}, {})).status).toBe(200);
+  expect((await buildConfig({}, {})).status).toBe(200);
   const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
   const gone = entries.filter(({ action }) => action.endsWith(".deleted"));
   expect(gone.map(({ subjectName }) => subjectName).toSorted()).toEqual([
@@ -141,27 +141,27 @@ test("it can be searched by person, action and time, and the export has the same
   appliance.time.now += 3_600_000;
   const incident = await createSampleRecord(api, "incidents", { title: "Slow payments" });
   await page("PATCH", `/dashboard/api/v1/incidents/${incident}`, { body: { severity: "major" } });
-  const found = async (query: string) => {
+  const findOutcome = async (query: string) => {
     const { status, json } = await page("GET", `${log}?${query}`);
     expect([status, json.meta.total]).toEqual([200, json.data.length]);
     return json.data.map(({ action }: { action: string }) => action);
   };
-  expect(await found("noun=incident")).toEqual(["incident.updated", "incident.opened"]);
-  expect(await found("noun=incident&actor=person")).toEqual(["incident.updated"]);
-  expect(await found("q=PAYMENTS")).toEqual([
+  expect(await findOutcome("noun=incident")).toEqual(["incident.updated", "incident.opened"]);
+  expect(await findOutcome("noun=incident&actor=person")).toEqual(["incident.updated"]);
+  expect(await findOutcome("q=PAYMENTS")).toEqual([
     "incident.updated",
     "incident.opened",
     "group.created",
   ]);
-  expect(await found("q=100%25")).toEqual(["group.created"]);
-  expect(await found("q=group.cr")).toEqual(["group.created"]);
-  expect(await found("q=ada&noun=incident")).toEqual(["incident.updated"]);
+  expect(await findOutcome("q=100%25")).toEqual(["group.created"]);
+  expect(await findOutcome("q=group.cr")).toEqual(["group.created"]);
+  expect(await findOutcome("q=ada&noun=incident")).toEqual(["incident.updated"]);
   // As in the displayed sentences, and by the changed fields.
-  expect(await found("q=ada%20edited%20the%20incident")).toEqual(["incident.updated"]);
-  expect(await found("q=severity")).toEqual(["incident.updated"]);
-  expect(await found("q=opened%20the")).toEqual(["incident.opened"]);
-  expect(await found("noun=group&to=2026-11-20T10:30:00Z")).toEqual(["group.created"]);
-  expect(await found("noun=group&from=2026-11-20T10:30:00Z")).toEqual([]);
+  expect(await findOutcome("q=ada%20edited%20the%20incident")).toEqual(["incident.updated"]);
+  expect(await findOutcome("q=severity")).toEqual(["incident.updated"]);
+  expect(await findOutcome("q=opened%20the")).toEqual(["incident.opened"]);
+  expect(await findOutcome("noun=group&to=2026-11-20T10:30:00Z")).toEqual(["group.created"]);
+  expect(await findOutcome("noun=group&from=2026-11-20T10:30:00Z")).toEqual([]);
   for (const query of ["noun=planet", "actor=nobody", "q=", "from=yesterday", "colour=red"])
     expect([query, (await page("GET", `${log}?${query}`)).status]).toEqual([query, 422]);
   const lines = (await page("GET", `${log}/export.csv?noun=incident`)).text.trim().split("\r\n");
@@ -186,15 +186,15 @@ test("an entry is found at any age, and counted once", async () => {
      FROM n CROSS JOIN audit_entries WHERE subject_id = ?`,
     [id],
   );
-  const found = async (query: string) => {
+  const findOutcome = async (query: string) => {
     const { data, meta } = (await page("GET", `${log}?${query}`)).json;
     const subjects = data.map((one: { subjectId: string }) => Number(one.subjectId.slice(-12)));
     return [subjects, meta.total];
   };
-  expect(await found("q=hopper")).toEqual([[6_000, 4_000, 2_000], 3]);
-  expect(await found("q=hopper&page=2&per_page=2")).toEqual([[2_000], 3]);
-  expect((await found("q=rejected"))[1]).toBe(1);
-  expect(await found("noun=monitor&per_page=2&page=2500")).toEqual([[1_002, 1_001], 6_000]);
+  expect(await findOutcome("q=hopper")).toEqual([[6_000, 4_000, 2_000], 3]);
+  expect(await findOutcome("q=hopper&page=2&per_page=2")).toEqual([[2_000], 3]);
+  expect((await findOutcome("q=rejected"))[1]).toBe(1);
+  expect(await findOutcome("noun=monitor&per_page=2&page=2500")).toEqual([[1_002, 1_001], 6_000]);
   const lines = (await page("GET", `${log}/export.csv?q=hopper`)).text.trim().split("\r\n");
   expect(lines.length).toBe(4);
 });

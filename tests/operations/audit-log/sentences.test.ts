@@ -10,7 +10,12 @@ import {
   findRestorable,
 } from "../../../src/operations/audit-log/value-rules.ts";
 
-const said = (action: string, type: string, fields: string[] = [], name: string | null = "Shop") =>
+const readText = (
+  action: string,
+  type: string,
+  fields: string[] = [],
+  name: string | null = "Shop",
+) =>
   describeAction({
     action,
     subjectName: name,
@@ -19,24 +24,28 @@ const said = (action: string, type: string, fields: string[] = [], name: string 
   }).join("");
 
 test("the audit log names the action of the person, not its outcome", () => {
-  expect(said("subscriber.added", "person", [], null)).toBe("added a subscriber");
-  expect(said("subscriber.confirmed", "visitor", [], null)).toBe("confirmed a subscription");
+  expect(readText("subscriber.added", "person", [], null)).toBe("added a subscriber");
+  expect(readText("subscriber.confirmed", "visitor", [], null)).toBe("confirmed a subscription");
   // Versions before 0.2 wrote this.
-  expect(said("subscriber.confirmed", "person", [], null)).toBe("added a subscriber");
-  expect(said("subscriber.asked", "api-key", [], null)).toBe("sent someone a link to confirm");
-  expect(said("subscriber.asked", "visitor", [], null)).toBe("requested a subscription");
-  expect(said("incident.updated", "person", ["status", "message"])).toBe(
+  expect(readText("subscriber.confirmed", "person", [], null)).toBe("added a subscriber");
+  expect(readText("subscriber.asked", "api-key", [], null)).toBe("sent someone a link to confirm");
+  expect(readText("subscriber.asked", "visitor", [], null)).toBe("requested a subscription");
+  expect(readText("incident.updated", "person", ["status", "message"])).toBe(
     "posted an update on Shop",
   );
-  expect(said("incident.updated", "person", ["title"])).toBe("edited the incident Shop");
-  expect(said("incident.updated", "person", ["title"], null)).toBe("edited the incident (deleted)");
+  expect(readText("incident.updated", "person", ["title"])).toBe("edited the incident Shop");
+  expect(readText("incident.updated", "person", ["title"], null)).toBe(
+    "edited the incident (deleted)",
+  );
 });
 
 test("a deleted record has no name, and is called deleted only once", () => {
-  expect(said("monitor.deleted", "person", [], null)).toBe("deleted a monitor");
-  expect(said("monitor.updated", "person", ["url"], null)).toBe("changed a monitor, since deleted");
-  expect(said("group.created", "person", [], null)).toBe("created a group, since deleted");
-  expect(said("api-key.revoked", "person", [], null)).toBe("revoked an API key");
+  expect(readText("monitor.deleted", "person", [], null)).toBe("deleted a monitor");
+  expect(readText("monitor.updated", "person", ["url"], null)).toBe(
+    "changed a monitor, since deleted",
+  );
+  expect(readText("group.created", "person", [], null)).toBe("created a group, since deleted");
+  expect(readText("api-key.revoked", "person", [], null)).toBe("revoked an API key");
   const deletedIncident = {
     action: "incident.resolved",
     subjectName: "Shop is down",

@@ -233,11 +233,11 @@ test("records in values are named, also after they were deleted", async () => {
   const channelId = await createSampleRecord(api, "alert-channels", { name: "Pager" });
   const id = await createSampleRecord(api, "monitors");
   await api("PATCH", `/api/v1/monitors/${id}`, { body: { alertChannelIds: [channelId] } });
-  const named = async () =>
+  const findByName = async () =>
     (await read("&noun=monitor")).find(({ fields }) => fields.includes("alertChannelIds"))?.names;
-  expect(await named()).toEqual({ [channelId]: "Pager" });
+  expect(await findByName()).toEqual({ [channelId]: "Pager" });
   await api("DELETE", `/api/v1/alert-channels/${channelId}`);
-  expect(await named()).toEqual({ [channelId]: "Pager" });
+  expect(await findByName()).toEqual({ [channelId]: "Pager" });
   // Another organization can't learn a name by its ID.
   const { theirs } = appliance;
   const foreign = await createSampleRecord(theirs.api, "alert-channels", { name: "Theirs" });
@@ -245,7 +245,7 @@ test("records in values are named, also after they were deleted", async () => {
     channelId,
     foreign,
   ]);
-  expect(await named()).toEqual({});
+  expect(await findByName()).toEqual({});
 });
 
 test("the log is filtered by record, person and action", async () => {
@@ -254,12 +254,12 @@ test("the log is filtered by record, person and action", async () => {
   await createSampleRecord(api, "monitors", { name: "Other" });
   await page("PATCH", `/dashboard/api/v1/monitors/${id}`, { body: { interval: 300 } });
   await api("DELETE", `/api/v1/monitors/${id}`);
-  const actions = async (query: string) => (await read(query)).map(({ action }) => action);
+  const readActions = async (query: string) => (await read(query)).map(({ action }) => action);
   const all = ["monitor.deleted", "monitor.updated", "monitor.created"];
-  expect(await actions(`&subjectId=${id}`)).toEqual(all);
-  expect(await actions(`&subjectId=${id}&actorId=${personId}`)).toEqual(["monitor.updated"]);
-  expect(await actions(`&subjectId=${id}&action=monitor.deleted`)).toEqual(["monitor.deleted"]);
-  expect(await actions(`&subjectId=${id}&q=300`)).toEqual(["monitor.updated"]);
+  expect(await readActions(`&subjectId=${id}`)).toEqual(all);
+  expect(await readActions(`&subjectId=${id}&actorId=${personId}`)).toEqual(["monitor.updated"]);
+  expect(await readActions(`&subjectId=${id}&action=monitor.deleted`)).toEqual(["monitor.deleted"]);
+  expect(await readActions(`&subjectId=${id}&q=300`)).toEqual(["monitor.updated"]);
   for (const query of ["action=monitor.eaten", "subjectId=1", "actorId=ada", "fold=maybe"])
     expect([query, (await page("GET", `/dashboard/audit-log?${query}`)).status]).toEqual([
       query,

@@ -12,33 +12,33 @@ const directory = createScratch();
 const path = "/dashboard/backup";
 
 /** An appliance with a database in memory and backups in a directory. */
-async function appliance() {
+async function setUpAppliance() {
   const folder = directory();
   const running: { current?: Backups } = {};
   const sealings: unknown[] = [];
   const backups: Backups = {
-    createBackup: (...asked) => running.current!.createBackup(...asked),
-    take: (...asked) => running.current!.take(...asked),
+    createBackup: (...request) => running.current!.createBackup(...request),
+    take: (...request) => running.current!.take(...request),
   };
-  const made = await testAppliance({ backups });
+  const world = await testAppliance({ backups });
   let failing = false;
   let held = Promise.resolve();
   const open = () =>
     new BackupDownloads({
       directory: folder,
-      clock: () => made.time.now,
+      clock: () => world.time.now,
       copyTo: (file, sealing) => {
         sealings.push(sealing);
         const done = held.then(() => {
           if (failing) throw new Error("disk full");
-          writeFileSync(file, made.database.serialize());
+          writeFileSync(file, world.database.serialize());
         });
         return { done, cancel: () => {} };
       },
     });
   running.current = open();
   return {
-    ...made,
+    ...world,
     folder,
     sealings,
     files: () => readdirSync(folder),
@@ -57,13 +57,13 @@ async function appliance() {
   };
 }
 
-const administrator = (made: Awaited<ReturnType<typeof appliance>>) =>
-  signInMember(made, "viewer", { administrator: true });
+const administrator = (world: Awaited<ReturnType<typeof setUpAppliance>>) =>
+  signInMember(world, "viewer", { administrator: true });
 
 describe("a backup", () => {
   test("is a complete database named by its time, downloaded once, and then removed", async () => {
-    const made = await appliance();
-    const { page, cookie } = await administrator(made);
+    const world = await setUpAppliance();
+    const { page, cookie } = await administrator(world);
     expect((await page("GET", path)).json.data).toEqual({ dataBytes: expect.any(Number) });
     const { status, json } = await page("POST", path);
     expect([status, json.data]).toEqual([
@@ -75,10 +75,10 @@ describe("a backup", () => {
         expiresAt: "2026-11-20T10:10:00.000Z",
       },
     ]);
-    const [file = ""] = made.files();
-    expect(statSync(join(made.folder, file)).mode & 0o777).toBe(0o600);
+    const [file = ""] = world.files();
+    expect(statSync(join(world.folder, file)).mode & 0o777).toBe(0o600);
     const headers = { Host: "localhost", Cookie: cookie };
-    const taken = await made.app.handle(
+    const taken = await world.app.handle(
       new Request(`http://localhost${path}/${json.data.id}`, { headers }),
     );
     expect(taken.headers.get("content-disposition")).toBe(
@@ -88,15 +88,15 @@ describe("a backup", () => {
     const copy = Database.deserialize(await taken.bytes());
     expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
     expect(copy.query("SELECT count(*) FROM organizations").values()).toEqual([[2]]);
-    expect(made.files()).toEqual([]);
+    expect(world.files()).toEqual([]);
     expect((await page("GET", `${path}/${json.data.id}`)).status).toBe(404);
     const audited = "SELECT count(*) FROM audit_entries WHERE action = 'backup.downloaded'";
-    expect(made.database.query(audited).values()).toEqual([[1]]);
+    expect(world.database.query(audited).values()).toEqual([[1]]);
   });
 
   test("is for administrators of the appliance, regardless of their organizations", async () => {
-    const made = await appliance();
-    const { page } = await signInMember(made, "owner");
+    const world = await setUpAppliance();
+    const { page } = await signInMember(world, "owner");
     for (const [method, at] of [
       ["GET", path],
       ["POST", path],
@@ -109,13 +109,13 @@ describe("a backup", () => {
         "This is for administrators of the appliance.",
       ]);
     }
-    expect(made.files()).toEqual([]);
+    expect(world.files()).toEqual([]);
   });
 
   test("stays available when another person creates an organization", async () => {
-    const made = await appliance();
-    const { page } = await administrator(made);
-    const other = await administrator(made);
+    const world = await setUpAppliance();
+    const { page } = await administrator(world);
+    const other = await administrator(world);
     expect(
       (await other.page("POST", "/dashboard/organizations", { body: { name: "New" } })).status,
     ).toBe(201);
@@ -123,30 +123,30 @@ describe("a backup", () => {
   });
 
   test("is only for its creator, while they are an administrator", async () => {
-    const made = await appliance();
-    const [one, other] = [await administrator(made), await administrator(made)];
+    const world = await setUpAppliance();
+    const [one, other] = [await administrator(world), await administrator(world)];
     const { json } = await one.page("POST", path);
     expect((await other.page("GET", `${path}/${json.data.id}`)).status).toBe(404);
     await other.page("DELETE", `/dashboard/administrators/${one.id}`);
     expect((await one.page("GET", `${path}/${json.data.id}`)).status).toBe(403);
-    expect(made.files()).toHaveLength(1);
+    expect(world.files()).toHaveLength(1);
   });
 
   test("download stops when the right or the session ends", async () => {
-    const made = await appliance();
-    const keep = await administrator(made);
+    const world = await setUpAppliance();
+    const keep = await administrator(world);
     const ends = [
       (id: string) => keep.page("DELETE", `/dashboard/administrators/${id}`),
       (_: string, page: Client) => page("POST", "/dashboard/sign-out"),
     ];
     // More than one chunk of a download.
-    made.database.run("CREATE TABLE filler (text TEXT) STRICT");
-    made.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
+    world.database.run("CREATE TABLE filler (text TEXT) STRICT");
+    world.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
     for (const end of ends) {
-      const one = await administrator(made);
+      const one = await administrator(world);
       const { id, bytes } = (await one.page("POST", path)).json.data;
       const headers = { Host: "localhost", Cookie: one.cookie };
-      const taken = await made.app.handle(
+      const taken = await world.app.handle(
         new Request(`http://localhost${path}/${id}`, { headers }),
       );
       const reader = taken.body!.getReader();
@@ -161,13 +161,13 @@ describe("a backup", () => {
       };
       expect(await rest().catch((error: unknown) => String(error))).toContain("may no longer");
       expect(got).toBeLessThan(bytes);
-      expect(made.files()).toEqual([]);
+      expect(world.files()).toEqual([]);
     }
   });
 
   test("can be encrypted, with or without the key of stored secrets, as its name shows", async () => {
-    const made = await appliance();
-    const { page } = await administrator(made);
+    const world = await setUpAppliance();
+    const { page } = await administrator(world);
     const passphrase = "correct horse battery";
     for (const [body, sealing] of [
       [{}, null],
@@ -178,7 +178,7 @@ describe("a backup", () => {
       ],
     ] as const) {
       const { status, json } = await page("POST", path, { body });
-      expect([status, made.sealings.pop()]).toEqual([201, sealing]);
+      expect([status, world.sealings.pop()]).toEqual([201, sealing]);
       const ending = sealing === null ? ".db" : ".age";
       expect(json.data.fileName).toBe(`signalbox-2026-11-20-1000${ending}`);
       expect(JSON.stringify(json)).not.toContain(passphrase);
@@ -193,9 +193,9 @@ describe("a backup", () => {
   });
 
   test("is created one at a time", async () => {
-    const made = await appliance();
-    const { page } = await administrator(made);
-    const release = made.hold();
+    const world = await setUpAppliance();
+    const { page } = await administrator(world);
+    const release = world.hold();
     const first = page("POST", path);
     await Bun.sleep(1);
     expect((await page("POST", path)).status).toBe(409);
@@ -204,25 +204,25 @@ describe("a backup", () => {
   });
 
   test("that can't be written is reported and leaves nothing behind", async () => {
-    const made = await appliance();
-    const { page } = await administrator(made);
-    made.fail();
+    const world = await setUpAppliance();
+    const { page } = await administrator(world);
+    world.fail();
     const { status, text } = await page("POST", path);
     expect([status, text.includes("disk full")]).toEqual([503, false]);
-    expect(made.logged.join()).toContain("disk full");
-    expect(made.files()).toEqual([]);
+    expect(world.logged.join()).toContain("disk full");
+    expect(world.files()).toEqual([]);
   });
 
   test("that a crash left behind is removed by the next start", async () => {
-    const made = await appliance();
-    const { page } = await administrator(made);
+    const world = await setUpAppliance();
+    const { page } = await administrator(world);
     await page("POST", path);
-    writeFileSync(join(made.folder, "signalbox.db.backup-x.part"), "half");
-    writeFileSync(join(made.folder, "signalbox.db"), "mine");
-    const stop = made.reopen();
-    expect(made.files()).toEqual(["signalbox.db"]);
+    writeFileSync(join(world.folder, "signalbox.db.backup-x.part"), "half");
+    writeFileSync(join(world.folder, "signalbox.db"), "mine");
+    const stop = world.reopen();
+    expect(world.files()).toEqual(["signalbox.db"]);
     await page("POST", path);
     stop();
-    expect(made.files()).toEqual(["signalbox.db"]);
+    expect(world.files()).toEqual(["signalbox.db"]);
   });
 });

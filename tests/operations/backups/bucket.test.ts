@@ -107,12 +107,12 @@ describe("a service", () => {
     const bucket = new BucketClient(bucketAt(service.at("")), targets);
     const reason =
       "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
-    for (const asked of [
+    for (const request of [
       () => bucket.listKeys(""),
       () => bucket.put("a", file),
       () => bucket.remove("a"),
     ])
-      expect(await asked().catch(({ message }: Error) => message)).toBe(reason);
+      expect(await request().catch(({ message }: Error) => message)).toBe(reason);
     expect(elsewhere.asked).toEqual([]);
   });
 
@@ -136,13 +136,13 @@ describe("a service", () => {
   test("that rejects a part, or reports an error in a 200, retains no parts", async () => {
     const { file } = await fileOf(9 * megabyte);
     for (const fails of ["part", "whole"]) {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const service = Bun.serve({
         port: 0,
         hostname: "127.0.0.1",
         async fetch(request) {
           const { searchParams } = new URL(request.url);
-          asked.push(`${request.method} ${[...searchParams.keys()].join(" ")}`);
+          requests.push(`${request.method} ${[...searchParams.keys()].join(" ")}`);
           await request.bytes();
           if (searchParams.has("uploads"))
             return new Response("<Result><UploadId>7</UploadId></Result>");
@@ -156,7 +156,7 @@ describe("a service", () => {
       expect(await put.catch(({ message }: Error) => message)).toMatch(
         fails === "part" ? /HTTP 400/ : /HTTP 200 \(OK\): InternalError/,
       );
-      expect(asked.at(-1)).toBe("DELETE uploadId");
+      expect(requests.at(-1)).toBe("DELETE uploadId");
       await service.stop(true);
     }
   });

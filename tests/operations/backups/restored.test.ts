@@ -10,13 +10,13 @@ const up = "monitor.up Shop";
 const days = 86_400_000;
 
 /** An appliance that is backed up on demand and continues from the backup three days later. */
-async function backedUp() {
-  const made = await createPager();
-  const { database, store, time } = made;
-  const { vault } = made.appliance;
+async function backUpAppliance() {
+  const pager = await createPager();
+  const { database, store, time } = pager;
+  const { vault } = pager.appliance;
   const clock = () => time.now;
   return {
-    ...made,
+    ...pager,
     /** Restarts with the current data three days later, as after a restore. */
     restored: async () => {
       database.run("pragma user_version = 1");
@@ -43,33 +43,33 @@ async function backedUp() {
 
 describe("after a restore", () => {
   test("all sessions end, and each organization's audit log records it once", async () => {
-    const made = await backedUp();
-    const { page } = await signInMember(made, "owner");
+    const world = await backUpAppliance();
+    const { page } = await signInMember(world, "owner");
     expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
-    await made.restored();
-    expect(made.database.query("select count(*) from sessions").values()).toEqual([[0]]);
+    await world.restored();
+    expect(world.database.query("select count(*) from sessions").values()).toEqual([[0]]);
     const audited = `select count(*) from audit_entries where action = 'backup.restored'`;
-    expect(made.database.query(audited).values()).toEqual([[2]]);
-    expect(await startRestored(made.store, () => made.time.now)).toBe(false);
-    expect(made.database.query(audited).values()).toEqual([[2]]);
+    expect(world.database.query(audited).values()).toEqual([[2]]);
+    expect(await startRestored(world.store, () => world.time.now)).toBe(false);
+    expect(world.database.query(audited).values()).toEqual([[2]]);
   });
 
   test("monitors in the same state send no alert, however long the gap", async () => {
-    const made = await backedUp();
-    await using hook = await made.inbox();
-    await using shop = await made.createSite({ alertChannelIds: [hook.id] });
-    await using other = await made.createSite({
+    const world = await backUpAppliance();
+    await using hook = await world.inbox();
+    await using shop = await world.createSite({ alertChannelIds: [hook.id] });
+    await using other = await world.createSite({
       name: "Old",
       alertChannelIds: [hook.id],
       reminderInterval: 3_600,
     });
-    const job = await made.createJob({ interval: 60, grace: 30, alertChannelIds: [hook.id] });
+    const job = await world.createJob({ interval: 60, grace: 30, alertChannelIds: [hook.id] });
     await job.report({ status: "up" });
     other.failNow();
-    await made.pass(60);
-    await made.later();
+    await world.pass(60);
+    await world.later();
     expect(hook.listTitles()).toEqual(["monitor.down Old"]);
-    const { pass } = await made.restored();
+    const { pass } = await world.restored();
     await pass(85);
     expect(hook.listTitles()).toEqual(["monitor.down Old"]);
     expect(shop.asked.length).toBeGreaterThan(0);
@@ -79,16 +79,16 @@ describe("after a restore", () => {
   });
 
   test("a reminder that became due in the gap waits for new checks", async () => {
-    const made = await backedUp();
-    await using hook = await made.inbox();
-    await using shop = await made.createSite({
+    const world = await backUpAppliance();
+    await using hook = await world.inbox();
+    await using shop = await world.createSite({
       alertChannelIds: [hook.id],
       reminderInterval: 3_600,
     });
     shop.failNow();
-    await made.pass(60);
-    await made.later();
-    const { pass } = await made.restored();
+    await world.pass(60);
+    await world.later();
+    const { pass } = await world.restored();
     shop.recoverNow();
     await pass(60);
     expect(hook.listTitles()).toEqual([down, up]);
@@ -97,23 +97,23 @@ describe("after a restore", () => {
   });
 
   test("waiting deliveries are skipped, and current problems are sent to channels that missed them", async () => {
-    const made = await backedUp();
-    await using heard = await made.inbox();
-    await using missed = await made.inbox({}, replyWith(500));
-    await using shop = await made.createSite({ alertChannelIds: [heard.id, missed.id] });
+    const world = await backUpAppliance();
+    await using heard = await world.inbox();
+    await using missed = await world.inbox({}, replyWith(500));
+    await using shop = await world.createSite({ alertChannelIds: [heard.id, missed.id] });
     shop.failNow();
-    await made.pass(60);
-    await made.later();
+    await world.pass(60);
+    await world.later();
     expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
-    const [waiting] = await made.readDeliveries(missed);
+    const [waiting] = await world.readDeliveries(missed);
     expect(waiting.status).toBe("pending");
     missed.setReply(replyWith());
     missed.asked.splice(0);
-    const { pass } = await made.restored();
+    const { pass } = await world.restored();
     await pass(120);
     expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     expect(missed.received()[0]?.id).not.toBe(waiting.id);
-    const skipped = (await made.readDeliveries(missed)).find(({ id }) => id === waiting.id);
+    const skipped = (await world.readDeliveries(missed)).find(({ id }) => id === waiting.id);
     expect(skipped).toMatchObject({
       status: "skipped",
       error: "It comes from a restored backup and may have been delivered since.",
@@ -127,28 +127,28 @@ describe("after a restore", () => {
   });
 
   test("a waiting delivery of a solved problem is dropped, also for channels that missed it", async () => {
-    const made = await backedUp();
-    await using heard = await made.inbox();
-    await using missed = await made.inbox({}, replyWith(500));
-    await using shop = await made.createSite({ alertChannelIds: [heard.id, missed.id] });
+    const world = await backUpAppliance();
+    await using heard = await world.inbox();
+    await using missed = await world.inbox({}, replyWith(500));
+    await using shop = await world.createSite({ alertChannelIds: [heard.id, missed.id] });
     shop.failNow();
-    await made.pass(60);
-    await made.later();
+    await world.pass(60);
+    await world.later();
     shop.recoverNow();
     missed.setReply(replyWith());
     missed.asked.splice(0);
-    const { pass } = await made.restored();
+    const { pass } = await world.restored();
     await pass(120);
     expect([heard.listTitles(), missed.listTitles()]).toEqual([[down, up], []]);
   });
 
   test("a state change without an alert yet is decided again", async () => {
-    const made = await backedUp();
-    await using hook = await made.inbox();
-    await using shop = await made.createSite({ alertChannelIds: [hook.id] });
+    const world = await backUpAppliance();
+    await using hook = await world.inbox();
+    await using shop = await world.createSite({ alertChannelIds: [hook.id] });
     shop.failNow();
-    await made.pass(60);
-    const { pass } = await made.restored();
+    await world.pass(60);
+    const { pass } = await world.restored();
     await pass(60);
     expect(hook.listTitles()).toEqual([down]);
   });

@@ -55,27 +55,27 @@ describe("the time of a daily backup", () => {
   test("is caught up after a miss, retried after a failure, and not delayed by a clock correction", () => {
     const daily = { time: "03:00", timeZone: "UTC" };
     const now = at("2026-11-22T12:00:00Z");
-    const tried = (triedFor: string, retryAt: number | null = null) =>
+    const attempt = (triedFor: string, retryAt: number | null = null) =>
       isDue(daily, { triedFor: at(triedFor), retryAt }, now);
-    expect(tried("2026-11-22T03:00:00Z")).toBe(false);
-    expect(tried("2026-11-21T03:00:00Z")).toBe(true);
-    expect(tried("2026-11-22T03:00:00Z", now - 1)).toBe(true);
-    expect(tried("2026-11-22T03:00:00Z", now + 1)).toBe(false);
-    expect(tried("2031-11-22T03:00:00Z")).toBe(true);
-    expect(tried("2026-11-22T03:00:00Z", at("2031-01-01T00:00:00Z"))).toBe(true);
+    expect(attempt("2026-11-22T03:00:00Z")).toBe(false);
+    expect(attempt("2026-11-21T03:00:00Z")).toBe(true);
+    expect(attempt("2026-11-22T03:00:00Z", now - 1)).toBe(true);
+    expect(attempt("2026-11-22T03:00:00Z", now + 1)).toBe(false);
+    expect(attempt("2031-11-22T03:00:00Z")).toBe(true);
+    expect(attempt("2026-11-22T03:00:00Z", at("2031-01-01T00:00:00Z"))).toBe(true);
   });
 });
 
 describe("retained backups", () => {
-  const names = (count: number, everyMs = dayMs, from = at("2026-11-22T03:00:00Z")) =>
+  const buildNames = (count: number, everyMs = dayMs, from = at("2026-11-22T03:00:00Z")) =>
     Array.from({ length: count }, (_, index) => createScheduledName(from - index * everyMs, false));
-  const kept = (all: string[], keep: Parameters<typeof listOutdated>[1]) => {
+  const readStored = (all: string[], keep: Parameters<typeof listOutdated>[1]) => {
     const gone = new Set(listOutdated(all, keep));
     return all.filter((name) => !gone.has(name)).map((name) => name.slice(10, 20));
   };
 
   test("are the last ones of a number of days, weeks and months", () => {
-    expect(kept(names(120), { keepDaily: 3, keepWeekly: 3, keepMonthly: 3 })).toEqual([
+    expect(readStored(buildNames(120), { keepDaily: 3, keepWeekly: 3, keepMonthly: 3 })).toEqual([
       "2026-11-22",
       "2026-11-21",
       "2026-11-20",
@@ -87,12 +87,10 @@ describe("retained backups", () => {
   });
 
   test("count only days with a backup", () => {
-    const old = names(2, dayMs, at("2024-01-05T03:00:00Z"));
-    expect(kept([...names(2), ...old], { keepDaily: 3, keepWeekly: 0, keepMonthly: 0 })).toEqual([
-      "2026-11-22",
-      "2026-11-21",
-      "2024-01-05",
-    ]);
+    const old = buildNames(2, dayMs, at("2024-01-05T03:00:00Z"));
+    expect(
+      readStored([...buildNames(2), ...old], { keepDaily: 3, keepWeekly: 0, keepMonthly: 0 }),
+    ).toEqual(["2026-11-22", "2026-11-21", "2024-01-05"]);
   });
 
   test("never include other files or manual backups", () => {
@@ -105,7 +103,7 @@ describe("retained backups", () => {
       "signalbox-2020-01-01-030000.sqlite",
     ];
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
-    expect(listOutdated([...others, ...names(3)], keep)).toEqual(names(3).slice(1));
+    expect(listOutdated([...others, ...buildNames(3)], keep)).toEqual(buildNames(3).slice(1));
     expect(others.slice(0, 2).map(parseTime)).toEqual([null, null]);
   });
 

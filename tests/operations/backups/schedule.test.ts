@@ -26,18 +26,18 @@ const passphrase = "correct horse battery";
 const hour = 3_600_000;
 
 /** An appliance at 10:00 that backs up another data directory. */
-async function scheduled(denied: string[] = []) {
-  const made = await testAppliance();
+async function scheduleWindow(denied: string[] = []) {
+  const appliance = await testAppliance();
   // Signs in anew for each request, because the tests pass more days than a session lasts.
-  const page: Client = async (...asked) =>
-    (await signInMember(made, "owner", { administrator: true })).page(...asked);
+  const page: Client = async (...request) =>
+    (await signInMember(appliance, "owner", { administrator: true })).page(...request);
   const dataDir = join(newDirectory(), "data");
-  const clock = () => made.time.now;
+  const clock = () => appliance.time.now;
   openDataDirectory(dataDir, { migrations: getBuiltMigrations(), clock }).close();
   const folder = join(newDirectory(), "backups");
   const workIn = newDirectory();
   let broken: string | null = null;
-  const { store, vault, log, leases } = made.appliance;
+  const { store, vault, log, leases } = appliance.appliance;
   const backups = new ScheduledBackups({
     store,
     vault,
@@ -55,7 +55,7 @@ async function scheduled(denied: string[] = []) {
     },
   });
   return {
-    ...made,
+    ...appliance,
     page,
     folder,
     workIn,
@@ -69,8 +69,8 @@ async function scheduled(denied: string[] = []) {
     breaks: (why: string | null) => (broken = why),
     /** Advances the clock by hours, running the scheduler each minute. */
     pass: async (hours: number) => {
-      for (const end = made.time.now + hours * hour; made.time.now < end;) {
-        made.time.now += 15 * 60_000;
+      for (const end = appliance.time.now + hours * hour; appliance.time.now < end;) {
+        appliance.time.now += 15 * 60_000;
         await backups.runOnce();
       }
     },
@@ -81,11 +81,11 @@ async function scheduled(denied: string[] = []) {
 
 describe("scheduled backups", () => {
   test("are off until an administrator sets a target", async () => {
-    const made = await scheduled();
-    expect(await made.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
-    await made.pass(48);
-    expect((await made.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
-    const { page } = await signInMember(made, "owner");
+    const world = await scheduleWindow();
+    expect(await world.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
+    await world.pass(48);
+    expect((await world.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
+    const { page } = await signInMember(world, "owner");
     for (const [method, at] of [
       ["GET", path],
       ["PATCH", path],
@@ -95,53 +95,53 @@ describe("scheduled backups", () => {
   });
 
   test("are created once a day at their time in their zone", async () => {
-    const made = await scheduled();
-    const set = await made.set({
+    const world = await scheduleWindow();
+    const set = await world.set({
       enabled: true,
-      folder: made.folder,
+      folder: world.folder,
       time: "04:30",
       timeZone: "Europe/Berlin",
     });
     expect(set.nextAt).toBe("2026-11-21T03:30:00.000Z");
-    await made.pass(17);
-    expect(await made.shown()).toMatchObject({ last: null, failure: null });
-    await made.pass(31);
-    const names = readdirSync(made.folder).toSorted();
+    await world.pass(17);
+    expect(await world.shown()).toMatchObject({ last: null, failure: null });
+    await world.pass(31);
+    const names = readdirSync(world.folder).toSorted();
     expect(names).toEqual(["signalbox-2026-11-21-033000.db", "signalbox-2026-11-22-033000.db"]);
-    expect(statSync(join(made.folder, names[0]!)).mode & 0o777).toBe(0o600);
-    expect(await made.shown()).toMatchObject({
+    expect(statSync(join(world.folder, names[0]!)).mode & 0o777).toBe(0o600);
+    expect(await world.shown()).toMatchObject({
       last: {
         at: "2026-11-22T03:30:00.000Z",
         name: names[1],
-        bytes: statSync(join(made.folder, names[1]!)).size,
+        bytes: statSync(join(world.folder, names[1]!)).size,
       },
       failure: null,
       nextAt: "2026-11-23T03:30:00.000Z",
     });
-    const copy = new Database(join(made.folder, names[1]!), { readonly: true });
+    const copy = new Database(join(world.folder, names[1]!), { readonly: true });
     expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
     copy.close();
   });
 
   test("are caught up after downtime", async () => {
-    const made = await scheduled();
-    await made.set({ enabled: true, folder: made.folder });
-    made.time.now += 5 * 24 * hour;
-    await made.backups.runOnce();
-    await made.backups.runOnce();
-    expect(readdirSync(made.folder)).toHaveLength(1);
+    const world = await scheduleWindow();
+    await world.set({ enabled: true, folder: world.folder });
+    world.time.now += 5 * 24 * hour;
+    await world.backups.runOnce();
+    await world.backups.runOnce();
+    expect(readdirSync(world.folder)).toHaveLength(1);
   });
 
   test("are removed when the retention no longer includes them, and nothing else is", async () => {
-    const made = await scheduled();
+    const world = await scheduleWindow();
     const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
-    await made.set({ enabled: true, folder: made.folder, ...keep });
-    await made.pass(24);
-    writeFileSync(join(made.folder, "letters.txt"), "Dear");
-    writeFileSync(join(made.folder, "signalbox-2026-11-19-030000.db.part"), "half");
-    writeFileSync(join(made.folder, "signalbox-2019-11-19-0300.db"), "by hand");
-    await made.pass(72);
-    expect(readdirSync(made.folder).toSorted()).toEqual([
+    await world.set({ enabled: true, folder: world.folder, ...keep });
+    await world.pass(24);
+    writeFileSync(join(world.folder, "letters.txt"), "Dear");
+    writeFileSync(join(world.folder, "signalbox-2026-11-19-030000.db.part"), "half");
+    writeFileSync(join(world.folder, "signalbox-2019-11-19-0300.db"), "by hand");
+    await world.pass(72);
+    expect(readdirSync(world.folder).toSorted()).toEqual([
       "letters.txt",
       "signalbox-2019-11-19-0300.db",
       "signalbox-2026-11-23-030000.db",
@@ -150,90 +150,92 @@ describe("scheduled backups", () => {
   });
 
   test("that fail are reported to administrators once a day, and retried after an hour", async () => {
-    const made = await scheduled();
-    await made.set({ enabled: true, folder: made.folder });
-    made.breaks("No space left on device");
-    await made.pass(20);
-    expect(await made.shown()).toMatchObject({
+    const world = await scheduleWindow();
+    await world.set({ enabled: true, folder: world.folder });
+    world.breaks("No space left on device");
+    await world.pass(20);
+    expect(await world.shown()).toMatchObject({
       last: null,
       failure: { since: "2026-11-21T03:00:00.000Z", reason: "No space left on device." },
     });
-    const told = await made.troubles();
-    const [ours] = made.database.query("select id from organizations where slug = 'ours'").values();
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    const messages = await world.troubles();
+    const [ours] = world.database
+      .query("select id from organizations where slug = 'ours'")
+      .values();
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toMatchObject({
       organizationId: ours?.[0],
       data: { message: "The scheduled backup failed: No space left on device." },
     });
-    await made.pass(24);
-    expect(await made.troubles()).toHaveLength(2);
-    made.breaks(null);
-    await made.pass(2);
-    expect(await made.shown()).toMatchObject({ failure: null });
-    expect(readdirSync(made.folder)).toHaveLength(1);
-    await made.pass(3);
-    expect(readdirSync(made.folder)).toHaveLength(1);
-    expect(await made.troubles()).toHaveLength(2);
-    expect(await made.troubles("appliance.recovered")).toMatchObject([
+    await world.pass(24);
+    expect(await world.troubles()).toHaveLength(2);
+    world.breaks(null);
+    await world.pass(2);
+    expect(await world.shown()).toMatchObject({ failure: null });
+    expect(readdirSync(world.folder)).toHaveLength(1);
+    await world.pass(3);
+    expect(readdirSync(world.folder)).toHaveLength(1);
+    expect(await world.troubles()).toHaveLength(2);
+    expect(await world.troubles("appliance.recovered")).toMatchObject([
       { organizationId: ours?.[0], data: { problem: "backup" } },
     ]);
   });
 
   test("that fail are no longer a problem once they are turned off", async () => {
-    const made = await scheduled();
-    await made.set({ enabled: true, folder: made.folder });
-    made.breaks("No space left on device");
-    await made.pass(24);
-    await made.set({ enabled: false });
-    expect(await made.troubles("appliance.recovered")).toMatchObject([
+    const world = await scheduleWindow();
+    await world.set({ enabled: true, folder: world.folder });
+    world.breaks("No space left on device");
+    await world.pass(24);
+    await world.set({ enabled: false });
+    expect(await world.troubles("appliance.recovered")).toMatchObject([
       { data: { message: "Scheduled backups are off." } },
     ]);
   });
 
   test("with older ones that can't be removed report it, and are not repeated each hour", async () => {
-    const made = await scheduled();
+    const world = await scheduleWindow();
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
-    await made.set({ enabled: true, folder: made.folder, ...keep });
-    await made.pass(24);
+    await world.set({ enabled: true, folder: world.folder, ...keep });
+    await world.pass(24);
     // A directory with the name of a backup can't be removed.
-    mkdirSync(join(made.folder, "signalbox-2026-01-01-030000.db"));
-    await made.pass(24);
-    const { failure, last } = await made.shown();
+    mkdirSync(join(world.folder, "signalbox-2026-01-01-030000.db"));
+    await world.pass(24);
+    const { failure, last } = await world.shown();
     expect(failure.reason).toStartWith("It was made, but older ones can't be removed: ");
     expect(last.at).toBe("2026-11-22T03:00:00.000Z");
-    rmSync(join(made.folder, "signalbox-2026-01-01-030000.db"), { recursive: true });
-    await made.pass(24);
-    expect((await made.shown()).failure).toBeNull();
-    expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-23-030000.db"]);
+    rmSync(join(world.folder, "signalbox-2026-01-01-030000.db"), { recursive: true });
+    await world.pass(24);
+    expect((await world.shown()).failure).toBeNull();
+    expect(readdirSync(world.folder)).toEqual(["signalbox-2026-11-23-030000.db"]);
   });
 
   test("can be encrypted, and restored with only the passphrase", async () => {
-    const made = await scheduled();
-    const set = await made.set({
+    const world = await scheduleWindow();
+    const set = await world.set({
       enabled: true,
-      folder: made.folder,
+      folder: world.folder,
       passphrase,
       includeKey: true,
     });
     expect(set.secretsSet).toEqual(["passphrase"]);
-    await made.backups.runNow();
-    const [name = ""] = readdirSync(made.folder);
+    await world.backups.runNow();
+    const [name = ""] = readdirSync(world.folder);
     expect(name).toEndWith(".age");
     const migrations = getBuiltMigrations();
-    const file = join(made.folder, name);
+    const file = join(world.folder, name);
     const dataDir = join(newDirectory(), "restored");
     await restore({ dataDir, file, passphrase, migrations, clock: Date.now });
     openDataDirectory(dataDir, { migrations, clock: Date.now }).close();
   });
 
   test("can be started at once if they are on", async () => {
-    const made = await scheduled();
-    expect(await made.backups.runNow().catch(String)).toContain("are off");
-    await made.set({ enabled: true, folder: made.folder });
-    await made.backups.runNow();
-    expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-20-100000.db"]);
-    made.breaks("No space left on device");
-    expect(await made.backups.runNow().catch(String)).toContain(
+    const world = await scheduleWindow();
+    expect(await world.backups.runNow().catch(String)).toContain("are off");
+    await world.set({ enabled: true, folder: world.folder });
+    await world.backups.runNow();
+    expect(readdirSync(world.folder)).toEqual(["signalbox-2026-11-20-100000.db"]);
+    world.breaks("No space left on device");
+    expect(await world.backups.runNow().catch(String)).toContain(
       "The backup failed: No space left on device.",
     );
   });
@@ -273,60 +275,60 @@ describe("backup settings", () => {
       "s3.secretAccessKey",
     ],
   ])("reject %s", async (_what, body, at) => {
-    const made = await scheduled();
-    const rows = () => made.database.query("select * from backup_schedule").values();
-    const before = rows();
-    const { status, json } = await made.page("PATCH", path, { body });
+    const world = await scheduleWindow();
+    const readRows = () => world.database.query("select * from backup_schedule").values();
+    const before = readRows();
+    const { status, json } = await world.page("PATCH", path, { body });
     expect([status, json.error.details?.[0]?.path]).toEqual([422, at]);
-    expect(rows()).toEqual(before);
+    expect(readRows()).toEqual(before);
   });
 
   test("leave fields unchanged that a patch omits, and accept their own response", async () => {
-    const made = await scheduled();
-    await made.set({ folder: made.folder, keepDaily: 3, s3: bucket, passphrase });
-    const before = await made.shown();
+    const world = await scheduleWindow();
+    await world.set({ folder: world.folder, keepDaily: 3, s3: bucket, passphrase });
+    const before = await world.shown();
     expect(before.secretsSet.toSorted()).toEqual(["passphrase", "s3.secretAccessKey"]);
-    const after = await made.set(before);
+    const after = await world.set(before);
     const { updatedAt: _before, ...unchanged } = before;
     expect(after).toMatchObject(unchanged);
-    expect(await made.set({ keepDaily: 4 })).toMatchObject({ ...unchanged, keepDaily: 4 });
-    expect((await made.set({ s3: null, passphrase: null })).secretsSet).toEqual([]);
+    expect(await world.set({ keepDaily: 4 })).toMatchObject({ ...unchanged, keepDaily: 4 });
+    expect((await world.set({ s3: null, passphrase: null })).secretsSet).toEqual([]);
   });
 
   test("show and store no secret, and the audit log has only field names", async () => {
-    const made = await scheduled();
-    const { text } = await made.page("PATCH", path, { body: { s3: bucket, passphrase } });
-    const all = [text, JSON.stringify(await made.shown()), dumpTables(made), ...made.logged];
+    const world = await scheduleWindow();
+    const { text } = await world.page("PATCH", path, { body: { s3: bucket, passphrase } });
+    const all = [text, JSON.stringify(await world.shown()), dumpTables(world), ...world.logged];
     for (const one of all) {
       expect(one).not.toContain("CANARY");
       expect(one).not.toContain(passphrase);
     }
     const audited = "select action, fields from audit_entries where action like 'backup.%'";
-    expect(made.database.query(audited).values()).toEqual([
+    expect(world.database.query(audited).values()).toEqual([
       ["backup.scheduled", '["s3","passphrase"]'],
     ]);
   });
 
   test("never send a secret to a changed address", async () => {
-    const made = await scheduled();
-    await made.set({ s3: bucket });
+    const world = await scheduleWindow();
+    await world.set({ s3: bucket });
     for (const endpoint of [
       "https://s3.lan:9001",
       "https://other.lan:9000",
       "http://s3.lan:9000",
     ]) {
-      const { status, json } = await made.page("PATCH", path, { body: { s3: { endpoint } } });
+      const { status, json } = await world.page("PATCH", path, { body: { s3: { endpoint } } });
       expect([endpoint, status, json.error.details?.[0]?.path]).toEqual([
         endpoint,
         422,
         "s3.secretAccessKey",
       ]);
       const again = { ...bucket, endpoint };
-      expect((await made.page("PATCH", path, { body: { s3: again } })).status).toBe(200);
-      await made.set({ s3: bucket });
+      expect((await world.page("PATCH", path, { body: { s3: again } })).status).toBe(200);
+      await world.set({ s3: bucket });
     }
     expect(
-      (await made.set({ s3: { endpoint: "https://S3.lan:9000/", prefix: "a/" } })).s3.prefix,
+      (await world.set({ s3: { endpoint: "https://S3.lan:9000/", prefix: "a/" } })).s3.prefix,
     ).toBe("a/");
   });
 });
@@ -338,14 +340,14 @@ describe("a bucket", () => {
     async () => {
       await using service = await startBucketService("backups");
       const { endpoint, bucket, accessKeyId, secretAccessKey, client } = service;
-      const made = await scheduled();
+      const world = await scheduleWindow();
       await client.write("box/letters.txt", "Dear");
       await client.write("signalbox-2019-11-19-030000.db", "of another box");
       const s3 = { endpoint, bucket, accessKeyId, secretAccessKey, prefix: "box/" };
       const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
-      await made.set({ enabled: true, to: "s3", s3, passphrase, includeKey: true, ...keep });
-      await made.pass(72);
-      const { failure, last } = await made.shown();
+      await world.set({ enabled: true, to: "s3", s3, passphrase, includeKey: true, ...keep });
+      await world.pass(72);
+      const { failure, last } = await world.shown();
       expect(failure).toBeNull();
       const keys = ((await client.list()).contents ?? []).map(({ key }) => key).toSorted();
       expect(keys).toEqual([
@@ -366,7 +368,7 @@ describe("a bucket", () => {
         clock: Date.now,
       });
       expect(restored.dataDir).toBe(dataDir);
-      expect(readdirSync(made.workIn)).toEqual([]);
+      expect(readdirSync(world.workIn)).toEqual([]);
     },
   );
 
@@ -376,21 +378,21 @@ describe("a bucket", () => {
     );
     const gone = await startTarget();
     await gone[Symbol.asyncDispose]();
-    const made = await scheduled(["denied.lan"]);
+    const world = await scheduleWindow(["denied.lan"]);
     const denied = { ...bucket, endpoint: "http://denied.lan" };
     for (const s3 of [
       { ...bucket, endpoint: refusing.at("") },
       { ...bucket, endpoint: gone.at("") },
       denied,
     ]) {
-      await made.set({ enabled: true, to: "s3", s3 });
-      expect(await made.backups.runNow().catch(String)).toContain("The backup failed");
-      const { failure } = await made.shown();
+      await world.set({ enabled: true, to: "s3", s3 });
+      expect(await world.backups.runNow().catch(String)).toContain("The backup failed");
+      const { failure } = await world.shown();
       expect(failure.reason).toMatch(/[.]$/);
       expect(failure.reason).not.toContain("CANARY");
-      expect(readdirSync(made.workIn)).toEqual([]);
+      expect(readdirSync(world.workIn)).toEqual([]);
     }
-    expect((await made.shown()).failure.reason).toContain("--deny-target");
+    expect((await world.shown()).failure.reason).toContain("--deny-target");
     expect(refusing.asked.length).toBeGreaterThan(0);
   });
 });

@@ -89,10 +89,10 @@ describe("a deleted record", () => {
   });
 
   test("can be removed for good, by an admin", async () => {
-    const { monitor, remove, restore, api, sweep, count, ...made } = await setUp();
+    const { monitor, remove, restore, api, sweep, count, ...world } = await setUp();
     const { id } = await monitor();
     await remove(`/api/v1/monitors/${id}`);
-    const member = (await signInMember(made, "member")).page;
+    const member = (await signInMember(world, "member")).page;
     expect((await member("DELETE", `/dashboard${list}/${id}`)).status).toBe(403);
     await remove(`${list}/${id}`);
     expect((await restore(`/api/v1/monitors/${id}`)).status).toBe(404);

@@ -35,7 +35,7 @@ afterAll(() => {
   rmSync(path, { recursive: true });
 });
 
-async function scheduled(plan: object, outcome: Partial<ScheduleRow> = {}) {
+async function schedule(plan: object, outcome: Partial<ScheduleRow> = {}) {
   data.database.run("delete from backup_schedule");
   const { settings, secrets } = splitSecrets(backupKinds, "schedule", BackupPlan.parse(plan));
   const row: ScheduleRow = {
@@ -57,12 +57,12 @@ async function scheduled(plan: object, outcome: Partial<ScheduleRow> = {}) {
 }
 
 const looking = () => ({ ...data, path, targets: createTargetGuard(() => []) });
-const examined = (at = now, others?: string) =>
+const examine = (at = now, others?: string) =>
   examineBackups({ ...looking(), clock: () => at, folder: others });
 
 test("a new appliance needs no backup yet; an older one does", async () => {
-  expect(await examined()).toMatchObject([{ verdict: "skipped" }]);
-  expect(await examined(now + 2 * dayMs)).toMatchObject([
+  expect(await examine()).toMatchObject([{ verdict: "skipped" }]);
+  expect(await examine(now + 2 * dayMs)).toMatchObject([
     { verdict: "warning", advice: expect.stringContaining("Settings → Backup") },
   ]);
 });
@@ -70,45 +70,48 @@ test("a new appliance needs no backup yet; an older one does", async () => {
 test("Litestream's copies are recognized", async () => {
   const copies = join(path, ".signalbox.db-litestream");
   mkdirSync(copies);
-  expect(await examined(now + 2 * dayMs)).toMatchObject([{ verdict: "ok" }]);
+  expect(await examine(now + 2 * dayMs)).toMatchObject([{ verdict: "ok" }]);
   rmSync(copies, { recursive: true });
 });
 
 test("a schedule is judged by its last backup", async () => {
   const plan = { enabled: true, to: "folder", folder };
-  const verdict = async (outcome: Partial<ScheduleRow>) => {
-    await scheduled(plan, outcome);
-    const [found, place] = await examined();
+  const readVerdict = async (outcome: Partial<ScheduleRow>) => {
+    await schedule(plan, outcome);
+    const [found, place] = await examine();
     expect(place).toMatchObject({ subject: "backup folder", verdict: "ok" });
     return [found?.verdict, found?.message];
   };
-  expect((await verdict({}))[0]).toBe("ok");
-  expect((await verdict({ updatedAt: formatTimestamp(now - 3 * dayMs) }))[1]).toBe(
+  expect((await readVerdict({}))[0]).toBe("ok");
+  expect((await readVerdict({ updatedAt: formatTimestamp(now - 3 * dayMs) }))[1]).toBe(
     "scheduled for 3 d, and none was made",
   );
-  expect((await verdict({ lastSuccessAt: formatTimestamp(now - dayMs) }))[0]).toBe("ok");
+  expect((await readVerdict({ lastSuccessAt: formatTimestamp(now - dayMs) }))[0]).toBe("ok");
   const old = { updatedAt: formatTimestamp(now - 9 * dayMs) };
   const late = { ...old, lastSuccessAt: formatTimestamp(now - 2 * dayMs - 1) };
-  expect((await verdict(late))[0]).toBe("problem");
+  expect((await readVerdict(late))[0]).toBe("problem");
   // It was off in the meantime.
-  expect((await verdict({ ...late, updatedAt: formatTimestamp(now - hourMs) }))[0]).toBe("ok");
+  expect((await readVerdict({ ...late, updatedAt: formatTimestamp(now - hourMs) }))[0]).toBe("ok");
   const failing = { failingSince: formatTimestamp(now - dayMs), lastError: "No space is left." };
-  const [failed, why] = await verdict({ lastSuccessAt: formatTimestamp(now - dayMs), ...failing });
+  const [failed, why] = await readVerdict({
+    lastSuccessAt: formatTimestamp(now - dayMs),
+    ...failing,
+  });
   expect([failed, why?.includes("No space is left.")]).toEqual(["problem", true]);
 });
 
 test("another program's folder is judged by its newest backup", async () => {
-  expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
+  expect(await examine(now, folder)).toMatchObject([{ verdict: "problem" }]);
   mkdirSync(folder);
   writeFileSync(join(folder, "notes.txt"), "no backup at all");
-  expect(await examined(now, folder)).toMatchObject([
+  expect(await examine(now, folder)).toMatchObject([
     { verdict: "problem", message: `${folder} holds no backup` },
   ]);
   await copyDatabase(path, join(folder, "monday.db"), null);
-  expect(await examined(Date.now(), folder)).toMatchObject([{ verdict: "ok" }]);
+  expect(await examine(Date.now(), folder)).toMatchObject([{ verdict: "ok" }]);
   const old = new Date(now - 3 * dayMs);
   utimesSync(join(folder, "monday.db"), old, old);
-  expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
+  expect(await examine(now, folder)).toMatchObject([{ verdict: "problem" }]);
 });
 
 test("a bucket is queried with its credentials, which are not shown", async () => {
@@ -133,7 +136,7 @@ test("a bucket is queried with its credentials, which are not shown", async () =
       accessKeyId: "key",
       secretAccessKey: canary,
     };
-    await scheduled(
+    await schedule(
       { enabled: true, to: "s3", s3 },
       {
         lastSuccessAt: formatTimestamp(now),

@@ -10,7 +10,7 @@ const newDirectory = createScratch();
 const mebibyte = 1024 ** 2;
 
 /** Findings for this free space, with monitors that were checked every second for three days. */
-async function examined(freeBytes: number, monitors = 0) {
+async function examine(freeBytes: number, monitors = 0) {
   const path = newDirectory();
   const data = openDataDirectory(path, {
     migrations: getBuiltMigrations(),
@@ -51,7 +51,7 @@ async function examined(freeBytes: number, monitors = 0) {
 }
 
 test("a disk with free space is ok", async () => {
-  const found = await examined(Number.MAX_SAFE_INTEGER, 1);
+  const found = await examine(Number.MAX_SAFE_INTEGER, 1);
   for (const subject of ["disk space", "growth", "room for copies", "size", "log"])
     expect(found(subject)).toMatchObject({ verdict: "ok", advice: null });
 });
@@ -59,7 +59,7 @@ test("a disk with free space is ok", async () => {
 test("a disk that fills up is reported with the date", async () => {
   // 86,400 results of 24 bytes per day each: ten monitors use 20.7 MB a day, for another eleven
   // days.
-  const found = await examined(200 * mebibyte, 10);
+  const found = await examine(200 * mebibyte, 10);
   expect(found("disk space")).toMatchObject({ verdict: "problem" });
   expect(found("growth")).toMatchObject({
     verdict: "warning",
@@ -69,12 +69,12 @@ test("a disk that fills up is reported with the date", async () => {
 });
 
 test("results stop growing once the oldest are removed", async () => {
-  const found = await examined(1_500 * mebibyte, 10);
+  const found = await examine(1_500 * mebibyte, 10);
   expect(found("growth")).toMatchObject({ verdict: "ok" });
 });
 
 test("an upgrade needs free space for a copy", async () => {
-  const found = await examined(mebibyte / 8);
+  const found = await examine(mebibyte / 8);
   expect(found("room for copies")).toMatchObject({
     verdict: "warning",
     advice: expect.stringContaining("--require-copy"),

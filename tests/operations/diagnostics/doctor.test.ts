@@ -37,7 +37,7 @@ import { getBuiltMigrations } from "../../support/migration-folder.ts";
 let path: string;
 let data: DataDirectory;
 let report: Report;
-let asked: string[];
+let requests: string[];
 let mailed: number;
 
 const types = Object.keys(channelKinds) as ChannelType[];
@@ -72,7 +72,7 @@ beforeAll(async () => {
     ntp: "127.0.0.1:1",
   });
   mailed = mail.mails.length;
-  asked = site.asked.map(({ path }) => path);
+  requests = site.asked.map(({ path }) => path);
 });
 
 afterAll(() => {
@@ -193,7 +193,7 @@ test("the mail server accepts the credentials, and gets no mail", () => {
 });
 
 test("a web server is only asked for its date, if no time server answers", () => {
-  expect(new Set(asked)).toEqual(new Set(["/"]));
+  expect(new Set(requests)).toEqual(new Set(["/"]));
 });
 
 test("the report contains no secret", () => {

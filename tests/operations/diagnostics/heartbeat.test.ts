@@ -12,11 +12,11 @@ function createHeartbeat(address: string | null = url) {
   const state = { failingSince: null as number | null, lack: null as object | null };
   const requested: string[] = [];
   const logged: string[] = [];
-  const answer = { status: 200, isReachable: true };
+  const response = { status: 200, isReachable: true };
   const exchange: Exchange = async ({ url: requestedUrl, method }) => {
     requested.push(`${method} ${requestedUrl.href}`);
-    if (!answer.isReachable) throw new TargetFailure("The connection was refused.");
-    return { status: answer.status, headers: new Map(), body: "" };
+    if (!response.isReachable) throw new TargetFailure("The connection was refused.");
+    return { status: response.status, headers: new Map(), body: "" };
   };
   const heartbeat = new Heartbeat({
     url: address,
@@ -29,7 +29,7 @@ function createHeartbeat(address: string | null = url) {
     lackedNow: () => state.lack,
     exchange,
   });
-  return { heartbeat, state, requested, logged, answer };
+  return { heartbeat, state, requested, logged, response };
 }
 
 test("a heartbeat is sent only while results can be stored and checks can be judged", async () => {
@@ -49,15 +49,15 @@ test("a heartbeat is sent only while results can be stored and checks can be jud
 });
 
 test("failures and their end are logged once, without the address", async () => {
-  const { heartbeat, logged, answer } = createHeartbeat();
-  answer.status = 404;
+  const { heartbeat, logged, response } = createHeartbeat();
+  response.status = 404;
   await heartbeat.runOnce();
-  answer.isReachable = false;
+  response.isReachable = false;
   await heartbeat.runOnce();
   expect(logged).toEqual([
     'the heartbeat is not accepted: {"reason":"The response has the status 404."}',
   ]);
-  Object.assign(answer, { status: 200, isReachable: true });
+  Object.assign(response, { status: 200, isReachable: true });
   await heartbeat.runOnce();
   await heartbeat.runOnce();
   expect(logged.slice(1)).toEqual(["the heartbeat is accepted again"]);

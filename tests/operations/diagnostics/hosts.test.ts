@@ -14,7 +14,7 @@ const newDirectory = createScratch();
 const deny = parseDenied("*.denied.lan") ?? { name: "" };
 const targets = createTargetGuard(() => [{ host: "127.0.0.1", port: 3210 }], { denied: [deny] });
 
-const examined = (origin: string, timeoutMs?: number) =>
+const examine = (origin: string, timeoutMs?: number) =>
   examineHost(
     { origin: new URL(origin), channels: ["Slack “Ops” of Acme"] },
     { targets, clock: readSystemClock, ...(timeoutMs !== undefined && { timeoutMs }) },
@@ -22,7 +22,7 @@ const examined = (origin: string, timeoutMs?: number) =>
 
 test("a host that accepts connections is sent nothing", async () => {
   await using site = await startTarget();
-  const found = await examined(site.at());
+  const found = await examine(site.at());
   expect(found).toEqual({
     verdict: "ok",
     subject: `http://127.0.0.1:${site.port}`,
@@ -45,7 +45,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
     ["a denied name", "https://chat.denied.lan", "--deny-target", "Change --deny-target"],
     ["a closed port", `http://127.0.0.1:${getFreePort()}`, "refused", "curl -v http://127.0.0.1"],
   ])("%s", async (_what, origin, message, advice) => {
-    expect(await examined(origin)).toMatchObject({
+    expect(await examine(origin)).toMatchObject({
       verdict: "problem",
       message: expect.stringContaining(message),
       advice: expect.stringContaining(advice),
@@ -54,7 +54,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
 
   test.skipIf(!canBeSilent)("a silent port", async () => {
     using silent = openSilentAddress();
-    expect(await examined(`http://127.0.0.1:${silent.port}`, 100)).toMatchObject({
+    expect(await examine(`http://127.0.0.1:${silent.port}`, 100)).toMatchObject({
       verdict: "problem",
       message: expect.stringContaining("Timed out"),
       advice: expect.stringContaining("a firewall"),
@@ -66,7 +66,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
     ["expired", "expired"],
   ] as const)("a certificate that is %s", async (name, message) => {
     await using server = await startSecureListener(name);
-    expect(await examined(`https://127.0.0.1:${server.port}`)).toMatchObject({
+    expect(await examine(`https://127.0.0.1:${server.port}`)).toMatchObject({
       verdict: "problem",
       message: expect.stringContaining(message),
       advice: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
@@ -82,18 +82,18 @@ describe("the network", () => {
     return root;
   };
   const lan = () => route("eth0\t000200C0\t00000000\n");
-  const verdicts = async (hosts: string[], root: string) =>
+  const readVerdicts = async (hosts: string[], root: string) =>
     (await examineNetwork(hosts, root)).map(({ subject, verdict }) => `${subject}: ${verdict}`);
 
   test("of an offline machine is ok if all alerts stay in the LAN", async () => {
     const fine = ["name servers: skipped", "default route: ok"];
-    expect(await verdicts(["192.168.1.5", "127.0.0.1"], lan())).toEqual(fine);
-    expect(await verdicts([], lan())).toEqual(fine);
+    expect(await readVerdicts(["192.168.1.5", "127.0.0.1"], lan())).toEqual(fine);
+    expect(await readVerdicts([], lan())).toEqual(fine);
   });
 
   test("needs a default route to hosts outside the LAN", async () => {
     const out = route("eth0\t00000000\t010200C0\n");
-    expect((await verdicts(["8.8.8.8"], lan()))[1]).toBe("default route: problem");
-    expect((await verdicts(["8.8.8.8"], out))[1]).toBe("default route: ok");
+    expect((await readVerdicts(["8.8.8.8"], lan()))[1]).toBe("default route: problem");
+    expect((await readVerdicts(["8.8.8.8"], out))[1]).toBe("default route: ok");
   });
 });

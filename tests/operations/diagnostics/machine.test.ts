@@ -28,7 +28,7 @@ function verdictOf(subject: string, files: Record<string, string>, monitors = 0)
   return found && [found.verdict, found.message, found.advice];
 }
 
-const limits = (count: number) => ({
+const buildLimits = (count: number) => ({
   "proc/self/limits": `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${count}                 4096                 files\n`,
 });
 
@@ -37,7 +37,7 @@ describe("open files", () => {
     [1024, 512, "ok"],
     [1024, 513, "warning"],
   ])("of %i, for %i monitors: %s", (count, monitors, verdict) => {
-    const [found, message, advice] = verdictOf("open files", limits(count), monitors) ?? [];
+    const [found, message, advice] = verdictOf("open files", buildLimits(count), monitors) ?? [];
     expect([found, message?.includes(String(512 + monitors))]).toEqual([verdict, true]);
     expect(advice?.includes("LimitNOFILE=65536") ?? false).toBe(verdict === "warning");
   });

@@ -7,7 +7,7 @@ import { getFreePort } from "../../support/binary.ts";
 import { startMailServer, serverSays } from "../../support/mail-server.ts";
 import { startScriptedMailServer, buildSmtpSettings } from "../../support/scripted-mail-server.ts";
 
-async function found(smtp: SmtpSettings | null, channels: string[] = []) {
+async function findOutcome(smtp: SmtpSettings | null, channels: string[] = []) {
   const findings = await examineMailServer(
     { organization: "Acme", smtp, channels },
     { targets: createTargetGuard(() => []), clock: readSystemClock },
@@ -18,13 +18,13 @@ async function found(smtp: SmtpSettings | null, channels: string[] = []) {
 
 test("a server that greets is ok, and is sent nothing more", async () => {
   await using server = await startScriptedMailServer();
-  expect(await found(server.smtp())).toMatchObject([{ verdict: "ok" }]);
+  expect(await findOutcome(server.smtp())).toMatchObject([{ verdict: "ok" }]);
   expect(server.said.filter((word) => word !== "QUIT")).toEqual(["EHLO"]);
 });
 
 test("a missing mail server is a problem only for organizations with e-mail channels", async () => {
-  expect(await found(null)).toEqual([]);
-  expect(await found(null, ["On-call"])).toMatchObject([
+  expect(await findOutcome(null)).toEqual([]);
+  expect(await findOutcome(null, ["On-call"])).toMatchObject([
     { verdict: "problem", message: "none is set in Acme, but channels need it: On-call" },
   ]);
 });
@@ -44,7 +44,7 @@ test("a problem is reported with its setting", async () => {
     [other.smtp(), "does not speak SMTP", "curl -v"],
   ];
   for (const [smtp, message, advice] of cases)
-    expect(await found(smtp)).toMatchObject([
+    expect(await findOutcome(smtp)).toMatchObject([
       {
         verdict: "problem",
         message: expect.stringContaining(message),

@@ -19,7 +19,7 @@ const host = "127.0.0.1";
 const answering = (headers: Record<string, string>) =>
   Bun.serve({ port: 0, hostname: host, fetch: () => Response.json({}, { headers }) });
 
-const verdicts = async (
+const readVerdicts = async (
   settings: { port: number; publicPort?: number; host?: string },
   path = newDirectory(),
 ) =>
@@ -29,20 +29,20 @@ const verdicts = async (
   ]);
 
 test("free ports are ok, and so is one that the system chooses", async () => {
-  const found = await verdicts({ port: getFreePort(), publicPort: 0 });
+  const found = await readVerdicts({ port: getFreePort(), publicPort: 0 });
   expect(found.map(([what]) => what)).toEqual(["port: ok", "public port: ok"]);
 });
 
 test("a port in use is reported with its program", async () => {
   const other = answering({});
-  const [found] = await verdicts({ port: other.port ?? 0 });
+  const [found] = await readVerdicts({ port: other.port ?? 0 });
   expect(found).toEqual(["port: problem", expect.stringContaining("Stop that program")]);
   if (process.platform === "linux") expect(found?.[1]).toContain(`(pid ${process.pid})`);
   await other.stop(true);
 });
 
 test("an address that this machine does not have is reported", async () => {
-  const [found] = await verdicts({ port: getFreePort(), host: "192.0.2.1" });
+  const [found] = await readVerdicts({ port: getFreePort(), host: "192.0.2.1" });
   expect(found).toEqual(["port: problem", expect.stringContaining("Change --host.")]);
 });
 
@@ -53,7 +53,7 @@ test("the running server may use its ports, and is asked for a response", async 
   const port = server.port ?? 0;
   writeFileSync(getDataFiles(path).address, `http://${host}:${port}\n`);
   const of = async (settings: { port: number; publicPort?: number }) =>
-    (await verdicts(settings, path)).map(([what]) => what);
+    (await readVerdicts(settings, path)).map(([what]) => what);
   expect(await of({ port, publicPort: port })).toEqual([
     "server: ok",
     "port: ok",

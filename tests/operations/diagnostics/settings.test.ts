@@ -22,7 +22,7 @@ const examineAll = (config: Config, now: number) => [
   ...examineSettings(config),
 ];
 
-const findings = (flags: Record<string, unknown>, now = Date.now()) =>
+const buildFindings = (flags: Record<string, unknown>, now = Date.now()) =>
   examineAll(parseConfig(flags, {}), now)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject, advice }) => [verdict, subject, advice]);
@@ -33,11 +33,11 @@ test.each([
   ["https behind a proxy", { url: "https://status.lan", trustProxy: ["127.0.0.1"] }],
   ["a network of proxies", { trustProxy: ["10.0.5.0/24", "fd00:5::/48", "unix:"] }],
 ])("%s is ok", (_what, flags) => {
-  expect(findings(flags)).toEqual([]);
+  expect(buildFindings(flags)).toEqual([]);
 });
 
 test("https needs TLS or a trusted proxy", () => {
-  expect(findings({ url: "https://status.lan" })).toEqual([
+  expect(buildFindings({ url: "https://status.lan" })).toEqual([
     ["warning", "--url", expect.stringContaining("--trust-proxy 127.0.0.1")],
   ]);
 });
@@ -45,7 +45,7 @@ test("https needs TLS or a trusted proxy", () => {
 test.each([["0.0.0.0/1"], ["64.0.0.0/2"], ["2000::/3"]])(
   "%s is too large for a network of proxies",
   (range) => {
-    expect(findings({ trustProxy: ["127.0.0.1", range] })).toEqual([
+    expect(buildFindings({ trustProxy: ["127.0.0.1", range] })).toEqual([
       ["warning", "--trust-proxy", expect.stringContaining("Name the proxies alone")],
     ]);
   },
@@ -64,42 +64,42 @@ test.skipIf(!hasPrograms("openssl"))(
     const files = { tlsCert, tlsKey };
     const now = Date.now();
     const expiring = ["warning", "TLS certificate", expect.stringContaining("SIGHUP")];
-    expect(findings(files, now - 20 * dayMs)).toEqual([]);
-    expect(findings(files, now)).toEqual([expiring]);
-    expect(findings(files, now + 3 * dayMs)[0]?.[0]).toBe("problem");
+    expect(buildFindings(files, now - 20 * dayMs)).toEqual([]);
+    expect(buildFindings(files, now)).toEqual([expiring]);
+    expect(buildFindings(files, now + 3 * dayMs)[0]?.[0]).toBe("problem");
     for (const url of ["https://box.lan", "https://10.0.0.5"])
-      expect(findings({ ...files, url }, now - 20 * dayMs)).toEqual([]);
-    expect(findings({ ...files, url: "https://else.lan" }, now - 20 * dayMs)).toEqual([
+      expect(buildFindings({ ...files, url }, now - 20 * dayMs)).toEqual([]);
+    expect(buildFindings({ ...files, url: "https://else.lan" }, now - 20 * dayMs)).toEqual([
       ["problem", "TLS certificate", expect.stringContaining("correct --url")],
     ]);
-    expect(findings({ ...files, url: "http://box.lan" }, now - 20 * dayMs)).toEqual([
+    expect(buildFindings({ ...files, url: "http://box.lan" }, now - 20 * dayMs)).toEqual([
       ["warning", "--url", "Write https://."],
     ]);
     const unusable = ["problem", "TLS files", expect.stringContaining("--tls-key")];
-    expect(findings({ tlsCert, tlsKey: other.key })).toEqual([unusable]);
-    expect(findings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
+    expect(buildFindings({ tlsCert, tlsKey: other.key })).toEqual([unusable]);
+    expect(buildFindings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
     chmodSync(tlsKey, 0o644);
-    expect(findings(files)).toEqual([unusable]);
+    expect(buildFindings(files)).toEqual([unusable]);
   },
 );
 
 test("the metrics token is read", () => {
   const file = join(newDirectory(), "token");
   const unusable = ["problem", "metrics token", expect.stringContaining("openssl rand -hex 32")];
-  expect(findings({ metricsTokenFile: file })).toEqual([unusable]);
+  expect(buildFindings({ metricsTokenFile: file })).toEqual([unusable]);
   writeFileSync(file, "short");
-  expect(findings({ metricsTokenFile: file })).toEqual([unusable]);
+  expect(buildFindings({ metricsTokenFile: file })).toEqual([unusable]);
   writeFileSync(file, "a".repeat(64));
-  expect(findings({ metricsTokenFile: file })).toEqual([]);
+  expect(buildFindings({ metricsTokenFile: file })).toEqual([]);
 });
 
 test("the host name of --url leads to this machine, or to a trusted proxy", async () => {
-  const verdict = async (flags: Record<string, unknown>) =>
+  const readVerdict = async (flags: Record<string, unknown>) =>
     (await examineName(parseConfig(flags, {}))).map((found) => found.verdict);
-  expect(await verdict({})).toEqual([]);
-  expect(await verdict({ url: "http://localhost:3210" })).toEqual(["ok"]);
-  expect(await verdict({ url: "http://192.0.2.7" })).toEqual(["warning"]);
-  expect(await verdict({ url: "http://192.0.2.7", trustProxy: ["192.0.2.7"] })).toEqual(["ok"]);
+  expect(await readVerdict({})).toEqual([]);
+  expect(await readVerdict({ url: "http://localhost:3210" })).toEqual(["ok"]);
+  expect(await readVerdict({ url: "http://192.0.2.7" })).toEqual(["warning"]);
+  expect(await readVerdict({ url: "http://192.0.2.7", trustProxy: ["192.0.2.7"] })).toEqual(["ok"]);
 });
 
 test("without --url, doctor warns once mails with links are sent", async () => {

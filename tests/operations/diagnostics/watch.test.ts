@@ -18,10 +18,10 @@ const GB = 1_000_000_000;
 const day = 86_400;
 
 /** An appliance with an administrator of ours, whose disk, clocks and certificate the test sets. */
-async function machine(settings: Parameters<typeof createPager>[0] = {}) {
-  const made = await createPager(settings);
-  const { appliance, store, time, later } = made;
-  const { page } = await signInMember(made, "owner", { administrator: true });
+async function setUpMachine(settings: Parameters<typeof createPager>[0] = {}) {
+  const pager = await createPager(settings);
+  const { appliance, store, time, later } = pager;
+  const { page } = await signInMember(pager, "owner", { administrator: true });
   const world = {
     monotonic: 0,
     disk: { free: 50 * GB, total: 100 * GB },
@@ -43,7 +43,7 @@ async function machine(settings: Parameters<typeof createPager>[0] = {}) {
     time.now += seconds * 1000;
   }
   return {
-    ...made,
+    ...pager,
     page,
     world,
     bothClocks,
@@ -75,13 +75,13 @@ async function machine(settings: Parameters<typeof createPager>[0] = {}) {
   };
 }
 
-type Machine = Awaited<ReturnType<typeof machine>>;
+type Machine = Awaited<ReturnType<typeof setUpMachine>>;
 
 /** How each problem starts and ends; `name` is its title on the page. */
 const causes: {
   name: keyof typeof problemTitles;
-  begins: (made: Machine) => unknown;
-  ends: (made: Machine) => unknown;
+  begins: (machine: Machine) => unknown;
+  ends: (machine: Machine) => unknown;
 }[] = [
   {
     name: "disk",
@@ -153,11 +153,11 @@ test("every stored problem is tested here, except those of organizations, checks
 });
 
 test("an unreachable person on call and an unacknowledged drill are problems of their organization alone", async () => {
-  const made = await machine();
-  const { inbox, passes, restarts, page, problems, theirs } = made;
+  const world = await setUpMachine();
+  const { inbox, passes, restarts, page, problems, theirs } = world;
   await using hook = await inbox({ default: true });
   // Their organization has no administrator of the appliance.
-  await using ada = await createPersonWithPhone({ ...made, ours: theirs }, "Ada");
+  await using ada = await createPersonWithPhone({ ...world, ours: theirs }, "Ada");
   await using theirHook = await startTarget(replyWith());
   const channel = { type: "webhook", name: "Ops", url: theirHook.at("/"), default: true };
   await theirs.api("POST", "/api/v1/alert-channels", { body: channel });
@@ -194,14 +194,14 @@ test("an unreachable person on call and an unacknowledged drill are problems of 
 
 describe.each(causes)("$name", ({ name, begins, ends }) => {
   test("is reported to the administrators' default channels when it starts and ends, once each", async () => {
-    const made = await machine();
-    const { inbox, passes, restarts, problems } = made;
+    const world = await setUpMachine();
+    const { inbox, passes, restarts, problems } = world;
     await using hook = await inbox({ default: true });
     await using other = await inbox();
     await passes();
     expect([hook.alerts(), await problems()]).toEqual([[], []]);
 
-    await begins(made);
+    await begins(world);
     await passes();
     expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: name } }]);
     expect(await problems()).toEqual([name]);
@@ -210,7 +210,7 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
     await passes();
     expect(hook.alerts()).toHaveLength(1);
 
-    await ends(made);
+    await ends(world);
     await passes();
     await restarts();
     await passes();
@@ -218,35 +218,35 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
       { type: "appliance.recovered", data: { problem: name } },
     ]);
     expect([await problems(), other.asked]).toEqual([[], []]);
-    expect((await made.theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
+    expect((await world.theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
   });
 
   test("is one case of a pager from start to end", async () => {
     const services = createCaseServices();
-    const made = await machine({ exchange: services.exchange });
-    await made.channel({ type: "pagerduty", routingKey: "r".repeat(32), default: true });
-    await made.channel({ type: "opsgenie", apiKey: "key", default: true });
-    await begins(made);
-    await made.passes();
+    const world = await setUpMachine({ exchange: services.exchange });
+    await world.channel({ type: "pagerduty", routingKey: "r".repeat(32), default: true });
+    await world.channel({ type: "opsgenie", apiKey: "key", default: true });
+    await begins(world);
+    await world.passes();
     for (const service of ["pagerduty", "opsgenie"] as const)
-      expect(services.open(service)).toEqual([expect.stringContaining(problemTitles[name].begins)]);
-    await ends(made);
-    await made.passes();
+      expect(services.open(service)).toEqual([expect.stringContaining(problemTitles[name].start)]);
+    await ends(world);
+    await world.passes();
     for (const service of ["pagerduty", "opsgenie"] as const)
       expect(services.open(service)).toEqual([]);
   });
 });
 
 test("a channel that fails when a problem starts and ends gets both once it works again", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true }, replyWith(500));
-  made.world.disk = { free: 0, total: 100 * GB };
-  await made.passes();
-  made.world.disk = { free: 50 * GB, total: 100 * GB };
-  await made.passes();
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true }, replyWith(500));
+  world.world.disk = { free: 0, total: 100 * GB };
+  await world.passes();
+  world.world.disk = { free: 50 * GB, total: 100 * GB };
+  await world.passes();
   hook.setReply(replyWith());
-  made.bothClocks(900);
-  await made.deliverTwiceAfter(60);
+  world.bothClocks(900);
+  await world.deliverTwiceAfter(60);
   expect([...new Set(hook.alerts().map(({ type }) => type))]).toEqual([
     "appliance.troubled",
     "appliance.recovered",
@@ -254,25 +254,25 @@ test("a channel that fails when a problem starts and ends gets both once it work
 });
 
 test("a disk that fluctuates around the threshold does not start and end its problem each time", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true });
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true });
   for (const free of [0.99, 1.01, 0.98, 1.19, 0.99]) {
-    made.world.disk = { free: free * GB, total: 10 * GB };
-    await made.passes(5);
-    await made.restarts();
+    world.world.disk = { free: free * GB, total: 10 * GB };
+    await world.passes(5);
+    await world.restarts();
   }
-  await made.passes();
+  await world.passes();
   expect(hook.alerts()).toHaveLength(1);
 });
 
 test("a certificate is reported 14, 7 and 1 days before it expires, when it expires, and when it is renewed", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true });
-  made.world.certificateExpiresAt = made.time.now + 15 * day * 1000;
-  await made.restarts();
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true });
+  world.world.certificateExpiresAt = world.time.now + 15 * day * 1000;
+  await world.restarts();
   for (let days = 0; days < 17; days++) {
-    await made.restarts(day);
-    await made.passes();
+    await world.restarts(day);
+    await world.passes();
   }
   expect(hook.alerts().map(({ data }) => data.severity)).toEqual([
     "warning",
@@ -280,77 +280,77 @@ test("a certificate is reported 14, 7 and 1 days before it expires, when it expi
     "error",
     "critical",
   ]);
-  expect(await listOpenProblems(made.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
-  made.world.certificateExpiresAt = made.time.now + 90 * day * 1000;
-  await made.passes();
+  expect(await listOpenProblems(world.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
+  world.world.certificateExpiresAt = world.time.now + 90 * day * 1000;
+  await world.passes();
   expect(hook.alerts().slice(4)).toMatchObject([{ type: "appliance.recovered" }]);
 });
 
 test("a slow follower is not stuck", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true });
-  const first = (await findLastSeq(made.store)) - 1;
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true });
+  const first = (await findLastSeq(world.store)) - 1;
   for (let minutes = 0; minutes < 12; minutes++) {
-    await made.api("POST", "/api/v1/incidents", { body: { title: "One more" } });
-    made.world.reached = first + minutes;
-    await made.passes(60);
+    await world.api("POST", "/api/v1/incidents", { body: { title: "One more" } });
+    world.world.reached = first + minutes;
+    await world.passes(60);
   }
   expect(hook.alerts().filter(({ type }) => type === "appliance.troubled")).toEqual([]);
 });
 
 test("on a full disk the log reports the problem at once, and the alert follows once there is space", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true });
-  const frees = made.fillsUp();
-  made.world.disk = { free: 0, total: 100 * GB };
-  await made.looks();
-  const log = made.logged.join("");
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true });
+  const frees = world.fillsUp();
+  world.world.disk = { free: 0, total: 100 * GB };
+  await world.looks();
+  const log = world.logged.join("");
   expect(log).toMatch(
     /error the appliance has a problem problem="disk" reason="The disk .* 0 bytes left/,
   );
   expect(log).toContain("no alert reports them yet");
   frees();
-  await made.passes();
+  await world.passes();
   expect(hook.alerts()).toMatchObject([{ data: { problem: "disk" } }]);
 });
 
 test("checks that can't be judged because the appliance was suspended are no second problem", async () => {
-  const made = await machine();
-  await using hook = await made.inbox({ default: true });
-  const shop = await made.createSite({ interval: 3_600 });
+  const world = await setUpMachine();
+  await using hook = await world.inbox({ default: true });
+  const shop = await world.createSite({ interval: 3_600 });
   shop.setReply(() => {});
   await using _ = shop;
-  const checking = made.api("POST", `/api/v1/monitors/${shop.id}/check`);
+  const checking = world.api("POST", `/api/v1/monitors/${shop.id}/check`);
   await shop.waitUntilAsked(1);
-  made.bothClocks(9);
-  await made.looks();
+  world.bothClocks(9);
+  await world.looks();
   shop.release(replyWith(500));
   expect((await checking).json.data.status).toBe("unknown");
-  await made.passes();
+  await world.passes();
   expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: "loop" } }]);
 });
 
 test("without an administrator only the log reports problems, once each", async () => {
-  const made = await machine();
-  made.database.run("UPDATE people SET administrator = 0");
-  const lines = () =>
-    made.logged.filter((line) => line.startsWith("{") && line.includes("has a problem")).length;
-  const world = made.world;
+  const setUp = await setUpMachine();
+  setUp.database.run("UPDATE people SET administrator = 0");
+  const buildLines = () =>
+    setUp.logged.filter((line) => line.startsWith("{") && line.includes("has a problem")).length;
+  const world = setUp.world;
   for (const times of [1, 2]) {
     world.disk = { free: 0, total: 100 * GB };
-    await made.passes();
-    expect(lines()).toBe(2 * times - 1);
+    await setUp.passes();
+    expect(buildLines()).toBe(2 * times - 1);
     world.disk = { free: 50 * GB, total: 100 * GB };
-    made.bothClocks(9);
-    await made.passes();
-    expect(lines()).toBe(2 * times);
+    setUp.bothClocks(9);
+    await setUp.passes();
+    expect(buildLines()).toBe(2 * times);
   }
-  expect(await listOpenProblems(made.store)).toEqual([]);
+  expect(await listOpenProblems(setUp.store)).toEqual([]);
 });
 
 test("a new administrator is notified of an open problem", async () => {
-  const made = await machine();
-  const { json } = await made.theirs.api("POST", "/api/v1/alert-channels", {
+  const world = await setUpMachine();
+  const { json } = await world.theirs.api("POST", "/api/v1/alert-channels", {
     body: {
       type: "webhook",
       name: "Theirs",
@@ -358,12 +358,12 @@ test("a new administrator is notified of an open problem", async () => {
       default: true,
     },
   });
-  made.world.disk = { free: 0, total: 100 * GB };
-  await made.passes();
-  const deliveries = async () =>
-    (await made.theirs.api("GET", `/api/v1/alert-channels/${json.data.id}/deliveries`)).json.data;
-  expect(await deliveries()).toEqual([]);
-  await createPerson(made, made.theirs.id, "owner", { administrator: true });
-  await made.passes();
-  expect(await deliveries()).toMatchObject([{ type: "appliance.troubled" }]);
+  world.world.disk = { free: 0, total: 100 * GB };
+  await world.passes();
+  const readDeliveries = async () =>
+    (await world.theirs.api("GET", `/api/v1/alert-channels/${json.data.id}/deliveries`)).json.data;
+  expect(await readDeliveries()).toEqual([]);
+  await createPerson(world, world.theirs.id, "owner", { administrator: true });
+  await world.passes();
+  expect(await readDeliveries()).toMatchObject([{ type: "appliance.troubled" }]);
 });

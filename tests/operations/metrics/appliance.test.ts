@@ -13,8 +13,8 @@ async function scraped({ client }: Pick<TestAppliance, "client">) {
 }
 
 test("requests are counted by route pattern, and requests without a route under one name", async () => {
-  const made = await testAppliance();
-  const { ours, theirs, stranger, client } = made;
+  const appliance = await testAppliance();
+  const { ours, theirs, stranger, client } = appliance;
   const { json } = await ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
   for (const api of [ours.api, ours.reader, theirs.api])
     await api("GET", `/api/v1/incidents/${json.data.id}`);
@@ -29,8 +29,8 @@ test("requests are counted by route pattern, and requests without a route under 
   await stranger("GET", "/api/v1/incidents");
   await stranger("PUT", "/healthz");
   await client("wrong".repeat(10))("GET", "/metrics");
-  await scraped(made);
-  const scrape = await scraped(made);
+  await scraped(appliance);
+  const scrape = await scraped(appliance);
   expect(scrape.of("signalbox_http_request_duration_seconds_count")).toEqual({
     "route=/api/v1/incidents,method=POST,status=2xx": 1,
     "route=/api/v1/incidents/:id,method=GET,status=2xx": 2,
@@ -47,15 +47,15 @@ test("requests are counted by route pattern, and requests without a route under 
 });
 
 test("every route is counted under its pattern, with any path", async () => {
-  const made = await testAppliance();
-  const { app, ours } = made;
+  const appliance = await testAppliance();
+  const { app, ours } = appliance;
   // The files below `/assets` have a route each, and are counted together.
   const patterns = new Set(["unknown", "/assets/*"]);
   for (const { method, path } of app.routes) {
     patterns.add(path.replace(/(.)\/$/, "$1"));
     await ours.api(method, path.replace(/:\w+/g, "canary-in-path"));
   }
-  const scrape = await scraped(made);
+  const scrape = await scraped(appliance);
   expect(scrape.text).not.toContain("canary");
   const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
   const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1] ?? "");
@@ -67,10 +67,10 @@ test("every route is counted under its pattern, with any path", async () => {
 });
 
 test("checks, results and deliveries are counted", async () => {
-  const made = await createPager();
-  const { createSite: site, pass, createJob: job, time, later } = made;
-  await using good = await made.inbox({ default: true });
-  await using gone = await made.inbox({ default: true }, replyWith(410));
+  const pager = await createPager();
+  const { createSite: site, pass, createJob: job, time, later } = pager;
+  await using good = await pager.inbox({ default: true });
+  await using gone = await pager.inbox({ default: true }, replyWith(410));
   await using shop = await site({ interval: 20 });
   await using slow = await site({ interval: 20, degradedAfterMs: 1 });
   slow.setReply((response) => void setTimeout(() => replyWith()(response), 5));
@@ -82,9 +82,9 @@ test("checks, results and deliveries are counted", async () => {
   await backup.report({ status: "up" });
   await later();
   time.now += 1_000;
-  const asked = good.asked.length;
-  expect(asked).toBeGreaterThan(0);
-  const scrape = await scraped(made);
+  const requestCount = good.asked.length;
+  expect(requestCount).toBeGreaterThan(0);
+  const scrape = await scraped(pager);
   const failed =
     shop.asked.length - (scrape.of("signalbox_checks_total")["type=http,outcome=up"] ?? 0);
   expect(failed).toBeGreaterThan(0);
@@ -104,11 +104,11 @@ test("checks, results and deliveries are counted", async () => {
     "type=push,status=up": 1,
   });
   expect(scrape.of("signalbox_deliveries_total")).toEqual({
-    "receiver=channel,type=webhook,outcome=delivered": asked,
+    "receiver=channel,type=webhook,outcome=delivered": requestCount,
     "receiver=channel,type=webhook,outcome=failed": gone.asked.length,
   });
   expect(scrape.of("signalbox_delivery_attempt_duration_seconds_count")).toEqual({
-    "receiver=channel,type=webhook,outcome=delivered": asked,
+    "receiver=channel,type=webhook,outcome=delivered": requestCount,
     "receiver=channel,type=webhook,outcome=failed": gone.asked.length,
   });
   expect(scrape.of("signalbox_outbox_deliveries")).toEqual({});
@@ -116,15 +116,15 @@ test("checks, results and deliveries are counted", async () => {
 });
 
 test("waiting work is reported with its age", async () => {
-  const made = await createPager();
-  const { store, time, engine, later } = made;
-  await using ill = await made.inbox({ default: true }, replyWith(500));
-  await using shop = await made.createSite();
+  const pager = await createPager();
+  const { store, time, engine, later } = pager;
+  await using ill = await pager.inbox({ default: true }, replyWith(500));
+  await using shop = await pager.createSite();
   shop.failNow();
   await engine.runOnce();
   await later(60);
   await later();
-  const scrape = await scraped(made);
+  const scrape = await scraped(pager);
   const [{ dueAt } = { dueAt: 0 }] = await store.query<{ dueAt: number }>(
     "select min(due_at) as dueAt from deliveries where due_at is not null",
     [],
@@ -134,23 +134,23 @@ test("waiting work is reported with its age", async () => {
   });
   expect(scrape.of("signalbox_outbox_delay_seconds")).toEqual({});
   time.now = dueAt + 42_000;
-  expect((await scraped(made)).of("signalbox_outbox_delay_seconds")).toEqual({
+  expect((await scraped(pager)).of("signalbox_outbox_delay_seconds")).toEqual({
     "receiver=channel": 42,
   });
   expect(ill.asked.length).toBeGreaterThan(1);
 });
 
 test("all waiting deliveries are counted, for any number of receivers", async () => {
-  const made = await testAppliance();
-  made.database.run(
+  const appliance = await testAppliance();
+  appliance.database.run(
     `insert into deliveries (organization_id, id, receiver_type, receiver_id, status, attempts,
        scheduled_attempts, due_at, created_at)
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 7999)
      select iif(i % 2, ?, ?), i, iif(i % 4 < 3, 'mailbox', 'channel'), i / 2, 'sending', i % 8 = 0, 0, ? - i * 1000, ''
      from n`,
-    [made.ours.id, made.theirs.id, made.time.now],
+    [appliance.ours.id, appliance.theirs.id, appliance.time.now],
   );
-  const scrape = await scraped(made);
+  const scrape = await scraped(appliance);
   expect(scrape.of("signalbox_outbox_deliveries")).toEqual({
     "receiver=mailbox,state=waiting": 5_000,
     "receiver=mailbox,state=retrying": 1_000,
@@ -163,23 +163,23 @@ test("all waiting deliveries are counted, for any number of receivers", async ()
 });
 
 test("running checks are counted until they end", async () => {
-  const made = await createPager();
-  await using stuck = await made.createSite();
+  const pager = await createPager();
+  await using stuck = await pager.createSite();
   stuck.setReply(hang);
-  const hanging = made.engine.runOnce();
+  const hanging = pager.engine.runOnce();
   await stuck.waitUntilAsked(1);
-  expect((await scraped(made)).of("signalbox_checks_running")).toEqual({ "": 1 });
+  expect((await scraped(pager)).of("signalbox_checks_running")).toEqual({ "": 1 });
   stuck.release();
   await hanging;
-  expect((await scraped(made)).of("signalbox_checks_running")).toEqual({});
+  expect((await scraped(pager)).of("signalbox_checks_running")).toEqual({});
 });
 
 test("while the database can't be read, failed collectors are counted and all others report", async () => {
-  const made = await testAppliance();
-  const before = await scraped(made);
+  const appliance = await testAppliance();
+  const before = await scraped(appliance);
   expect(before.of("signalbox_collectors_failed")).toEqual({});
-  made.store.query = () => Promise.reject(new Error("The database is away."));
-  const scrape = await scraped(made);
+  appliance.store.query = () => Promise.reject(new Error("The database is away."));
+  const scrape = await scraped(appliance);
   expect(scrape.of("signalbox_collectors_failed")).toEqual({ "": 3 });
   expect([...before.types.keys()].filter((name) => !scrape.types.has(name))).toEqual([
     "signalbox_organizations",
@@ -194,17 +194,17 @@ test("while the database can't be read, failed collectors are counted and all ot
 });
 
 test("metrics name no organization and contain no text of people", async () => {
-  const made = await createPager();
-  const { ours, theirs, store } = made;
-  await using hook = await made.inbox({ name: "canary-channel", default: true });
-  await using shop = await made.createSite({ name: "canary-monitor" });
+  const pager = await createPager();
+  const { ours, theirs, store } = pager;
+  await using hook = await pager.inbox({ name: "canary-channel", default: true });
+  await using shop = await pager.createSite({ name: "canary-monitor" });
   shop.failNow();
-  await made.engine.runOnce();
-  await made.later();
+  await pager.engine.runOnce();
+  await pager.later();
   expect(hook.asked.length).toBeGreaterThan(0);
   for (const { api } of [ours, theirs])
     await api("POST", "/api/v1/incidents", { body: { title: "canary-incident" } });
-  const scrape = await scraped(made);
+  const scrape = await scraped(pager);
   expect(scrape.of("signalbox_incidents")).toEqual({ "status=investigating,severity=minor": 2 });
   expect(scrape.of("signalbox_organizations")).toEqual({ "": 2 });
   const names = await store.query<{ id: string; name: string; slug: string }>(
@@ -244,12 +244,12 @@ test("an organization's key gets no metrics of the appliance, and the token none
 });
 
 defineTestWith(["promtool"], "Prometheus' own linter accepts it, empty and in use", async () => {
-  const made = await createPager();
-  expect(await lintMetrics((await scraped(made)).text)).toBe("");
-  await using _hook = await made.inbox({ default: true });
-  await using shop = await made.createSite();
+  const pager = await createPager();
+  expect(await lintMetrics((await scraped(pager)).text)).toBe("");
+  await using _hook = await pager.inbox({ default: true });
+  await using shop = await pager.createSite();
   shop.failNow();
-  await made.engine.runOnce();
-  await made.later();
-  expect(await lintMetrics((await scraped(made)).text)).toBe("");
+  await pager.engine.runOnce();
+  await pager.later();
+  expect(await lintMetrics((await scraped(pager)).text)).toBe("");
 });

@@ -15,11 +15,11 @@ import * as statusPages from "../../../src/database/tables/status-pages.ts";
 import { Housekeeping } from "../../../src/operations/retention/service.ts";
 import { testAppliance } from "../../support/appliance.ts";
 
-const kept = { results: 14, hours: 400, audit: 400 };
+const retention = { results: 14, hours: 400, audit: 400 };
 const minute = 60_000;
 
 /** An appliance whose housekeeping the test runs, and rows of any table. */
-async function cleaned() {
+async function clean() {
   const appliance = await testAppliance();
   const { database, store, time, alerts, logged } = appliance;
   const clock = () => time.now;
@@ -28,8 +28,8 @@ async function cleaned() {
     await alerts.save();
     return Number.MAX_SAFE_INTEGER;
   };
-  const job = () =>
-    new Housekeeping({ store, clock, leases: soleNode, log: logger, kept, readUpTo });
+  const buildJob = () =>
+    new Housekeeping({ store, clock, leases: soleNode, log: logger, retention, readUpTo });
   // The rows have no parent records here.
   database.run("PRAGMA foreign_keys = OFF");
   database.run(
@@ -40,7 +40,7 @@ async function cleaned() {
   database.run("DELETE FROM audit_entries");
   for (const name of ["believed", "seen"])
     database.run("INSERT INTO housekeeping (name, value) VALUES (?, ?)", [name, time.now]);
-  let made = 0;
+  let world = 0;
 
   /** Inserts a row with these values and minimal values for all other columns. */
   function put(table: SQLiteTable, values: Record<string, string | number | null>) {
@@ -53,8 +53,8 @@ async function cleaned() {
     const valueOf = ({ name, enumValues, dataType }: SQLiteColumn) =>
       name in values
         ? (values[name] ?? null)
-        : (enumValues?.[0] ?? (dataType === "string" ? `${name} ${made}` : 0));
-    made++;
+        : (enumValues?.[0] ?? (dataType === "string" ? `${name} ${world}` : 0));
+    world++;
     database
       .query(
         `INSERT INTO ${getTableName(table)} (${own.map(({ name }) => name).join(", ")})
@@ -66,7 +66,7 @@ async function cleaned() {
     database
       .query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${getTableName(table)}`)
       .get()?.rows;
-  return { ...appliance, put, count, run: () => job().runOnce(), logged, job };
+  return { ...appliance, put, count, run: () => buildJob().runOnce(), logged, buildJob };
 }
 
 const all = [accounts, alerting, alertSources, log, monitoring, statusPages].flatMap((tables) =>
@@ -124,7 +124,7 @@ describe("tables that grow", () => {
     ({ what, name }) => name in dated && what !== "State changes of monitors",
   ))
     test(`${what}: rows of ${name} are retained for ${days} days`, async () => {
-      const { put, count, run, time } = await cleaned();
+      const { put, count, run, time } = await clean();
       const table = all.find((one) => getTableName(one) === name) as SQLiteTable;
       const [column, valueOf, more = {}] = dated[name] ?? [];
       if (column === undefined || valueOf === undefined) throw new Error(`${name} has no date.`);
@@ -140,8 +140,8 @@ describe("tables that grow", () => {
     });
 
   test("state changes of a monitor are retained as long as its hourly sums", async () => {
-    const { put, run, time, database } = await cleaned();
-    const seen = () =>
+    const { put, run, time, database } = await clean();
+    const readSeen = () =>
       database
         .query<{ type: string }, []>("SELECT type FROM events WHERE subject_id = 'm' ORDER BY seq")
         .all()
@@ -157,11 +157,16 @@ describe("tables that grow", () => {
     for (const [days, type] of ages)
       put(log.events, { at: formatTimestamp(time.now - days * dayMs), type, subject_id: "m" });
     await run();
-    expect(seen()).toEqual(["monitor.up", "monitor.paused", "monitor.resumed", "monitor.updated"]);
+    expect(readSeen()).toEqual([
+      "monitor.up",
+      "monitor.paused",
+      "monitor.resumed",
+      "monitor.updated",
+    ]);
   });
 
   test("neither events that a follower has not read nor the newest event are removed", async () => {
-    const { put, count, run, time, database } = await cleaned();
+    const { put, count, run, time, database } = await clean();
     for (let day = 0; day < 5; day++)
       put(log.events, {
         at: formatTimestamp(time.now - (90 - day) * dayMs),
@@ -185,7 +190,7 @@ describe("tables that grow", () => {
   });
 
   test("revoked keys are removed with the audit log", async () => {
-    const { put, count, run, time } = await cleaned();
+    const { put, count, run, time } = await clean();
     const before = count(accounts.apiKeys) ?? 0;
     put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 401 * dayMs) });
     put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 399 * dayMs) });
@@ -196,7 +201,7 @@ describe("tables that grow", () => {
 
 describe("the daily run", () => {
   test("happens once a day", async () => {
-    const { put, count, run, time } = await cleaned();
+    const { put, count, run, time } = await clean();
     await run();
     put(log.auditEntries, { at: formatTimestamp(time.now - 401 * dayMs) });
     const before = count(log.auditEntries);
@@ -209,16 +214,16 @@ describe("the daily run", () => {
   });
 
   test("is repeated a minute after an interruption", async () => {
-    const { put, count, time, job } = await cleaned();
+    const { put, count, time, buildJob } = await clean();
     for (let day = 0; day < 10; day++)
       put(log.auditEntries, { at: formatTimestamp(time.now - (420 - day) * dayMs) });
-    const first = job();
+    const first = buildJob();
     const running = first.runOnce();
     await first.stop();
     await running;
     expect(count(log.auditEntries)).toBe(10);
     time.now += minute;
-    await job().runOnce();
+    await buildJob().runOnce();
     expect(count(log.auditEntries)).toBe(0);
   });
 });
@@ -226,40 +231,40 @@ describe("the daily run", () => {
 describe("a wrong clock", () => {
   /** A row from today in every table with a retention. */
   async function today() {
-    const made = await cleaned();
-    await made.run();
-    made.put(monitoring.monitorStates, { key: 1, status: "up" });
+    const world = await clean();
+    await world.run();
+    world.put(monitoring.monitorStates, { key: 1, status: "up" });
     for (const [name, [column, valueOf, more]] of Object.entries(dated))
-      made.put(all.find((one) => getTableName(one) === name) as SQLiteTable, {
-        [column]: valueOf(made.time.now - minute),
+      world.put(all.find((one) => getTableName(one) === name) as SQLiteTable, {
+        [column]: valueOf(world.time.now - minute),
         ...more,
       });
-    made.put(accounts.sessions, {
-      last_seen_at: formatTimestamp(made.time.now),
-      created_at: formatTimestamp(made.time.now),
+    world.put(accounts.sessions, {
+      last_seen_at: formatTimestamp(world.time.now),
+      created_at: formatTimestamp(world.time.now),
     });
-    made.put(accounts.invitations, { expires_at: formatTimestamp(made.time.now + dayMs) });
-    const rows = () =>
+    world.put(accounts.invitations, { expires_at: formatTimestamp(world.time.now + dayMs) });
+    const buildRows = () =>
       [...Object.keys(dated), "sessions", "invitations"].map((name) =>
-        made.count(all.find((one) => getTableName(one) === name) as SQLiteTable),
+        world.count(all.find((one) => getTableName(one) === name) as SQLiteTable),
       );
-    return { ...made, rows };
+    return { ...world, buildRows };
   }
 
   test("that is five years ahead for two days removes nothing, and is logged once", async () => {
-    const { rows, run, time, logged } = await today();
-    const before = rows();
+    const { buildRows, run, time, logged } = await today();
+    const before = buildRows();
     const right = time.now;
     time.now += 5 * 365 * dayMs;
     for (let hour = 0; hour < 48; hour++) {
       await run();
       time.now += hourMs;
     }
-    expect(rows()).toEqual(before);
+    expect(buildRows()).toEqual(before);
     expect(logged.filter((line) => line.includes("clock jumped"))).toHaveLength(logFormats.length);
     time.now = right + 2 * dayMs;
     await run();
-    expect(rows().slice(0, 5)).toEqual(before.slice(0, 5));
+    expect(buildRows().slice(0, 5)).toEqual(before.slice(0, 5));
   });
 
   test("is trusted after three days, but not if it keeps jumping", async () => {
@@ -278,23 +283,23 @@ describe("a wrong clock", () => {
   });
 
   test("that is years behind and then right again removes no recent rows", async () => {
-    const { rows, put, run, time } = await today();
+    const { buildRows, put, run, time } = await today();
     const right = time.now;
     time.now = Date.UTC(1970, 0, 1);
     await run();
     put(log.auditEntries, { at: formatTimestamp(time.now) });
     put(log.events, { at: formatTimestamp(time.now), type: "group.created" });
-    const before = rows();
+    const before = buildRows();
     for (time.now = right; time.now < right + 5 * dayMs; time.now += dayMs / 2) {
       await run();
       put(log.auditEntries, { at: formatTimestamp(time.now) });
     }
-    const [, , events, audit] = rows();
+    const [, , events, audit] = buildRows();
     expect([events, audit]).toEqual([before[2], (before[3] ?? 0) + 10]);
   });
 
   test("leaves misdated entries until the entries after them are removed", async () => {
-    const { put, count, run, time } = await cleaned();
+    const { put, count, run, time } = await clean();
     await run();
     const at = (ms: number) => put(log.auditEntries, { at: formatTimestamp(ms) });
     const start = time.now;

@@ -17,8 +17,8 @@ const webhooks = {
   teams: "https://team.webhook.office.com/webhookb2/1@2/IncomingWebhook/secretOfTeams",
 };
 
-const signUpChat = (made: Publisher, webhookUrl: string, path = "/status/ours/subscribe") =>
-  made.get(path, { method: "POST", form: { webhookUrl } });
+const signUpChat = (publisher: Publisher, webhookUrl: string, path = "/status/ours/subscribe") =>
+  publisher.get(path, { method: "POST", form: { webhookUrl } });
 
 /** Sends what is posted to the chat to a local target instead, because the services are not reachable. */
 function redirect({ database, appliance, ours }: Publisher, id: string, webhookUrl: string) {
@@ -54,11 +54,11 @@ test.each([
 
 describe.concurrent("a visitor who enters the webhook of a chat", () => {
   test("subscribes it only once someone follows the link in the channel, and leaves by a link", async () => {
-    await using made = await createPublisher({ chatSubscriptions: true, languages: ["de"] });
+    await using publisher = await createPublisher({ chatSubscriptions: true, languages: ["de"] });
     await using slack = await startTarget(replyWith(200, "ok"));
-    const seen = await signUpChat(made, webhooks.slack, "/status/ours/subscribe?lang=de");
+    const seen = await signUpChat(publisher, webhooks.slack, "/status/ours/subscribe?lang=de");
     expect([seen.status, seen.text.includes("Sehen Sie im Kanal nach")]).toEqual([200, true]);
-    const [pending] = await made.subscribers();
+    const [pending] = await publisher.subscribers();
     expect(pending).toMatchObject({
       type: "slack",
       status: "pending",
@@ -67,68 +67,68 @@ describe.concurrent("a visitor who enters the webhook of a chat", () => {
       secretsSet: ["webhookUrl"],
     });
     expect(JSON.stringify([seen.text, pending])).not.toContain("secretOfSlack");
-    redirect(made, pending.id, slack.at("/services/x"));
-    await made.createIncident({ title: "Before the yes" });
-    await made.send();
+    redirect(publisher, pending.id, slack.at("/services/x"));
+    await publisher.createIncident({ title: "Before the yes" });
+    await publisher.send();
     const [question] = slack.asked.map(({ body }) => body.toString());
     expect(slack.asked).toHaveLength(1);
     expect(question).toContain("Der Webhook dieses Kanals");
     const confirm = findLink({ text: question ?? "" }, "confirm");
-    expect((await followMailLink(made, confirm)).status).toBe(200);
-    expect((await made.subscribers())[0].status).toBe("pending");
-    await followMailLink(made, confirm, "POST");
-    made.time.now += 1;
-    await made.createIncident({ title: "After it" });
-    await made.send();
+    expect((await followMailLink(publisher, confirm)).status).toBe(200);
+    expect((await publisher.subscribers())[0].status).toBe("pending");
+    await followMailLink(publisher, confirm, "POST");
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "After it" });
+    await publisher.send();
     expect(slack.asked).toHaveLength(2);
     const update = slack.asked[1]?.body.toString() ?? "";
     expect(update).toContain("After it");
     const manage = new URL(findLink({ text: update }, "manage"));
     const open = (form?: Record<string, string>) =>
-      made.get(manage.pathname, { host: manage.host, ...(form && { method: "POST", form }) });
+      publisher.get(manage.pathname, { host: manage.host, ...(form && { method: "POST", form }) });
     expect((await open()).text).not.toContain('name="frequency"');
     await open({ do: "unsubscribe" });
-    expect(await made.subscribers()).toEqual([]);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test.each([
     ["on a page that does not allow it", {}],
     ["on a page for signed-in people", { chatSubscriptions: true, visibility: "signed-in" }],
   ])("finds no form %s", async (_where, page) => {
-    await using made = await createPublisher(page);
-    expect((await made.get("/status/ours/subscribe")).text).not.toContain("webhookUrl");
-    expect((await signUpChat(made, webhooks.discord)).status).toBeGreaterThan(400);
-    expect(await made.subscribers()).toEqual([]);
+    await using publisher = await createPublisher(page);
+    expect((await publisher.get("/status/ours/subscribe")).text).not.toContain("webhookUrl");
+    expect((await signUpChat(publisher, webhooks.discord)).status).toBeGreaterThan(400);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test("needs no mail server, gets the same response for a known chat, and is limited", async () => {
-    await using made = await createPublisher({ chatSubscriptions: true });
-    await made.useMail(null);
-    expect((await made.get("/status/ours/subscribe")).text).toContain("webhookUrl");
-    const first = await signUpChat(made, webhooks.teams);
-    const again = await signUpChat(made, webhooks.teams);
+    await using publisher = await createPublisher({ chatSubscriptions: true });
+    await publisher.useMail(null);
+    expect((await publisher.get("/status/ours/subscribe")).text).toContain("webhookUrl");
+    const first = await signUpChat(publisher, webhooks.teams);
+    const again = await signUpChat(publisher, webhooks.teams);
     expect([again.status, again.text]).toEqual([200, first.text]);
-    expect(await made.subscribers()).toHaveLength(1);
+    expect(await publisher.subscribers()).toHaveLength(1);
     for (let number = 0; number < 3; number++)
-      await signUpChat(made, `${webhooks.discord}${number}`);
-    expect((await signUpChat(made, `${webhooks.discord}x`)).status).toBe(429);
+      await signUpChat(publisher, `${webhooks.discord}${number}`);
+    expect((await signUpChat(publisher, `${webhooks.discord}x`)).status).toBe(429);
   });
 
   test("sees that an address is wrong or blocked, without the address", async () => {
-    await using made = await createPublisher(
+    await using publisher = await createPublisher(
       { chatSubscriptions: true },
       {
         denyTarget: ["hooks.slack.com"],
       },
     );
     for (const address of ["https://evil.example/services/secretOfSlack", webhooks.slack]) {
-      const { status, text } = await signUpChat(made, address);
+      const { status, text } = await signUpChat(publisher, address);
       expect([status, text.includes("incoming webhook"), text.includes("secretOf")]).toEqual([
         422,
         true,
         false,
       ]);
     }
-    expect(await made.subscribers()).toEqual([]);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 });

@@ -12,15 +12,15 @@ import { buildSection } from "../../support/visitor.ts";
 
 /** A page with a group and a single monitor, and the ids of both. */
 async function createShop() {
-  const made = await createPublisher();
-  const group = await made.api("POST", "/api/v1/monitor-groups", { body: { name: "Shop" } });
+  const publisher = await createPublisher();
+  const group = await publisher.api("POST", "/api/v1/monitor-groups", { body: { name: "Shop" } });
   const groupId = group.json.data.id as string;
-  const cart = await made.monitor({ name: "Cart", type: "ping", host: "a.lan", groupId });
-  const mail = await made.monitor({ name: "Mail", type: "ping", host: "b.lan" });
-  await made.publish({
+  const cart = await publisher.monitor({ name: "Cart", type: "ping", host: "a.lan", groupId });
+  const mail = await publisher.monitor({ name: "Mail", type: "ping", host: "b.lan" });
+  await publisher.publish({
     sections: [{ groupId, monitors: [] }, buildSection("Office", mail.id)],
   });
-  return { made, groupId, cart: cart.id as string, mail: mail.id as string };
+  return { publisher, groupId, cart: cart.id as string, mail: mail.id as string };
 }
 
 const openForm = async ({ mails, get }: Publisher, form?: Record<string, string>) => {
@@ -31,48 +31,50 @@ const openForm = async ({ mails, get }: Publisher, form?: Record<string, string>
 
 describe.concurrent("a subscriber gets", () => {
   test("incidents from a severity, and all further updates of a reported one", async () => {
-    await using made = await createPublisher();
-    await made.added({ type: "email", email: ann, confirmed: true, minimumSeverity: "major" });
-    made.time.now += 1;
-    await made.createIncident({ title: "Small", severity: "minor" });
-    const { id } = await made.createIncident({ title: "Large", severity: "critical" });
-    await made.send();
-    await made.postUpdate(id, { severity: "minor" });
-    await made.postUpdate(id, { status: "resolved" });
-    await made.send();
-    expect(made.listSubjects().map((subject) => subject?.split(" –")[0])).toEqual([
+    await using publisher = await createPublisher();
+    await publisher.added({ type: "email", email: ann, confirmed: true, minimumSeverity: "major" });
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Small", severity: "minor" });
+    const { id } = await publisher.createIncident({ title: "Large", severity: "critical" });
+    await publisher.send();
+    await publisher.postUpdate(id, { severity: "minor" });
+    await publisher.postUpdate(id, { status: "resolved" });
+    await publisher.send();
+    expect(publisher.listSubjects().map((subject) => subject?.split(" –")[0])).toEqual([
       "Investigating: Large",
       "Resolved: Large",
     ]);
   });
 
   test("only the kinds they chose", async () => {
-    await using made = await createPublisher();
-    await made.added({ type: "email", email: ann, confirmed: true, maintenance: false });
-    await made.added({ type: "email", email: bob, confirmed: true, incidents: false });
-    made.time.now += 1;
-    await made.createIncident();
-    await made.planWindow();
-    await made.send();
-    expect(made.listRecipients().toSorted()).toEqual([ann, bob]);
-    expect(made.mails.find(({ to }) => to.includes(bob))?.text).toContain("Scheduled maintenance");
+    await using publisher = await createPublisher();
+    await publisher.added({ type: "email", email: ann, confirmed: true, maintenance: false });
+    await publisher.added({ type: "email", email: bob, confirmed: true, incidents: false });
+    publisher.time.now += 1;
+    await publisher.createIncident();
+    await publisher.planWindow();
+    await publisher.send();
+    expect(publisher.listRecipients().toSorted()).toEqual([ann, bob]);
+    expect(publisher.mails.find(({ to }) => to.includes(bob))?.text).toContain(
+      "Scheduled maintenance",
+    );
   });
 
   test("updates about their monitors, their groups and the whole page", async () => {
-    const { made, groupId, cart, mail } = await createShop();
-    await using _closing = made;
+    const { publisher, groupId, cart, mail } = await createShop();
+    await using _closing = publisher;
     const components = { monitorIds: [mail], groupIds: [] };
-    await made.added({ type: "email", email: ann, confirmed: true, components });
+    await publisher.added({ type: "email", email: ann, confirmed: true, components });
     const groups = { monitorIds: [], groupIds: [groupId] };
-    await made.added({ type: "email", email: bob, confirmed: true, components: groups });
-    made.time.now += 1;
-    await made.createIncident({ title: "Cart", monitorIds: [cart] });
-    await made.createIncident({ title: "Mail", monitorIds: [mail] });
-    await made.createIncident({ title: "Page" });
-    await made.planWindow({ title: "Cart work", groupIds: [groupId] });
-    await made.send();
+    await publisher.added({ type: "email", email: bob, confirmed: true, components: groups });
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Cart", monitorIds: [cart] });
+    await publisher.createIncident({ title: "Mail", monitorIds: [mail] });
+    await publisher.createIncident({ title: "Page" });
+    await publisher.planWindow({ title: "Cart work", groupIds: [groupId] });
+    await publisher.send();
     const titlesOf = (email: string) =>
-      made.mails
+      publisher.mails
         .filter(({ to }) => to.includes(email))
         .map(({ headers }) => /: (.*) –/.exec(headers["subject"]?.[0] ?? "")?.[1] ?? "")
         .toSorted();
@@ -83,17 +85,17 @@ describe.concurrent("a subscriber gets", () => {
 
 describe.concurrent("the link that changes the choice", () => {
   test("shows it, stores it, and unsubscribes", async () => {
-    const { made, groupId, mail } = await createShop();
-    await using _closing = made;
-    const { id } = await made.mailbox();
-    await made.createIncident();
-    await made.send();
-    const { text, status } = await openForm(made);
+    const { publisher, groupId, mail } = await createShop();
+    await using _closing = publisher;
+    const { id } = await publisher.mailbox();
+    await publisher.createIncident();
+    await publisher.send();
+    const { text, status } = await openForm(publisher);
     expect([status, text.match(/type="checkbox"/g)?.length]).toEqual([200, 5]);
     const section = /name="group" value="([^"]+)"/.exec(text)?.[1] ?? "";
     // The id of an internal group is not public.
     expect(text).not.toContain(groupId);
-    const saved = await openForm(made, {
+    const saved = await openForm(publisher, {
       do: "save",
       maintenance: "1",
       incidents: "1",
@@ -103,90 +105,96 @@ describe.concurrent("the link that changes the choice", () => {
       group: section,
     });
     expect(saved.text).toContain("Saved.");
-    expect(await made.subscriber({ id })).toMatchObject({
+    expect(await publisher.subscriber({ id })).toMatchObject({
       incidents: true,
       minimumSeverity: "critical",
       components: { monitorIds: [mail], groupIds: [groupId] },
     });
-    expect((await openForm(made)).text).toContain(`value="${mail}" checked`);
-    const last = await openForm(made, { do: "unsubscribe" });
+    expect((await openForm(publisher)).text).toContain(`value="${mail}" checked`);
+    const last = await openForm(publisher, { do: "unsubscribe" });
     expect(last.text).toContain("You are unsubscribed");
-    expect(await made.subscribers()).toEqual([]);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test("changes the language of all further messages to one that the page offers", async () => {
-    await using made = await createPublisher({ language: "en", languages: ["de", "fr"] });
-    const { id } = await made.mailbox();
-    await made.createIncident({ title: "First" });
-    await made.send();
-    const { text } = await openForm(made);
+    await using publisher = await createPublisher({ language: "en", languages: ["de", "fr"] });
+    const { id } = await publisher.mailbox();
+    await publisher.createIncident({ title: "First" });
+    await publisher.send();
+    const { text } = await openForm(publisher);
     expect(text).toContain('<option value="en" lang="en" selected>English</option>');
     const save = (language: string) =>
-      openForm(made, { do: "save", incidents: "1", maintenance: "1", components: "all", language });
+      openForm(publisher, {
+        do: "save",
+        incidents: "1",
+        maintenance: "1",
+        components: "all",
+        language,
+      });
     expect((await save("en")).text).toContain("Saved.");
-    expect(await made.subscriber({ id })).toMatchObject({ language: null });
+    expect(await publisher.subscriber({ id })).toMatchObject({ language: null });
     const german = await save("de");
     expect(german.text).toContain("Gespeichert.");
     expect(german.text).toContain('<option value="de" lang="de" selected>Deutsch</option>');
     for (const language of ["ja", "x", ""]) await save(language);
-    expect(await made.subscriber({ id })).toMatchObject({ language: "de" });
-    await made.createIncident({ title: "Second" });
-    await made.send();
-    expect(made.listSubjects()[1]).toStartWith("Wird untersucht: Second");
+    expect(await publisher.subscriber({ id })).toMatchObject({ language: "de" });
+    await publisher.createIncident({ title: "Second" });
+    await publisher.send();
+    expect(publisher.listSubjects()[1]).toStartWith("Wird untersucht: Second");
     // The page stops offering it, and the subscriber keeps it.
-    await made.publish({ languages: [] });
+    await publisher.publish({ languages: [] });
     await save("de");
-    expect(await made.subscriber({ id })).toMatchObject({ language: "de" });
+    expect(await publisher.subscriber({ id })).toMatchObject({ language: "de" });
     expect((await save("en")).text).toContain("Saved.");
-    expect(await made.subscriber({ id })).toMatchObject({ language: "en" });
+    expect(await publisher.subscriber({ id })).toMatchObject({ language: "en" });
   });
 
   test("rejects an empty choice and components that the page does not show", async () => {
-    const { made } = await createShop();
-    await using _closing = made;
-    const hidden = await made.monitor({ name: "Hidden", type: "ping", host: "c.lan" });
-    const before = await made.mailbox();
-    await made.createIncident();
-    await made.send();
+    const { publisher } = await createShop();
+    await using _closing = publisher;
+    const hidden = await publisher.monitor({ name: "Hidden", type: "ping", host: "c.lan" });
+    const before = await publisher.mailbox();
+    await publisher.createIncident();
+    await publisher.send();
     for (const form of [
       { do: "save", components: "all" },
       { do: "save", incidents: "1", components: "some", monitor: hidden.id as string },
     ]) {
-      const { status, text } = await openForm(made, form);
+      const { status, text } = await openForm(publisher, form);
       expect([status, text.includes("Choose at least one")]).toEqual([422, true]);
     }
-    expect(await made.subscriber(before)).toMatchObject({ incidents: true, components: null });
+    expect(await publisher.subscriber(before)).toMatchObject({ incidents: true, components: null });
   });
 
   test("shows nothing of a page that the subscriber can no longer open", async () => {
-    const { made } = await createShop();
-    await using _closing = made;
-    await made.mailbox();
-    await made.createIncident();
-    await made.send();
-    await made.publish({ visibility: "hidden" });
-    const { text } = await openForm(made);
+    const { publisher } = await createShop();
+    await using _closing = publisher;
+    await publisher.mailbox();
+    await publisher.createIncident();
+    await publisher.send();
+    await publisher.publish({ visibility: "hidden" });
+    const { text } = await openForm(publisher);
     expect(text).toContain("Unsubscribe");
     expect(text).not.toContain("Cart");
-    await openForm(made, { do: "save", incidents: "1" });
-    expect(await made.subscribers()).toHaveLength(1);
+    await openForm(publisher, { do: "save", incidents: "1" });
+    expect(await publisher.subscribers()).toHaveLength(1);
   });
 
   test("is in every mail, and on the page that confirms a subscription", async () => {
-    await using made = await createPublisher();
-    await made.signUp(ann);
-    await made.send();
-    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
-    const { text } = await followMailLink(made, link, "POST");
+    await using publisher = await createPublisher();
+    await publisher.signUp(ann);
+    await publisher.send();
+    const link = findLink(publisher.mails[0] ?? { text: "" }, "confirm");
+    const { text } = await followMailLink(publisher, link, "POST");
     expect(text).toMatch(/href="\.\.\/manage\/[\w.-]+"/);
   });
 });
 
 describe.concurrent("the API", () => {
   test("changes a choice, and rejects one of nothing or of unknown components", async () => {
-    await using made = await createPublisher();
-    const { id } = await made.mailbox();
-    const patch = (body: object) => made.api("PATCH", `${made.path}/${id}`, { body });
+    await using publisher = await createPublisher();
+    const { id } = await publisher.mailbox();
+    const patch = (body: object) => publisher.api("PATCH", `${publisher.path}/${id}`, { body });
     expect((await patch({ minimumSeverity: "major" })).json.data).toMatchObject({
       minimumSeverity: "major",
       maintenance: true,
@@ -203,19 +211,19 @@ describe.concurrent("the API", () => {
   });
 
   test("adds a chat, whose webhook URL it never returns", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     await using slack = await startTarget(replyWith(200, "ok"));
     const body = { type: "slack", webhookUrl: slack.at("/services/T0/secret") };
-    const added = await made.added(body);
+    const added = await publisher.added(body);
     expect(added).toMatchObject({
       url: slack.at("").replace(/\/$/, ""),
       secretsSet: ["webhookUrl"],
     });
-    expect(JSON.stringify(await made.subscribers())).not.toContain('secret"');
-    expect((await made.api("POST", made.path, { body })).status).toBe(409);
-    made.time.now += 1;
-    await made.createIncident({ title: "Checkout fails" });
-    await made.send();
+    expect(JSON.stringify(await publisher.subscribers())).not.toContain('secret"');
+    expect((await publisher.api("POST", publisher.path, { body })).status).toBe(409);
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Checkout fails" });
+    await publisher.send();
     expect(slack.asked).toHaveLength(1);
     expect(JSON.stringify(slack.asked)).toContain("Checkout fails");
   });

@@ -9,15 +9,15 @@ import {
   type Publisher,
 } from "../../support/publisher.ts";
 
-const importCsv = (made: Publisher, csv: string, confirmed: unknown = true) =>
-  made.api("POST", `${made.path}-import`, { body: { csv, confirmed } });
+const importCsv = (publisher: Publisher, csv: string, confirmed: unknown = true) =>
+  publisher.api("POST", `${publisher.path}-import`, { body: { csv, confirmed } });
 
 describe.concurrent("an import of subscribers", () => {
   test("adds each address once with its choice, who is notified of later updates only", async () => {
-    await using made = await createPublisher();
-    await made.mailbox(bob);
-    const { id } = await made.monitor({ name: "Shop", type: "ping", host: "a.lan" });
-    await made.createIncident({ title: "Earlier" });
+    await using publisher = await createPublisher();
+    await publisher.mailbox(bob);
+    const { id } = await publisher.monitor({ name: "Shop", type: "ping", host: "a.lan" });
+    await publisher.createIncident({ title: "Earlier" });
     const csv = [
       "email,minimumSeverity,maintenance,monitorIds,language",
       `${ann},major,false,${id},de`,
@@ -25,9 +25,9 @@ describe.concurrent("an import of subscribers", () => {
       `${bob},,,,`,
       "",
     ].join("\r\n");
-    const { status, json } = await importCsv(made, csv);
+    const { status, json } = await importCsv(publisher, csv);
     expect([status, json.data]).toEqual([200, { added: 1, existing: 1, skipped: 0 }]);
-    expect(await made.subscribers("&q=ANN")).toMatchObject([
+    expect(await publisher.subscribers("&q=ANN")).toMatchObject([
       {
         status: "confirmed",
         language: "de",
@@ -36,36 +36,42 @@ describe.concurrent("an import of subscribers", () => {
         components: { monitorIds: [id], groupIds: [] },
       },
     ]);
-    expect((await importCsv(made, csv)).json.data).toEqual({ added: 0, existing: 2, skipped: 0 });
-    made.time.now += 1;
-    await made.createIncident({ title: "Later", severity: "critical" });
-    await made.send();
-    const toAnn = made.mails.filter(({ to }) => to.some((one) => one.toLowerCase() === ann));
+    expect((await importCsv(publisher, csv)).json.data).toEqual({
+      added: 0,
+      existing: 2,
+      skipped: 0,
+    });
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Later", severity: "critical" });
+    await publisher.send();
+    const toAnn = publisher.mails.filter(({ to }) => to.some((one) => one.toLowerCase() === ann));
     expect(toAnn.map(({ headers }) => headers["subject"]?.[0])).toEqual([
       expect.stringContaining("Later"),
     ]);
   });
 
   test("confirms an address that a visitor entered, which would otherwise be deleted after a week", async () => {
-    await using made = await createPublisher();
-    await made.signUp(ann);
-    const { json } = await importCsv(made, `email\n${ann}\n`);
+    await using publisher = await createPublisher();
+    await publisher.signUp(ann);
+    const { json } = await importCsv(publisher, `email\n${ann}\n`);
     expect(json.data).toEqual({ added: 1, existing: 0, skipped: 0 });
-    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
-    expect((await importCsv(made, `email\n${ann}\n`)).json.data).toMatchObject({ existing: 1 });
+    expect(await publisher.subscribers()).toMatchObject([{ status: "confirmed" }]);
+    expect((await importCsv(publisher, `email\n${ann}\n`)).json.data).toMatchObject({
+      existing: 1,
+    });
   });
 
   test("reads addresses that the export protects from spreadsheets", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     const email = "+news@team.example";
     const [row = ""] = formatCsvRow([email]).split("\r");
     expect(row).toBe(`'${email}`);
-    expect((await importCsv(made, `email\n${row}\n`)).status).toBe(200);
-    expect(await made.subscribers()).toMatchObject([{ email }]);
+    expect((await importCsv(publisher, `email\n${row}\n`)).status).toBe(200);
+    expect(await publisher.subscribers()).toMatchObject([{ email }]);
   });
 
   test("names the wrong line, and then adds nothing", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     for (const [csv, message] of [
       [`email\n${ann}\nnobody\n`, "line 3, email"],
       [`email,minimumSeverity\n${ann},huge\n`, "line 2, minimumSeverity"],
@@ -77,92 +83,98 @@ describe.concurrent("an import of subscribers", () => {
       [`email,incidents,maintenance\n${ann},false,false\n`, "line 2"],
       [`email,monitorIds\n${ann},01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35\n`, "components.monitorIds"],
     ] as const) {
-      const { status, json } = await importCsv(made, csv);
+      const { status, json } = await importCsv(publisher, csv);
       expect([csv, status >= 400, JSON.stringify(json)]).toEqual([
         csv,
         true,
         expect.stringContaining(message),
       ]);
     }
-    expect((await importCsv(made, `email\n${ann}\n`, false)).status).toBe(422);
-    expect(await made.subscribers()).toEqual([]);
+    expect((await importCsv(publisher, `email\n${ann}\n`, false)).status).toBe(422);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test("skips webhooks, and addresses that get nothing", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     const csv = `type,address,status\nwebhook,https://a.example,confirmed\nemail,${bob},pending\nemail,${ann},confirmed\n`;
-    const { json } = await importCsv(made, csv);
+    const { json } = await importCsv(publisher, csv);
     expect(json.data).toEqual({ added: 1, existing: 0, skipped: 2 });
   });
 });
 
 describe.concurrent("an address that its mail server rejects", () => {
   test("for good is quarantined, shown, and gets updates again once it is released", async () => {
-    await using made = await createPublisher();
-    const { id } = await made.mailbox();
-    await made.mailbox(bob);
-    made.refusals.set(ann, 550);
-    await made.createIncident({ title: "First" });
-    await made.createIncident({ title: "Second" });
-    await made.send();
-    expect(await made.subscribers("&status=quarantined")).toMatchObject([
+    await using publisher = await createPublisher();
+    const { id } = await publisher.mailbox();
+    await publisher.mailbox(bob);
+    publisher.refusals.set(ann, 550);
+    await publisher.createIncident({ title: "First" });
+    await publisher.createIncident({ title: "Second" });
+    await publisher.send();
+    expect(await publisher.subscribers("&status=quarantined")).toMatchObject([
       { email: ann, status: "quarantined", lastError: expect.any(String) },
     ]);
-    made.refusals.clear();
-    await made.createIncident({ title: "Third" });
-    await made.sendAfter(60);
-    expect(new Set(made.listRecipients())).toEqual(new Set([bob]));
-    const release = () => made.api("POST", `${made.path}/${id}/release`);
+    publisher.refusals.clear();
+    await publisher.createIncident({ title: "Third" });
+    await publisher.sendAfter(60);
+    expect(new Set(publisher.listRecipients())).toEqual(new Set([bob]));
+    const release = () => publisher.api("POST", `${publisher.path}/${id}/release`);
     expect((await release()).json.data).toMatchObject({ status: "confirmed", lastError: null });
     expect((await release()).status).toBe(409);
-    made.time.now += 1;
-    await made.createIncident({ title: "Fourth" });
-    await made.send();
-    const toAnn = made.mails.filter(({ to }) => to.includes(ann));
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Fourth" });
+    await publisher.send();
+    const toAnn = publisher.mails.filter(({ to }) => to.includes(ann));
     expect(toAnn.map(({ headers }) => headers["subject"]?.[0])).toEqual([
       expect.stringContaining("Fourth"),
     ]);
   });
 
   test("is released once it signs up again and confirms, and not by signing up alone", async () => {
-    await using made = await createPublisher({ languages: ["de"] });
-    const { id } = await made.mailbox();
-    made.refusals.set(ann, 550);
-    await made.createIncident({ title: "First" });
-    await made.send();
-    await made.signUp(ann);
+    await using publisher = await createPublisher({ languages: ["de"] });
+    const { id } = await publisher.mailbox();
+    publisher.refusals.set(ann, 550);
+    await publisher.createIncident({ title: "First" });
+    await publisher.send();
+    await publisher.signUp(ann);
     // The question itself is rejected, which changes nothing.
-    await made.send();
-    made.refusals.clear();
-    made.time.now += 8 * 86_400_000;
-    const seen = await made.get("/status/ours/subscribe?lang=de", {
+    await publisher.send();
+    publisher.refusals.clear();
+    publisher.time.now += 8 * 86_400_000;
+    const seen = await publisher.get("/status/ours/subscribe?lang=de", {
       method: "POST",
       form: { email: ann },
     });
     expect(seen.status).toBe(200);
-    await made.createIncident({ title: "Second" });
-    await made.sendAfter(60);
-    expect(made.listSubjects()).toEqual(["Confirm updates from Acme status"]);
-    expect(await made.subscriber({ id })).toMatchObject({ status: "quarantined", language: null });
-    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
+    await publisher.createIncident({ title: "Second" });
+    await publisher.sendAfter(60);
+    expect(publisher.listSubjects()).toEqual(["Confirm updates from Acme status"]);
+    expect(await publisher.subscriber({ id })).toMatchObject({
+      status: "quarantined",
+      language: null,
+    });
+    const link = findLink(publisher.mails[0] ?? { text: "" }, "confirm");
     for (let visit = 0; visit < 2; visit++)
-      expect((await followMailLink(made, link, "POST")).text).toContain("You are subscribed");
-    expect(await made.subscriber({ id })).toMatchObject({ status: "confirmed", lastError: null });
-    made.time.now += 1;
-    await made.createIncident({ title: "Third" });
-    await made.send();
-    expect(made.listSubjects()).toEqual([
+      expect((await followMailLink(publisher, link, "POST")).text).toContain("You are subscribed");
+    expect(await publisher.subscriber({ id })).toMatchObject({
+      status: "confirmed",
+      lastError: null,
+    });
+    publisher.time.now += 1;
+    await publisher.createIncident({ title: "Third" });
+    await publisher.send();
+    expect(publisher.listSubjects()).toEqual([
       "Confirm updates from Acme status",
       expect.stringContaining("Third"),
     ]);
   });
 
   test("for now is not quarantined", async () => {
-    await using made = await createPublisher();
-    await made.mailbox();
-    made.refusals.set(ann, 450);
-    await made.createIncident();
-    await made.send();
-    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
+    await using publisher = await createPublisher();
+    await publisher.mailbox();
+    publisher.refusals.set(ann, 450);
+    await publisher.createIncident();
+    await publisher.send();
+    expect(await publisher.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 });

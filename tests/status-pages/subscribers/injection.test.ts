@@ -26,16 +26,16 @@ describe.concurrent("in a page's title, an incident's and its message", () => {
   for (const [what, text] of Object.entries(hostile))
     test(`${what}: is only text`, async () => {
       await using plain = await createPublisher({ title: "plain" });
-      await using made = await createPublisher({ title: text });
-      await using hook = await made.addHook();
-      for (const one of [plain, made]) {
+      await using publisher = await createPublisher({ title: text });
+      await using hook = await publisher.addHook();
+      for (const one of [plain, publisher]) {
         await one.mailbox();
-        const words = one === made ? text : "plain";
+        const words = one === publisher ? text : "plain";
         await one.createIncident({ title: words, message: words });
         await one.send();
       }
-      const [mail] = made.mails;
-      expect(made.mails.map(({ to }) => to)).toEqual([[ann]]);
+      const [mail] = publisher.mails;
+      expect(publisher.mails.map(({ to }) => to)).toEqual([[ann]]);
       expect(mail?.headers["subject"]).toEqual([`Investigating: ${text} – ${text}`]);
       expect(Object.keys(mail?.headers ?? {})).toEqual(Object.keys(plain.mails[0]?.headers ?? {}));
       expect(mail?.text).toContain(`\n\n${renderText(parseMarkdown(text))}\n`);
@@ -48,10 +48,10 @@ describe.concurrent("in a page's title, an incident's and its message", () => {
     });
 
   test("a line break is rejected by the API", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     for (const title of ["a\r\nBcc: eve@evil.example", "a\nb", "a\rb", "a\0b"]) {
-      const incident = await made.api("POST", "/api/v1/incidents", { body: { title } });
-      const page = await made.api("PATCH", `/api/v1/status-pages/${made.pageId}`, {
+      const incident = await publisher.api("POST", "/api/v1/incidents", { body: { title } });
+      const page = await publisher.api("PATCH", `/api/v1/status-pages/${publisher.pageId}`, {
         body: { title },
       });
       expect([incident.status, page.status]).toEqual([422, 422]);
@@ -63,15 +63,15 @@ test.concurrent(
   "a page's title is text in the confirmation mail and on the pages of its links",
   async () => {
     const title = `"><script>alert(1)</script> =?utf-8?q?x?=`;
-    await using made = await createPublisher({ title });
-    await made.signUp(ann);
-    await made.send();
-    const [mail] = made.mails;
+    await using publisher = await createPublisher({ title });
+    await publisher.signUp(ann);
+    await publisher.send();
+    const [mail] = publisher.mails;
     expect(mail?.headers["subject"]).toEqual([`Confirm updates from ${title}`]);
     expect(mail?.html).not.toContain("<script>");
     const link = findLink(mail ?? { text: "" }, "confirm");
     for (const method of ["GET", "POST"] as const) {
-      const { text, headers } = await followMailLink(made, link, method);
+      const { text, headers } = await followMailLink(publisher, link, method);
       expect(text).not.toContain("<script>");
       expect(text).toContain("&lt;script&gt;");
       expect(headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -99,20 +99,20 @@ test.concurrent(
       });
     });
     const title = "👩".repeat(255);
-    await using made = await createPublisher({ title });
-    await made.useMail(buildSmtpSettings(server.port));
-    await made.mailbox(`${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
-    await made.createIncident({ title: "é".repeat(500), message: "ع".repeat(5_000) });
-    await made.send();
+    await using publisher = await createPublisher({ title });
+    await publisher.useMail(buildSmtpSettings(server.port));
+    await publisher.mailbox(`${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
+    await publisher.createIncident({ title: "é".repeat(500), message: "ع".repeat(5_000) });
+    await publisher.send();
     expect(raw.length).toBeGreaterThan(100);
     expect(raw.filter((line) => line.length > 998)).toEqual([]);
     expect(raw.filter((line) => /[^\t -~]/.test(line))).toEqual([]);
-    expect((await made.subscribers())[0]?.lastError).toBeNull();
+    expect((await publisher.subscribers())[0]?.lastError).toBeNull();
   },
 );
 
 test.concurrent("an address in the form of a header is rejected and changes nothing", async () => {
-  await using made = await createPublisher();
+  await using publisher = await createPublisher();
   const sneaky = [
     `${ann}%0d%0aBcc:eve@evil.example`,
     `${ann}\u2028Bcc:eve@evil.example`,
@@ -120,9 +120,9 @@ test.concurrent("an address in the form of a header is rejected and changes noth
     `<${ann}>`,
   ];
   for (const email of sneaky) {
-    made.time.now += 60_000;
-    expect((await made.signUp(email)).status).toBe(422);
+    publisher.time.now += 60_000;
+    expect((await publisher.signUp(email)).status).toBe(422);
   }
-  await made.send();
-  expect(made.mails).toEqual([]);
+  await publisher.send();
+  expect(publisher.mails).toEqual([]);
 });

@@ -40,20 +40,20 @@ const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as
 const pickSome = <T>(all: readonly T[], most: number) =>
   all.filter(() => chance(most / all.length));
 
-async function createWorld(made: Publisher) {
+async function createWorld(publisher: Publisher) {
   const groupIds: string[] = [];
   const groupOf = new Map<string, string | null>();
   for (const name of ["Shop", "Office", "Lab"]) {
-    const group = await made.api("POST", "/api/v1/monitor-groups", { body: { name } });
+    const group = await publisher.api("POST", "/api/v1/monitor-groups", { body: { name } });
     groupIds.push(group.json.data.id);
   }
   for (let number = 0; number < 12; number++) {
     const groupId = groupIds[number % 4] ?? null;
     const body = { name: `M${number}`, type: "ping", host: `m${number}.lan`, groupId };
-    groupOf.set((await made.monitor(body)).id, groupId);
+    groupOf.set((await publisher.monitor(body)).id, groupId);
   }
   const single = [...groupOf].flatMap(([id, groupId]) => (groupId === null ? [id] : []));
-  await made.publish({
+  await publisher.publish({
     sections: [
       ...groupIds.map((groupId) => ({ groupId, monitors: [] })),
       buildSection("Others", ...single),
@@ -64,13 +64,13 @@ async function createWorld(made: Publisher) {
 
 /** Stores subscribers directly, because 10,000 requests would take long. */
 async function addSubscribers(
-  made: Publisher,
+  publisher: Publisher,
   { groupIds, groupOf }: Awaited<ReturnType<typeof createWorld>>,
 ): Promise<Modeled[]> {
   const all = Array.from({ length: count }, (): Modeled => {
     const incidents = chance(0.8);
     return {
-      id: createId(made.time.now),
+      id: createId(publisher.time.now),
       isQuarantined: chance(0.1),
       incidents,
       maintenance: !incidents || chance(0.6),
@@ -80,7 +80,7 @@ async function addSubscribers(
         : { monitorIds: [pick([...groupOf.keys()])], groupIds: pickSome(groupIds, 0.7) },
     };
   });
-  await made.store.atomic([
+  await publisher.store.atomic([
     {
       text: `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
           incidents, minimum_severity, maintenance, components, confirmed_at, heard_from, by_visitor,
@@ -90,7 +90,7 @@ async function addSubscribers(
           iif(value ->> 'maintenance', 1, 0), value -> 'components', '2026-11-20T10:00:00.000Z',
           (select max(seq) from events), 0, 0, 1, '2026-11-20T10:00:00.000Z', iif(key % 2, 'de', null),
           iif(value ->> 'isQuarantined', '2026-11-20T10:00:00.000Z', null) from json_each(?)`,
-      parameters: [made.ours.id, made.pageId, JSON.stringify(all)],
+      parameters: [publisher.ours.id, publisher.pageId, JSON.stringify(all)],
     },
     {
       text: "update subscribers set components = null where components = 'null'",
@@ -101,8 +101,8 @@ async function addSubscribers(
 }
 
 /** Changes the choice of some subscribers, and releases some quarantined addresses by their confirmation. */
-async function changeSome(made: Publisher, subscribers: readonly Modeled[]) {
-  const { scope } = made.ours;
+async function changeSome(publisher: Publisher, subscribers: readonly Modeled[]) {
+  const { scope } = publisher.ours;
   for (let number = 0; number < 8; number++) {
     const one = pick(subscribers);
     if (one.isQuarantined) await confirmSubscriber(scope, one.id);
@@ -112,7 +112,7 @@ async function changeSome(made: Publisher, subscribers: readonly Modeled[]) {
         maintenance: chance(0.5),
         minimumSeverity: pick(severities),
       };
-      await updateSubscriber(scope, made.pageId, one.id, choice);
+      await updateSubscriber(scope, publisher.pageId, one.id, choice);
       Object.assign(one, choice);
     }
     one.isQuarantined = false;
@@ -120,24 +120,24 @@ async function changeSome(made: Publisher, subscribers: readonly Modeled[]) {
 }
 
 /** Processes the events. The power fails before some of the writes, and the appliance starts again. */
-async function fanOutThroughCrashes(made: Publisher): Promise<number> {
+async function fanOutThroughCrashes(publisher: Publisher): Promise<number> {
   let crashes = 0;
   for (;;) {
     let left = chance(0.6) ? Math.floor(random() * 6) : Infinity;
-    const atomic = made.store.atomic.bind(made.store);
-    made.store.atomic = (statements) => {
+    const atomic = publisher.store.atomic.bind(publisher.store);
+    publisher.store.atomic = (statements) => {
       if (left-- > 0) return atomic(statements);
       return Promise.reject(new Error("The power failed."));
     };
     try {
-      await new SubscriberFanOut({ ...made.appliance, rowsAtOnce: 700 }).runOnce();
-      made.store.atomic = atomic;
+      await new SubscriberFanOut({ ...publisher.appliance, rowsAtOnce: 700 }).runOnce();
+      publisher.store.atomic = atomic;
       return crashes;
     } catch (error) {
-      made.store.atomic = atomic;
+      publisher.store.atomic = atomic;
       expect(String(error)).toContain("The power failed.");
       crashes++;
-      await made.restart();
+      await publisher.restart();
     }
   }
 }
@@ -146,9 +146,9 @@ async function fanOutThroughCrashes(made: Publisher): Promise<number> {
 type Affair = { id: string; worst: number; isWhole: boolean; affected: Set<string> };
 
 test(`10,000 subscribers get exactly what they chose, once, through crashes (seed ${seed})`, async () => {
-  await using made = await createPublisher();
-  const world = await createWorld(made);
-  const all = await addSubscribers(made, world);
+  await using publisher = await createPublisher();
+  const world = await createWorld(publisher);
+  const all = await addSubscribers(publisher, world);
   const { groupOf } = world;
   const expected = new Map<string, string[]>();
   const chooses = ({ components }: Modeled, { isWhole, affected }: Omit<Affair, "id" | "worst">) =>
@@ -162,8 +162,8 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
   const open: Affair[] = [];
   let crashes = 0;
   for (let step = 0; step < 20; step++) {
-    made.time.now += 60_000;
-    await changeSome(made, all);
+    publisher.time.now += 60_000;
+    await changeSome(publisher, all);
     const subscribers = all.filter(({ isQuarantined }) => !isQuarantined);
     const message = `Step ${step}`;
     const affair = open.length > 2 || (open.length > 0 && chance(0.5)) ? pick(open) : null;
@@ -172,14 +172,14 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
     const isWhole = monitorIds.length === 0;
     if (planned.length > 0 && chance(0.2)) {
       const [{ id, heard, scope }] = planned.splice(0, 1) as [(typeof planned)[number]];
-      await made.api("DELETE", `/api/v1/maintenance-windows/${id}`);
+      await publisher.api("DELETE", `/api/v1/maintenance-windows/${id}`);
       const hearing = subscribers.filter(
         (one) => one.maintenance && heard.has(one.id) && chooses(one, scope),
       );
       expected.set(`cancelled ${id}`, idsOf(hearing));
     } else if (chance(0.35)) {
       const startsAt = "2026-11-22T02:00:00Z";
-      const { id } = await made.planWindow({ title: message, monitorIds, startsAt });
+      const { id } = await publisher.planWindow({ title: message, monitorIds, startsAt });
       const scope = { isWhole, affected: new Set(monitorIds) };
       const hearing = idsOf(subscribers.filter((one) => one.maintenance && chooses(one, scope)));
       expected.set(message, hearing);
@@ -187,11 +187,13 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
     } else {
       const known = affair ?? { id: "", worst: 0, isWhole: false, affected: new Set<string>() };
       if (affair === null) {
-        known.id = (await made.createIncident({ title: "x", message, severity, monitorIds })).id;
+        known.id = (
+          await publisher.createIncident({ title: "x", message, severity, monitorIds })
+        ).id;
         open.push(known);
       } else {
-        await made.postUpdate(known.id, { severity, monitorIds });
-        await made.postUpdate(known.id, { message });
+        await publisher.postUpdate(known.id, { severity, monitorIds });
+        await publisher.postUpdate(known.id, { message });
       }
       known.worst = Math.max(known.worst, severities.indexOf(severity));
       known.isWhole ||= isWhole;
@@ -204,9 +206,9 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
       );
       expected.set(message, idsOf(hearing));
     }
-    crashes += await fanOutThroughCrashes(made);
+    crashes += await fanOutThroughCrashes(publisher);
   }
-  const rows = made.database
+  const rows = publisher.database
     .query(
       `select iif(n.type = 'maintenance.cancelled', 'cancelled ' || (n.data ->> 'id'),
           coalesce(n.data ->> 'message', n.data ->> 'title')) as step, d.receiver_id as id

@@ -39,73 +39,77 @@ describe.concurrent("a subscriber that is rejected", () => {
   for (const [what, body, field] of wrong)
     test(`is rejected with its field: ${what}`, async () => {
       // Denies loopback addresses, so that our own listener is rejected as a target.
-      await using made = await createPublisher({}, { allowTarget: [] });
-      const before = dumpTables(made);
-      const { status, json } = await made.api("POST", made.path, { body });
+      await using publisher = await createPublisher({}, { allowTarget: [] });
+      const before = dumpTables(publisher);
+      const { status, json } = await publisher.api("POST", publisher.path, { body });
       expect(json.error.details).toMatchObject([{ path: field }]);
       expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
-      expect(dumpTables(made)).toBe(before);
+      expect(dumpTables(publisher)).toBe(before);
     });
 
   test("is a body that is not an object", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     for (const body of [[], "x", 1, null])
-      expect((await made.api("POST", made.path, { body })).status).toBe(422);
-    expect((await made.api("POST", made.path, { raw: "{" })).status).toBe(400);
-    expect((await made.api("POST", made.path)).status).toBe(415);
-    expect(await made.subscribers()).toEqual([]);
+      expect((await publisher.api("POST", publisher.path, { body })).status).toBe(422);
+    expect((await publisher.api("POST", publisher.path, { raw: "{" })).status).toBe(400);
+    expect((await publisher.api("POST", publisher.path)).status).toBe(415);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test("is an address twice on one page, pending or not, in any case", async () => {
-    await using made = await createPublisher();
-    await made.added({ type: "email", email: ann });
-    await made.mailbox(bob);
-    await made.added(webhook);
-    const before = dumpTables(made);
+    await using publisher = await createPublisher();
+    await publisher.added({ type: "email", email: ann });
+    await publisher.mailbox(bob);
+    await publisher.added(webhook);
+    const before = dumpTables(publisher);
     for (const [field, body] of [
       ["email", { type: "email", email: ann }],
       ["email", { type: "email", email: ann.toUpperCase(), confirmed: true }],
       ["email", { type: "email", email: bob }],
       ["url", { ...webhook, secret: signingCanary }],
     ] as const) {
-      const { status, json } = await made.api("POST", made.path, { body });
+      const { status, json } = await publisher.api("POST", publisher.path, { body });
       expect([status, json.error.code, json.error.details[0].path]).toEqual([
         409,
         "CONFLICT",
         field,
       ]);
     }
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(publisher)).toBe(before);
   });
 
   test("is one address twice at once", async () => {
-    await using made = await createPublisher();
-    const add = () => made.api("POST", made.path, { body: webhook });
-    const answers = await Promise.all([add(), add(), add()]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
-    expect(await made.subscribers()).toHaveLength(1);
+    await using publisher = await createPublisher();
+    const add = () => publisher.api("POST", publisher.path, { body: webhook });
+    const responses = await Promise.all([add(), add(), add()]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201, 409, 409,
+    ]);
+    expect(await publisher.subscribers()).toHaveLength(1);
   });
 
   test("is an unconfirmed mailbox while there is no mail server", async () => {
-    await using made = await createPublisher();
-    await made.useMail(null);
-    const before = dumpTables(made);
-    const { status, json } = await made.api("POST", made.path, { body: mail });
+    await using publisher = await createPublisher();
+    await publisher.useMail(null);
+    const before = dumpTables(publisher);
+    const { status, json } = await publisher.api("POST", publisher.path, { body: mail });
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dumpTables(made)).toBe(before);
-    await made.mailbox();
-    await made.added(webhook);
-    expect(await made.subscribers()).toHaveLength(2);
+    expect(dumpTables(publisher)).toBe(before);
+    await publisher.mailbox();
+    await publisher.added(webhook);
+    expect(await publisher.subscribers()).toHaveLength(2);
   });
 
   test("is anything on an unknown page, or with a read key", async () => {
-    await using made = await createPublisher();
-    const before = dumpTables(made);
+    await using publisher = await createPublisher();
+    const before = dumpTables(publisher);
     const at = (id: string) => `/api/v1/status-pages/${id}/subscribers`;
     for (const id of [unknownId, "nonsense"])
-      expect((await made.api("POST", at(id), { body: webhook })).status).toBe(404);
-    expect((await made.ours.reader("POST", made.path, { body: webhook })).status).toBe(403);
-    expect((await made.stranger("POST", made.path, { body: webhook })).status).toBe(401);
-    expect(dumpTables(made)).toBe(before);
+      expect((await publisher.api("POST", at(id), { body: webhook })).status).toBe(404);
+    expect((await publisher.ours.reader("POST", publisher.path, { body: webhook })).status).toBe(
+      403,
+    );
+    expect((await publisher.stranger("POST", publisher.path, { body: webhook })).status).toBe(401);
+    expect(dumpTables(publisher)).toBe(before);
   });
 });

@@ -15,34 +15,34 @@ const day = 86_400;
 
 describe.concurrent("a sign-up reveals nothing about the address", () => {
   test("unknown, pending, limited or subscribed: the response is the same", async () => {
-    await using made = await createPublisher();
-    const { signUp, time } = made;
+    await using publisher = await createPublisher();
+    const { signUp, time } = publisher;
     const first = await signUp(ann);
     const again = await signUp(ann);
     time.now += 61_000;
-    await made.mailbox(bob);
+    await publisher.mailbox(bob);
     for (const seen of [again, await signUp(bob), await signUp("cid@team.example")]) {
       expect(seen.status).toBe(200);
       expect([...seen.headers]).toEqual([...first.headers]);
       const spelt = /(bob|cid)@/.exec(seen.text)?.[0] ?? "ann@";
       expect(seen.text.replaceAll(spelt, "ann@")).toBe(first.text);
     }
-    await made.send();
-    expect(made.listRecipients().sort()).toEqual([ann, "cid@team.example"]);
+    await publisher.send();
+    expect(publisher.listRecipients().sort()).toEqual([ann, "cid@team.example"]);
   });
 
   test("a sixth sign-up within a minute is rejected, and its mailbox gets no mail", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     for (const number of [1, 2, 3, 4, 5])
-      expect((await made.signUp(`n${number}@team.example`)).status).toBe(200);
-    const { status, text } = await made.signUp(ann);
+      expect((await publisher.signUp(`n${number}@team.example`)).status).toBe(200);
+    const { status, text } = await publisher.signUp(ann);
     expect(status).toBe(429);
     expect(text).toContain("Try again in a minute");
     expect(text).not.toContain("Check your inbox");
-    expect(await made.subscribers()).toHaveLength(5);
-    made.time.now += 60_000;
-    expect((await made.signUp(ann)).status).toBe(200);
-    expect(await made.subscribers()).toHaveLength(6);
+    expect(await publisher.subscribers()).toHaveLength(5);
+    publisher.time.now += 60_000;
+    expect((await publisher.signUp(ann)).status).toBe(200);
+    expect(await publisher.subscribers()).toHaveLength(6);
   });
 });
 
@@ -62,7 +62,7 @@ function waiting(
 }
 
 /** A page, and the address of the next sign-up. */
-async function strangers() {
+async function setUpStrangers() {
   const from = { address: "192.168.1.7" };
   return { ...(await createPublisher({}, { addressOf: () => from.address })), from };
 }
@@ -72,100 +72,103 @@ const countOf = ({ database }: Publisher, condition: string) =>
 
 describe.concurrent("no stranger can block a page's sign-ups", () => {
   test("the oldest unconfirmed mailboxes make room; confirmed ones stay", async () => {
-    await using made = await createPublisher();
-    await made.mailbox(bob);
-    made.database.run("update subscribers set asked_at = 0");
-    waiting(made, 1_000);
+    await using publisher = await createPublisher();
+    await publisher.mailbox(bob);
+    publisher.database.run("update subscribers set asked_at = 0");
+    waiting(publisher, 1_000);
     const owners = { ago: day, byVisitor: 0, prefix: "owner" };
-    waiting(made, 5, owners);
-    expect((await made.signUp(ann)).status).toBe(200);
-    await made.send();
-    expect(made.listRecipients()).toEqual([ann]);
-    expect(countOf(made, "confirmed_at is null and by_visitor")).toBe(1_000);
-    expect(countOf(made, "address like 'owner%'")).toBe(5);
-    expect(countOf(made, "address = 'n0@team.example'")).toBe(0);
-    expect(countOf(made, "address = 'n1@team.example'")).toBe(1);
-    expect(await made.subscribers("&status=confirmed")).toMatchObject([{ email: bob }]);
+    waiting(publisher, 5, owners);
+    expect((await publisher.signUp(ann)).status).toBe(200);
+    await publisher.send();
+    expect(publisher.listRecipients()).toEqual([ann]);
+    expect(countOf(publisher, "confirmed_at is null and by_visitor")).toBe(1_000);
+    expect(countOf(publisher, "address like 'owner%'")).toBe(5);
+    expect(countOf(publisher, "address = 'n0@team.example'")).toBe(0);
+    expect(countOf(publisher, "address = 'n1@team.example'")).toBe(1);
+    expect(await publisher.subscribers("&status=confirmed")).toMatchObject([{ email: bob }]);
   });
 
   test("unconfirmed mailboxes do not count towards the organization's limit of subscribers", async () => {
-    await using made = await createPublisher({}, { limits: { ...defaultLimits, subscribers: 2 } });
-    waiting(made, 3);
-    await made.mailbox(bob);
-    await made.signUp(ann);
-    await made.send();
-    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
-    await made.mailbox("cid@team.example");
-    const full = await followMailLink(made, link, "POST");
+    await using publisher = await createPublisher(
+      {},
+      { limits: { ...defaultLimits, subscribers: 2 } },
+    );
+    waiting(publisher, 3);
+    await publisher.mailbox(bob);
+    await publisher.signUp(ann);
+    await publisher.send();
+    const link = findLink(publisher.mails[0] ?? { text: "" }, "confirm");
+    await publisher.mailbox("cid@team.example");
+    const full = await followMailLink(publisher, link, "POST");
     expect([full.status, full.text.includes("accepts no more subscribers")]).toEqual([409, true]);
-    const [cid] = await made.subscribers("&q=cid");
-    expect((await made.api("DELETE", `${made.path}/${cid.id}`)).status).toBe(200);
-    expect((await followMailLink(made, link, "POST")).text).toContain("You are subscribed");
+    const [cid] = await publisher.subscribers("&q=cid");
+    expect((await publisher.api("DELETE", `${publisher.path}/${cid.id}`)).status).toBe(200);
+    expect((await followMailLink(publisher, link, "POST")).text).toContain("You are subscribed");
   });
 
   test("many unconfirmed mailboxes are stored for a day, a few for a week", async () => {
-    await using made = await createPublisher();
-    const other = await made.createPage();
-    waiting(made, 250, { ago: day + 60 });
-    await sweepSubscribers(createSweeping(made.store, made.time.now));
-    expect(countOf(made, "true")).toBe(250);
-    made.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [
+    await using publisher = await createPublisher();
+    const other = await publisher.createPage();
+    waiting(publisher, 250, { ago: day + 60 });
+    await sweepSubscribers(createSweeping(publisher.store, publisher.time.now));
+    expect(countOf(publisher, "true")).toBe(250);
+    publisher.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [
       other.id,
     ]);
-    await made.signUp(ann);
-    await made.signUp(bob);
-    await made.mailbox("cid@team.example");
-    await sweepSubscribers(createSweeping(made.store, made.time.now));
-    const emails = (await made.subscribers()).map(({ email }) => email as string);
+    await publisher.signUp(ann);
+    await publisher.signUp(bob);
+    await publisher.mailbox("cid@team.example");
+    await sweepSubscribers(createSweeping(publisher.store, publisher.time.now));
+    const emails = (await publisher.subscribers()).map(({ email }) => email as string);
     expect(emails.sort()).toEqual([ann, bob, "cid@team.example"]);
-    expect(countOf(made, "id = 'n0@team.example'")).toBe(1);
-    await sweepSubscribers(createSweeping(made.store, made.time.now + 8 * day * 1000));
-    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
+    expect(countOf(publisher, "id = 'n0@team.example'")).toBe(1);
+    await sweepSubscribers(createSweeping(publisher.store, publisher.time.now + 8 * day * 1000));
+    expect(await publisher.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 
   test("one network has twenty sign-ups an hour for all mailboxes, and other networks have their own", async () => {
-    await using made = await strangers();
-    await made.mailbox();
+    await using world = await setUpStrangers();
+    await world.mailbox();
     const statuses = [];
     for (let minute = 0; minute < 5; minute++) {
       for (const number of [1, 2, 3, 4, 5]) {
         const email = number === 1 ? ann : `n${minute}-${number}@team.example`;
-        statuses.push((await made.signUp(email)).status);
+        statuses.push((await world.signUp(email)).status);
       }
-      made.time.now += 60_000;
+      world.time.now += 60_000;
     }
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(429)]);
-    const { headers, text } = await made.signUp(ann);
+    const { headers, text } = await world.signUp(ann);
     expect(Number(headers.get("retry-after"))).toBe(55 * 60);
     expect(text).toContain("Too many sign-ups from here. Try again in an hour.");
-    made.from.address = "192.168.1.8";
-    expect((await made.signUp(bob)).status).toBe(200);
-    made.from.address = "192.168.1.7";
-    made.time.now += 55 * 60_000;
-    expect((await made.signUp("dan@team.example")).status).toBe(200);
+    world.from.address = "192.168.1.8";
+    expect((await world.signUp(bob)).status).toBe(200);
+    world.from.address = "192.168.1.7";
+    world.time.now += 55 * 60_000;
+    expect((await world.signUp("dan@team.example")).status).toBe(200);
   });
 
   test("two hundred networks cause few mails, and the next network can still sign up", async () => {
-    await using made = await strangers();
+    await using world = await setUpStrangers();
     let taken = 0;
     for (let round = 0; round < 3; round++)
       for (let network = 0; network < 200; network++) {
-        made.from.address = `10.0.${network}.1`;
-        const { status } = await made.signUp(`n${round}-${network}@team.example`);
+        world.from.address = `10.0.${network}.1`;
+        const { status } = await world.signUp(`n${round}-${network}@team.example`);
         if (status === 200) taken++;
       }
     expect(taken).toBeLessThanOrEqual(260);
-    expect(countOf(made, "true")).toBe(taken);
-    made.from.address = "10.1.0.1";
-    expect((await made.signUp(ann)).status).toBe(200);
+    expect(countOf(world, "true")).toBe(taken);
+    world.from.address = "10.1.0.1";
+    expect((await world.signUp(ann)).status).toBe(200);
     // An IPv6 site with any number of networks counts as one.
     const site = [];
     for (let network = 0; network < 20; network++) {
-      made.from.address = `2001:db8:7:${network.toString(16)}::1`;
-      site.push((await made.signUp(`six${network}@team.example`)).status);
+      world.from.address = `2001:db8:7:${network.toString(16)}::1`;
+      site.push((await world.signUp(`six${network}@team.example`)).status);
     }
     expect(site.filter((status) => status === 200)).toHaveLength(1);
-    const { headers, text } = await made.signUp(bob);
+    const { headers, text } = await world.signUp(bob);
     expect(text).toContain("Too many people are signing up at the moment. Try again in an hour.");
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
@@ -175,44 +178,44 @@ describe.concurrent("no stranger can flood a mailbox", () => {
   const spellings = [ann, "Ann@team.example", "ann+1@team.example", "ann+b+c@team.example"];
 
   test("through many pages and spellings: five mails a day, and the same response", async () => {
-    await using made = await strangers();
+    await using world = await setUpStrangers();
     const slugs = ["ours"];
     for (const slug of ["one", "two"])
-      slugs.push((await made.createPage({ slug, title: slug })).slug);
-    await made.restart();
+      slugs.push((await world.createPage({ slug, title: slug })).slug);
+    await world.restart();
     let network = 0;
-    const answers = new Set<string>();
-    const ask = async () => {
+    const responses = new Set<string>();
+    const request = async () => {
       for (const slug of slugs)
         for (const email of spellings) {
-          made.from.address = `10.0.${network++}.1`;
+          world.from.address = `10.0.${network++}.1`;
           const form = { email };
-          const seen = await made.get(`/status/${slug}/subscribe`, { method: "POST", form });
-          if (slug === "ours") answers.add(`${seen.status} ${seen.text.replaceAll(email, "")}`);
+          const seen = await world.get(`/status/${slug}/subscribe`, { method: "POST", form });
+          if (slug === "ours") responses.add(`${seen.status} ${seen.text.replaceAll(email, "")}`);
           else expect(seen.status).toBe(200);
         }
     };
-    await ask();
-    made.time.now += 11 * 60_000;
-    await ask();
-    await made.send();
-    expect(made.mails).toHaveLength(5);
-    expect(answers.size).toBe(1);
-    made.time.now += day * 1000;
-    await ask();
-    await made.send();
-    expect(made.mails).toHaveLength(10);
+    await request();
+    world.time.now += 11 * 60_000;
+    await request();
+    await world.send();
+    expect(world.mails).toHaveLength(5);
+    expect(responses.size).toBe(1);
+    world.time.now += day * 1000;
+    await request();
+    await world.send();
+    expect(world.mails).toHaveLength(10);
   });
 
   test("by deleting it in between", async () => {
-    await using made = await strangers();
+    await using world = await setUpStrangers();
     for (let round = 0; round < 10; round++) {
-      made.from.address = `10.0.${round}.1`;
-      await made.signUp(ann);
-      await made.send();
-      made.database.run("delete from subscribers");
+      world.from.address = `10.0.${round}.1`;
+      await world.signUp(ann);
+      await world.send();
+      world.database.run("delete from subscribers");
     }
-    expect(made.mails).toHaveLength(5);
+    expect(world.mails).toHaveLength(5);
   });
 });
 
@@ -232,33 +235,33 @@ describe.concurrent("an invalid e-mail address", () => {
     "emoji and bidi controls": "ann\u202e😀@team.example",
   }))
     test(`is rejected: ${what}`, async () => {
-      await using made = await createPublisher();
-      const { status, text } = await made.signUp(email);
+      await using publisher = await createPublisher();
+      const { status, text } = await publisher.signUp(email);
       expect([status, text.includes("must be an e-mail address")]).toEqual([422, true]);
-      expect(await made.subscribers()).toEqual([]);
-      await made.send();
-      expect(made.mails).toEqual([]);
+      expect(await publisher.subscribers()).toEqual([]);
+      await publisher.send();
+      expect(publisher.mails).toEqual([]);
     });
 
   test("is returned in the form as text", async () => {
-    await using made = await createPublisher();
-    const { text } = await made.signUp(`"><script>alert(1)</script>`);
+    await using publisher = await createPublisher();
+    const { text } = await publisher.signUp(`"><script>alert(1)</script>`);
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&lt;script&gt;alert(1)");
   });
 
   test("is a form that is too long or lacks the field", async () => {
-    await using made = await createPublisher();
+    await using publisher = await createPublisher();
     const send = async (form: Record<string, string>) =>
-      (await made.get("/status/ours/subscribe", { method: "POST", form })).status;
+      (await publisher.get("/status/ours/subscribe", { method: "POST", form })).status;
     expect(await send({ email: ann, more: "x".repeat(5_000) })).toBe(422);
     expect(await send({ mail: ann })).toBe(422);
-    expect(await made.subscribers()).toEqual([]);
+    expect(await publisher.subscribers()).toEqual([]);
   });
 
   test("does not include an address with spaces around it: they are dropped", async () => {
-    await using made = await createPublisher();
-    expect((await made.signUp(`  ${ann}\n`)).status).toBe(200);
-    expect(await made.subscribers()).toMatchObject([{ email: ann }]);
+    await using publisher = await createPublisher();
+    expect((await publisher.signUp(`  ${ann}\n`)).status).toBe(200);
+    expect(await publisher.subscribers()).toMatchObject([{ email: ann }]);
   });
 });

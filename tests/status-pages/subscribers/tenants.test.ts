@@ -11,33 +11,33 @@ describe.concurrent("of another organization or page", () => {
   /**
    * The same mailbox and webhook on a page of theirs, on our default page, and on another of ours.
    */
-  async function three() {
-    const made = await createPublisher();
-    const { api, theirs } = made;
+  async function setUpThree() {
+    const publisher = await createPublisher();
+    const { api, theirs } = publisher;
     const [their] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
     const theirPath = `/api/v1/status-pages/${their.id}/subscribers`;
     const added = await theirs.api("POST", theirPath, {
       body: { type: "email", email: ann, confirmed: true },
     });
     expect(added.status).toBe(201);
-    const other = await made.createPage();
+    const other = await publisher.createPage();
     const otherPath = `/api/v1/status-pages/${other.id}/subscribers`;
     return {
-      ...made,
+      ...publisher,
       theirPath,
       theirOne: added.json.data as { id: string },
       otherPath,
-      ourOne: await made.mailbox(),
-      otherOne: await made.mailbox(ann, otherPath),
+      ourOne: await publisher.mailbox(),
+      otherOne: await publisher.mailbox(ann, otherPath),
       asUs: api,
     };
   }
 
   test("every route responds as if there were none, and changes nothing", async () => {
-    await using made = await three();
-    const { asUs, path, theirPath, otherPath, theirOne, otherOne } = made;
+    await using world = await setUpThree();
+    const { asUs, path, theirPath, otherPath, theirOne, otherOne } = world;
     const unknownPage = `/api/v1/status-pages/${unknownId}/subscribers`;
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     const pairs: [method: string, theirs: string, unknown: string][] = [
       ["GET", theirPath, unknownPage],
       ["GET", `${theirPath}-export`, `${unknownPage}-export`],
@@ -61,12 +61,12 @@ describe.concurrent("of another organization or page", () => {
       ]);
       expect(expected[0]).toBe(404);
     }
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
   });
 
   test("no subscriber is listed or notified", async () => {
-    await using made = await three();
-    const { asUs, theirs, path, theirPath, otherPath } = made;
+    await using world = await setUpThree();
+    const { asUs, theirs, path, theirPath, otherPath } = world;
     for (const [api, at] of [
       [asUs, path],
       [asUs, otherPath],
@@ -75,17 +75,17 @@ describe.concurrent("of another organization or page", () => {
       expect((await api("GET", at)).json.meta.total).toBe(1);
       expect((await api("GET", `${at}-export`)).json.data).toHaveLength(1);
     }
-    const hidden = await made.monitor();
-    await made.createIncident({ title: "Of our default page", monitorId: hidden.id });
+    const hidden = await world.monitor();
+    await world.createIncident({ title: "Of our default page", monitorId: hidden.id });
     await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
-    await made.send();
-    expect(made.listSubjects()).toEqual(["Investigating: Of our default page – Acme status"]);
+    await world.send();
+    expect(world.listSubjects()).toEqual(["Investigating: Of our default page – Acme status"]);
   });
 
   test("leaving one page does not affect the others", async () => {
-    await using made = await three();
-    await made.api("DELETE", `${made.path}/${made.ourOne.id}`);
-    expect((await made.asUs("GET", made.otherPath)).json.meta.total).toBe(1);
-    expect((await made.theirs.api("GET", made.theirPath)).json.meta.total).toBe(1);
+    await using world = await setUpThree();
+    await world.api("DELETE", `${world.path}/${world.ourOne.id}`);
+    expect((await world.asUs("GET", world.otherPath)).json.meta.total).toBe(1);
+    expect((await world.theirs.api("GET", world.theirPath)).json.meta.total).toBe(1);
   });
 });

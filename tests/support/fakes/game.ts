@@ -19,11 +19,11 @@ const goldSource = Buffer.concat([
 ]);
 
 /** Responds only after its challenge. */
-function createGameServer(answer: Buffer = info) {
+function createGameServer(response: Buffer = info) {
   return (question: Buffer) => {
     if (question.equals(infoRequest))
       return Buffer.concat([Buffer.from([...simpleHeader, 0x41]), challenge]);
-    return question.equals(Buffer.concat([infoRequest, challenge])) ? answer : null;
+    return question.equals(Buffer.concat([infoRequest, challenge])) ? response : null;
   };
 }
 
@@ -71,7 +71,7 @@ const buildStatusPacket = (status: unknown) => {
 
 /** Sends this after a handshake and a status request. */
 const createListServer =
-  (answer: Uint8Array): Answers =>
+  (response: Uint8Array): Answers =>
   (socket) => {
     let received = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
@@ -79,7 +79,8 @@ const createListServer =
       const size = received[0] ?? 0;
       if (received.length < 1 + size + 2) return;
       const isAsked = received[1] === 0 && received[size] === 1;
-      if (isAsked && received.subarray(1 + size).equals(Buffer.from([1, 0]))) socket.write(answer);
+      if (isAsked && received.subarray(1 + size).equals(Buffer.from([1, 0])))
+        socket.write(response);
     });
   };
 

@@ -3,7 +3,7 @@ import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
 /** A health service with this status per service, or a gRPC error status. */
 const createHealthServer =
-  (answer: readonly number[], status = "0"): Answers =>
+  (response: readonly number[], status = "0"): Answers =>
   (socket) => {
     const server = createServer();
     server.on("stream", (stream) => {
@@ -19,7 +19,7 @@ const createHealthServer =
         stream.on("wantTrailers", () =>
           stream.sendTrailers({ "grpc-status": isKnown ? status : "5" }),
         );
-        stream.end(Buffer.from(answer));
+        stream.end(Buffer.from(response));
       });
     });
     server.emit("connection", socket);

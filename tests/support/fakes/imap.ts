@@ -28,13 +28,13 @@ const createImapServer = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid
     };
   });
 
-const createImapServerWithout = (answer: string) =>
+const createImapServerWithout = (response: string) =>
   createLineServer(
     "* OK ready\r\n",
     () => (line) =>
       line.includes("CAPABILITY")
         ? "* CAPABILITY IMAP4rev1\r\nCAPABILITY OK done\r\n"
-        : `${line.split(" ")[0]} ${answer}\r\n`,
+        : `${line.split(" ")[0]} ${response}\r\n`,
   );
 
 export const imap: Fake = {

@@ -7,16 +7,16 @@ const era = 2_208_988_800;
 const createNtpServer =
   ({ stratum = 2, aheadMs = 0, first = 0b00_100_100 } = {}) =>
   (question: Buffer) => {
-    const answer = Buffer.alloc(48);
-    answer[0] = first;
-    answer[1] = stratum;
-    answer.set(question.subarray(40, 48), 24);
+    const response = Buffer.alloc(48);
+    response[0] = first;
+    response[1] = stratum;
+    response.set(question.subarray(40, 48), 24);
     const now = Date.now() + aheadMs;
     for (const at of [32, 40]) {
-      answer.writeUInt32BE(Math.floor(now / 1000) + era, at);
-      answer.writeUInt32BE(Math.floor(((now % 1000) / 1000) * 2 ** 32), at + 4);
+      response.writeUInt32BE(Math.floor(now / 1000) + era, at);
+      response.writeUInt32BE(Math.floor(((now % 1000) / 1000) * 2 ** 32), at + 4);
     }
-    return answer;
+    return response;
   };
 
 export const ntp: Fake = {

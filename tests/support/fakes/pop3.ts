@@ -20,8 +20,8 @@ const createPop3Server = (
     };
   });
 
-const createRefusingServer = (answer: string) =>
-  createLineServer("+OK ready\r\n", () => () => answer);
+const createRefusingServer = (response: string) =>
+  createLineServer("+OK ready\r\n", () => () => response);
 
 export const pop3: Fake = {
   over: "tcp",

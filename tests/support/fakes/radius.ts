@@ -15,14 +15,14 @@ const createAnswer =
       Buffer.from([18, reply.length + 2]),
       Buffer.from(reply),
     ]);
-    const answer = Buffer.concat([
+    const response = Buffer.concat([
       Buffer.from([code, request[1] ?? 0, 0, 20 + attributes.length]),
       request.subarray(4, 20),
       attributes,
     ]);
-    createHmac("md5", secret).update(answer).digest().copy(answer, 22);
-    createHash("md5").update(answer).update(secret).digest().copy(answer, 4);
-    return answer;
+    createHmac("md5", secret).update(response).digest().copy(response, 22);
+    createHash("md5").update(response).update(secret).digest().copy(response, 4);
+    return response;
   };
 
 /** The password of a request, which fits into one block. */

@@ -25,10 +25,10 @@ const createSmtpServer = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
     };
   });
 
-const createServerAfterHello = (answer: string) =>
+const createServerAfterHello = (response: string) =>
   createLineServer(
     "220 mail.test\r\n",
-    () => (line) => (line.startsWith("EHLO") ? "250-mail.test\r\n250 AUTH PLAIN\r\n" : answer),
+    () => (line) => (line.startsWith("EHLO") ? "250-mail.test\r\n250 AUTH PLAIN\r\n" : response),
   );
 
 export const smtp: Fake = {

@@ -36,11 +36,12 @@ function getCertificate(name: Certificate) {
 /** A fake server on loopback, with TLS if `tls` names a certificate. */
 export async function startFake(
   fake: ServedFake,
-  answers = fake.answers,
+  responses = fake.answers,
   tls: Certificate | null = null,
   begins = fake.over === "tcp" ? fake.tls : undefined,
 ) {
-  if (fake.over === "udp") return startDatagrams(answers as (message: Buffer) => Uint8Array | null);
+  if (fake.over === "udp")
+    return startDatagrams(responses as (message: Buffer) => Uint8Array | null);
   const secureSocket = (socket: Duplex, unread?: Buffer) => {
     const own = getCertificate(tls ?? "good");
     const secured = new TLSSocket(
@@ -52,7 +53,7 @@ export async function startFake(
   };
   return startListener((socket) => {
     const isSecureAtOnce = tls !== null && begins === "first";
-    (answers as Answers)(isSecureAtOnce ? secureSocket(socket) : socket, secureSocket);
+    (responses as Answers)(isSecureAtOnce ? secureSocket(socket) : socket, secureSocket);
   });
 }
 
@@ -71,7 +72,7 @@ function prependBytes(socket: Duplex, unread: Buffer): Duplex {
 
 /** A UDP service that responds to each datagram; null sends no response. */
 export async function startDatagrams(
-  answers: (message: Buffer) => Uint8Array | null,
+  responses: (message: Buffer) => Uint8Array | null,
   { hostname = "127.0.0.1", port = 0 } = {},
 ) {
   let received = 0;
@@ -81,7 +82,7 @@ export async function startDatagrams(
     socket: {
       data(own, message, port, address) {
         received++;
-        const reply = answers(message);
+        const reply = responses(message);
         if (reply !== null) own.send(reply, port, address);
       },
     },

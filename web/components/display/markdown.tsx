@@ -64,7 +64,7 @@ function renderInline(one: Inline): ReactNode {
 }
 
 function renderRun({ text, bold, italic, code }: Run): ReactNode {
-  const said = code ? <code>{text}</code> : text;
-  const slanted = italic ? <em>{said}</em> : said;
+  const content = code ? <code>{text}</code> : text;
+  const slanted = italic ? <em>{content}</em> : content;
   return bold ? <strong>{slanted}</strong> : slanted;
 }

@@ -104,7 +104,7 @@ export function AssertionsField({
       value: fieldError("value"),
     };
   });
-  const isPlaced = issues.some((its) => Object.values(its).some(Boolean));
+  const isPlaced = issues.some((issue) => Object.values(issue).some(Boolean));
   return (
     <LinesField
       label={label}

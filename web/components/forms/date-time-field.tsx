@@ -17,7 +17,7 @@ import { t } from "../../language/text.ts";
 
 /** Choices for the start of something, for its end, and for days of the past and of the future. */
 const starts = [t("now"), t("in 1 h"), t("tomorrow 09:00"), t("Monday 09:00")];
-const ends = [
+const examples = [
   t("for 30 min"),
   t("for 1 h"),
   t("for 2 h"),
@@ -86,7 +86,7 @@ export function DateTimeField({
   value,
   onChange,
   from,
-  choices = from === undefined ? starts : ends,
+  choices = from === undefined ? starts : examples,
   placeholder = t("26 Nov 19:00"),
   openOnFocus = true,
   error,

@@ -105,13 +105,13 @@ const FormButtons = <V extends Values>({
     </div>
     {onCancel && (
       <Button
-        onClick={() => (form.asksFirst && form.dirty ? onAskDiscard() : onCancel())}
+        onClick={() => (form.asksFirst && form.isDirty ? onAskDiscard() : onCancel())}
         variant="default"
       >
         {cancel}
       </Button>
     )}
-    <BusyButton type="submit" variant="filled" loading={form.busy} disabled={disabled}>
+    <BusyButton type="submit" variant="filled" loading={form.isBusy} disabled={disabled}>
       {submit}
     </BusyButton>
   </div>
@@ -146,11 +146,11 @@ const RestoredLine = ({ onDiscard }: { onDiscard: () => void }) => (
 );
 
 /** Scrolls an element into view whenever its content changes. */
-export function useInSight<T extends HTMLElement>(said: unknown) {
+export function useInSight<T extends HTMLElement>(message: unknown) {
   const element = useRef<T>(null);
   useEffect(() => {
-    if (said != null) element.current?.scrollIntoView({ block: "center" });
-  }, [said]);
+    if (message != null) element.current?.scrollIntoView({ block: "center" });
+  }, [message]);
   return element;
 }
 
@@ -186,7 +186,7 @@ export function FormDialog<V extends Values>({
 function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
   return (
     <Modal
-      opened={form.conflict}
+      opened={form.hasConflict}
       onClose={() => form.settle("theirs")}
       title={t("Someone else changed this")}
       centered

@@ -45,16 +45,16 @@ export type Form<V extends Values> = {
   clearErrors: () => void;
   /** Errors that belong to no visible field. */
   rest: string | null;
-  busy: boolean;
+  isBusy: boolean;
   /** Whether values differ from the saved record. */
-  dirty: boolean;
+  isDirty: boolean;
   /** Whether the fields contain a stored draft. */
   restored: boolean;
   /** Drops all changes. */
   discard: () => void;
   /** Whether `discard` needs a confirmation. */
   asksFirst: boolean;
-  conflict: boolean;
+  hasConflict: boolean;
   submit: (event?: { preventDefault(): void }) => Promise<void>;
   /** Resolves a conflict (412): overwrites the other person's change, or loads it. */
   settle: (choice: "mine" | "theirs") => void;
@@ -81,10 +81,10 @@ export function useForm<V extends Values>(
   onTheirs?: () => void,
   draft?: Draft,
 ): Form<V> {
-  const [busy, setBusy] = useState(false);
-  const [conflict, setConflict] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [hasConflict, setConflict] = useState(false);
   const errors = useErrors();
-  const typed = useTypedValues(initial, draft, busy);
+  const typed = useTypedValues(initial, draft, isBusy);
 
   const { run, fail } = createSaver(typed, errors, save, { setBusy, setConflict });
   const set: Form<V>["set"] = (name, value) => {
@@ -92,14 +92,14 @@ export function useForm<V extends Values>(
     errors.clearField(name);
   };
 
-  const { values, restored, dirty } = typed;
+  const { values, restored, isDirty } = typed;
   return {
     values,
     set,
     restored,
-    dirty,
-    busy,
-    conflict,
+    isDirty,
+    isBusy,
+    hasConflict,
     fail,
     ...createFieldProps(values, set, errors.errorOf),
     errorOf: errors.errorOf,
@@ -117,7 +117,7 @@ export function useForm<V extends Values>(
     },
     async submit(event) {
       event?.preventDefault();
-      if (!busy) await run(false);
+      if (!isBusy) await run(false);
     },
     settle(choice) {
       setConflict(false);
@@ -221,7 +221,7 @@ function useErrors() {
 }
 
 /** The values of a form, with its draft in the tab's storage. */
-function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, busy: boolean) {
+function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, isBusy: boolean) {
   const [stored] = useState(() => draft && drafts.read(draft.key));
   const [start, setStart] = useState(initial);
   const [values, setValues] = useState<V>({ ...initial, ...stored });
@@ -233,8 +233,8 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
       isSame(values[name], start[name]) ? [] : [[name, values[name]]],
     ),
   );
-  const dirty = Object.keys(typed).length > 0;
-  const announces = useStoredDraft(draft, typed, dirty && !busy, values);
+  const isDirty = Object.keys(typed).length > 0;
+  const announces = useStoredDraft(draft, typed, isDirty && !isBusy, values);
 
   /** Drops the draft. */
   function forget() {
@@ -253,7 +253,7 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
   return {
     values,
     restored,
-    dirty,
+    isDirty,
     forget,
     markSaved() {
       // Not if `save` has replaced the values.

@@ -111,7 +111,7 @@ function ChannelList({
         <span>{t("Used by")}</span>
         <span>{t("Last delivery")}</span>
       </div>
-      <Panel flush>
+      <Panel isFlush>
         <ul className="channels" aria-label={t("Alert channels")}>
           {orderChannels(channels).map((channel) => (
             <ChannelRow

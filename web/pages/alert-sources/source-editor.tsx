@@ -43,13 +43,13 @@ type Values = NewAlertSource & Record<string, unknown>;
 const sources = v1["alert-sources"];
 const readSource = (id: string) => unwrapData(getSourceRoutes(id).get());
 
-export default function SourceDialog({ what }: { what: EditedSource }) {
-  const isNew = what.kind === "create-source";
+export default function SourceDialog({ edited }: { edited: EditedSource }) {
+  const isNew = edited.kind === "create-source";
   return (
     <EditorDialog
       title={isNew ? t("Create alert source") : t("Edit alert source")}
       size={600}
-      id={isNew ? null : what.id}
+      id={isNew ? null : edited.id}
       read={readSource}
       managed={isNew ? null : "alertSources"}
       besides={[useAlertChannels(), useEscalationPolicies()]}

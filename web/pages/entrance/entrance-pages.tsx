@@ -3,7 +3,7 @@ import { TextInput, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
+import type { InvitationView } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, unwrapData } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/forms/form.tsx";
@@ -166,7 +166,7 @@ export function InvitationPage() {
  * Accepts an invitation. New people choose a name and a password; others use their account's
  * password or their session.
  */
-function Accept({ token, look }: { token: string; look: InvitationLook }) {
+function Accept({ token, look }: { token: string; look: InvitationView }) {
   const { data: session } = useSession();
   const { history } = useRouter();
   const isSignedIn = session?.person?.email.toLowerCase() === look.email.toLowerCase();

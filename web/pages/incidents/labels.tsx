@@ -64,8 +64,14 @@ export function IncidentIcon({
 }
 
 /** The severity as a label. It is colored only while the incident is open. */
-export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
-  const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
+export function SeverityPill({
+  severity,
+  isOver = false,
+}: {
+  severity: Severity;
+  isOver?: boolean;
+}) {
+  const tone = isOver ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
   return <span className={`pill ${tone}`}>{severityLabels[severity]}</span>;
 }
 

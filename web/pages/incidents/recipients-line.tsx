@@ -57,7 +57,7 @@ export function RecipientsLine({
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
   const subscribers = countSubscribers(pages);
-  const shorten = (some: typeof channels) => shortenNames(some.map(({ name }) => name));
+  const shorten = (portion: typeof channels) => shortenNames(portion.map(({ name }) => name));
   const recipients = [
     ...(subscribers > 0 ? [tCount(subscribers, "{count} subscriber", "{count} subscribers")] : []),
     ...shorten(channels),

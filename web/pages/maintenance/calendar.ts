@@ -22,7 +22,7 @@ export function listWeeks(month: string): DayNumber[][] {
 }
 
 /** An occurrence on one of its days. */
-export type Entry = PlannedWindow & { start: number; end: number; begins: boolean };
+export type Entry = PlannedWindow & { start: number; end: number; isFirstDay: boolean };
 type PlannedWindow = { id: string; title: string };
 type PlannedTimes = PlannedWindow & {
   occurrences: readonly { startsAt: string; endsAt: string }[];
@@ -44,11 +44,11 @@ export function groupEntriesByDay(
     )
     .sort((one, other) => one.start - other.start);
   for (const one of all) {
-    const begins = dayOfTime(one.start, zone);
+    const firstDay = dayOfTime(one.start, zone);
     // The end is exclusive: an occurrence until midnight is not on the next day.
-    const ends = Math.min(last, dayOfTime(one.end - 1, zone));
-    for (let day = Math.max(first, begins); day <= ends; day++) {
-      const entry = { ...one, begins: day === begins };
+    const lastDay = Math.min(last, dayOfTime(one.end - 1, zone));
+    for (let day = Math.max(first, firstDay); day <= lastDay; day++) {
+      const entry = { ...one, isFirstDay: day === firstDay };
       entries.set(day, [...(entries.get(day) ?? []), entry]);
     }
   }

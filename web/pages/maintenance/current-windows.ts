@@ -33,8 +33,8 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
 /** Describes when the current maintenance of monitors ends; empty if unknown. */
 export function useMaintenanceEnd(zone: string, isAny: boolean): string {
   const { data = [] } = useWindows("running", isAny);
-  const ends = data
+  const endTimes = data
     .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0)
     .flatMap(({ current }) => (current === null ? [] : [Date.parse(current.endsAt)]));
-  return formatUntil(zone, ends, Date.now());
+  return formatUntil(zone, endTimes, Date.now());
 }

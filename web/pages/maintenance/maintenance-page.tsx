@@ -73,7 +73,9 @@ export default function MaintenancePage() {
       {view === "calendar" && (
         <MonthCalendar
           month={pageSearch.month}
-          onMonth={(month) => show({ view: "calendar", ...(month !== undefined && { month }) })}
+          onMonthChange={(month) =>
+            show({ view: "calendar", ...(month !== undefined && { month }) })
+          }
         />
       )}
       {view === "over" && (

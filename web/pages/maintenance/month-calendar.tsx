@@ -43,10 +43,10 @@ const maxEntries = 3;
 /** The calendar of a month. On phones, it is a list of days with maintenance. */
 export function MonthCalendar({
   month: chosenMonth,
-  onMonth,
+  onMonthChange,
 }: {
   month: string | undefined;
-  onMonth: (month: string | undefined) => void;
+  onMonthChange: (month: string | undefined) => void;
 }) {
   const zone = useZone();
   const today = dayOfTime(useNow(), zone);
@@ -68,7 +68,7 @@ export function MonthCalendar({
         title={title}
         month={month}
         isNow={formatMonth(today) === month}
-        onMonth={onMonth}
+        onMonthChange={onMonthChange}
       />
       <table className="panel panel-flush">
         <caption className="visually-hidden">
@@ -104,18 +104,18 @@ type HeadProps = {
   title: string;
   month: string;
   isNow: boolean;
-  onMonth: (month: string | undefined) => void;
+  onMonthChange: (month: string | undefined) => void;
 };
 
-function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
+function MonthHead({ title, month, isNow, onMonthChange }: HeadProps) {
   return (
     <div className="calendar-head">
       <h2 aria-live="polite">{title}</h2>
       <PeriodButtons
         period="month"
         isNow={isNow}
-        onToday={() => onMonth(undefined)}
-        onMove={(by) => onMonth(addMonths(month, by))}
+        onToday={() => onMonthChange(undefined)}
+        onMove={(by) => onMonthChange(addMonths(month, by))}
       />
     </div>
   );
@@ -172,7 +172,8 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
   const shownEntries = entries.length > maxEntries + 1 ? entries.slice(0, maxEntries) : entries;
   const rest = entries.slice(shownEntries.length);
   const linkToWindow = ({ id }: Entry) => ({ to: "/maintenance/$id", params: { id } }) as const;
-  const formatEntryTime = ({ start, begins }: Entry) => (begins ? formatClock(start, zone) : "…");
+  const formatEntryTime = ({ start, isFirstDay }: Entry) =>
+    isFirstDay ? formatClock(start, zone) : "…";
   return (
     <>
       {shownEntries.map((entry) => (

@@ -5,7 +5,7 @@ import { NumberField } from "../../components/forms/number-field.tsx";
 import { WeekdayButtons } from "../../components/forms/weekday-buttons.tsx";
 import {
   type Plan,
-  places,
+  weekNumbers,
   type Repeats,
   formatRule,
 } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
@@ -130,9 +130,9 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
           <Select
             label={t("Week")}
             allowDeselect={false}
-            data={places.map((place) => ({
-              value: String(place),
-              label: placeLabels.get(place) ?? "",
+            data={weekNumbers.map((weekNumber) => ({
+              value: String(weekNumber),
+              label: placeLabels.get(weekNumber) ?? "",
             }))}
             value={String(nth)}
             onChange={(next) => put({ nth: Number(next) })}

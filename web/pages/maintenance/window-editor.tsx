@@ -40,33 +40,33 @@ type EditedWindow = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenan
 const windows = v1["maintenance-windows"];
 const readWindow = (id: string) => unwrapData(windows({ id }).get());
 
-export default function MaintenanceDialog({ what }: { what: EditedWindow }) {
-  const isNew = what.kind === "plan-maintenance";
+export default function MaintenanceDialog({ edited }: { edited: EditedWindow }) {
+  const isNew = edited.kind === "plan-maintenance";
   return (
     <EditorDialog
       title={isNew ? t("Schedule maintenance") : t("Edit maintenance")}
       size={600}
-      id={(isNew ? what.like : what.id) ?? null}
+      id={(isNew ? edited.like : edited.id) ?? null}
       read={readWindow}
       managed={isNew ? null : "maintenanceWindows"}
       besides={[useOverview()]}
       onClose={closeDialog}
     >
-      {(window, reload) => <Fields what={what} window={window} onTheirs={reload} />}
+      {(window, reload) => <Fields edited={edited} window={window} onTheirs={reload} />}
     </EditorDialog>
   );
 }
 
 type FieldsProps = {
-  what: EditedWindow;
+  edited: EditedWindow;
   window: MaintenanceWindow | undefined;
   onTheirs: () => void;
 };
 
-function Fields({ what, window, onTheirs }: FieldsProps) {
+function Fields({ edited, window, onTheirs }: FieldsProps) {
   const { data: overview } = useOverview();
-  const form = useWindowForm(what, window, onTheirs);
-  const isNew = what.kind === "plan-maintenance";
+  const form = useWindowForm(edited, window, onTheirs);
+  const isNew = edited.kind === "plan-maintenance";
   const audience = useWindowAudience(form.values);
   return (
     <FormFrame
@@ -77,7 +77,7 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
       curl={() => ({
         ...(isNew
           ? { method: "POST", route: windows }
-          : { method: "PATCH", route: windows({ id: what.id }) }),
+          : { method: "PATCH", route: windows({ id: edited.id }) }),
         body: buildWindowBody(form.values),
       })}
     >
@@ -98,7 +98,7 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
         isPublic={form.values.public}
         audience={audience}
       />
-      <TimeFields form={form} id={isNew ? null : what.id} />
+      <TimeFields form={form} id={isNew ? null : edited.id} />
       <Members form={form} />
       <MoreSettings form={form} />
       {overview === undefined && (
@@ -158,23 +158,25 @@ function nameSubmit(
 }
 
 function useWindowForm(
-  what: EditedWindow,
+  edited: EditedWindow,
   window: MaintenanceWindow | undefined,
   onTheirs: () => void,
 ) {
   const zone = useZone();
   const navigate = useNavigate();
-  const isNew = what.kind === "plan-maintenance";
-  const start = window ? toValues(window) : createValues(Date.now(), zone, isNew ? what : {});
-  const selected = isNew ? [what.isQuiet ? "quiet" : "", ...(what.monitorIds ?? [])].join(" ") : "";
-  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : what.id}`;
+  const isNew = edited.kind === "plan-maintenance";
+  const start = window ? toValues(window) : createValues(Date.now(), zone, isNew ? edited : {});
+  const selected = isNew
+    ? [edited.isQuiet ? "quiet" : "", ...(edited.monitorIds ?? [])].join(" ")
+    : "";
+  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : edited.id}`;
   return useForm<Values>(
     start,
     async (values, force, once) => {
       const body = buildWindowBody(values);
       const reopen = () => {
         drafts.write(draftKey, values);
-        openDialog(what);
+        openDialog(edited);
       };
       if (isNew) {
         await hold((query) => windows.post(body, { query, ...withIdempotencyKey(once) }), reopen);
@@ -182,7 +184,7 @@ function useWindowForm(
         // The page of the window opens from there when it is sent.
         return navigate({ to: "/maintenance" });
       }
-      const route = windows({ id: what.id });
+      const route = windows({ id: edited.id });
       const base = force ? undefined : window;
       if (values.public || window?.public === true)
         await hold((query) => route.patch(body, { query, ...withIfMatch(base, once) }), reopen);

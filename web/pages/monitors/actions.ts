@@ -19,7 +19,7 @@ import {
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
-  isPartly,
+  isPartial,
   hasUnreadMonitors,
   listKnownMonitors,
   overviewKey,
@@ -37,11 +37,11 @@ import {
   type ListPosition,
   memberIdsOf,
   findNextPosition,
-  type MonitorPlaces,
-  listPlacesOfMonitors,
+  type MonitorPositions,
+  listPositionsOfMonitors,
   moveGroupTo,
   moveMonitorsTo,
-  restorePlaces,
+  restorePositions,
 } from "./list/rows.ts";
 import { t, tCount } from "../../language/text.ts";
 
@@ -308,14 +308,14 @@ type Order = { groupId: string | null; monitorIds: string[] };
 const sendOrder = (order: Order) => unwrapData(dashboard.monitors.order.put(order));
 
 /** Undoes a move: restores positions, and detaches channels that came with the new group. */
-async function putBack(places: readonly MonitorPlaces[], gained: readonly ChannelRemoval[]) {
-  const folders = new Set(places.map(({ groupId }) => groupId));
+async function putBack(positions: readonly MonitorPositions[], gained: readonly ChannelRemoval[]) {
+  const folders = new Set(positions.map(({ groupId }) => groupId));
   await readFolders(folders);
   let orders: Order[] = [];
   await changeOptimistically(
     (overview) => {
       if (!isAll(overview)) return overview;
-      const next = restorePlaces(overview, places);
+      const next = restorePositions(overview, positions);
       orders = [...folders].map((groupId) => ({ groupId, monitorIds: memberIdsOf(next, groupId) }));
       return next;
     },
@@ -338,10 +338,10 @@ async function placeMonitors(
   const position = overview && positionIn(overview);
   if (overview === undefined || position == null) return;
   const known = findKnownMonitors(new Set(ids));
-  if (isPartly(overview))
+  if (isPartial(overview))
     await readFolders(new Set([position.groupId, ...known.map(({ groupId }) => groupId)]));
   let order: Order | null = null;
-  let places: MonitorPlaces[] = [];
+  let positions: MonitorPositions[] = [];
   let gained: ChannelRemoval[] | null = null;
   const isDone = await changeOptimistically(
     (overview) => {
@@ -352,12 +352,12 @@ async function placeMonitors(
       const monitorIds = memberIdsOf(next, groupId);
       if (monitorIds.join() === memberIdsOf(overview, groupId).join()) return overview;
       order = { groupId, monitorIds };
-      places = listPlacesOfMonitors(overview, ids);
+      positions = listPositionsOfMonitors(overview, ids);
       return next;
     },
     createQueuedMove(async () => {
       if (order === null) return;
-      const groupIds = new Set([order.groupId, ...places.map(({ groupId }) => groupId)]);
+      const groupIds = new Set([order.groupId, ...positions.map(({ groupId }) => groupId)]);
       gained ??= groupIds.size === 1 ? [] : await listChannelsGained(ids, groupIds);
       await sendOrder(order);
     }),
@@ -368,7 +368,7 @@ async function placeMonitors(
       ? only.name
       : tCount(ids.length, "{count} monitor", "{count} monitors");
   if (isDone && order !== null)
-    notifyMoved(ids.join(), name, (gained) => putBack(places, gained), gained ?? []);
+    notifyMoved(ids.join(), name, (gained) => putBack(positions, gained), gained ?? []);
 }
 
 export const moveMonitors = (

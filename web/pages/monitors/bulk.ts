@@ -5,7 +5,7 @@ import type { ManyMonitors } from "../../../src/monitoring/monitors/bulk-schema.
 import { unwrapData, v1, withIdempotencyKey } from "../../data/client.ts";
 import {
   createOverviewQuery,
-  isPartly,
+  isPartial,
   type Overview,
   overviewQuery,
   readRows,
@@ -65,7 +65,7 @@ export async function listMatching(filters: Filters): Promise<string[]> {
   const all = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
   if (all === undefined) return [];
   const sent = toSentFilters(filters);
-  const asked = isPartly(all) && isFiltered(sent) ? sent : undefined;
+  const asked = isPartial(all) && isFiltered(sent) ? sent : undefined;
   const { queryKey } = createOverviewQuery(asked);
   const read = () => queryClient.getQueryData<Overview>(queryKey) ?? all;
   for (const item of findItems(read(), filters))

@@ -35,14 +35,14 @@ function useChecks(id: string) {
 }
 
 /** Options of queries over days or longer, for which a delay of one minute is acceptable. */
-const slow = { refetchInterval: 60_000 };
+const slowRefetch = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
     ...createDataQuery([...checksKey(id), "uptime"], (options) =>
       v1.monitors({ id }).uptime.get(options),
     ),
-    ...slow,
+    ...slowRefetch,
   });
 
 /** A period in Unix milliseconds. Without an end it lasts until now. */

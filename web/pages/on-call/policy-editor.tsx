@@ -36,32 +36,32 @@ type Values = Pick<
 const policies = v1["escalation-policies"];
 const readPolicy = (id: string) => unwrapData(policies({ id }).get());
 
-export default function PolicyDialog({ what }: { what: EditedPolicy }) {
-  const isNew = what.kind === "create-policy";
+export default function PolicyDialog({ edited }: { edited: EditedPolicy }) {
+  const isNew = edited.kind === "create-policy";
   return (
     <EditorDialog
       title={isNew ? t("Create escalation policy") : t("Edit escalation policy")}
       size={640}
-      id={(isNew ? what.like : what.id) ?? null}
+      id={(isNew ? edited.like : edited.id) ?? null}
       read={readPolicy}
       managed={isNew ? null : "escalationPolicies"}
       besides={[useQuery(peopleQuery), useOnCall(), useAlertChannels()]}
       onClose={closeDialog}
     >
-      {(policy, reload) => <Fields what={what} policy={policy} onTheirs={reload} />}
+      {(policy, reload) => <Fields edited={edited} policy={policy} onTheirs={reload} />}
     </EditorDialog>
   );
 }
 
 type FieldsProps = {
-  what: EditedPolicy;
+  edited: EditedPolicy;
   policy: EscalationPolicy | undefined;
   onTheirs: () => void;
 };
 
 /** A copy is no default, and has no severities: only one policy can have them. */
-function usePolicyForm({ what, policy, onTheirs }: FieldsProps) {
-  const isNew = what.kind === "create-policy";
+function usePolicyForm({ edited, policy, onTheirs }: FieldsProps) {
+  const isNew = edited.kind === "create-policy";
   const start: Values = {
     name: isNew ? "" : (policy?.name ?? ""),
     description: policy?.description ?? "",
@@ -77,19 +77,19 @@ function usePolicyForm({ what, policy, onTheirs }: FieldsProps) {
       if (isNew) await unwrapData(policies.post(values, withIdempotencyKey(once)));
       else
         await unwrapData(
-          policies({ id: what.id }).patch(values, withIfMatch(force ? undefined : policy, once)),
+          policies({ id: edited.id }).patch(values, withIfMatch(force ? undefined : policy, once)),
         );
       await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
       closeDialog();
     },
     onTheirs,
-    { key: `escalation-policy ${isNew ? `like ${policy?.id ?? ""}` : what.id}` },
+    { key: `escalation-policy ${isNew ? `like ${policy?.id ?? ""}` : edited.id}` },
   );
 }
 
 function Fields(props: FieldsProps) {
-  const { what } = props;
-  const isNew = what.kind === "create-policy";
+  const { edited } = props;
+  const isNew = edited.kind === "create-policy";
   const form = usePolicyForm(props);
   return (
     <FormFrame
@@ -99,7 +99,7 @@ function Fields(props: FieldsProps) {
       curl={() => ({
         ...(isNew
           ? { method: "POST", route: policies }
-          : { method: "PATCH", route: policies({ id: what.id }) }),
+          : { method: "PATCH", route: policies({ id: edited.id }) }),
         body: form.values,
       })}
     >

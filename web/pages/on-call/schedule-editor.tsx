@@ -38,19 +38,19 @@ const readSchedule = (id: string) => unwrapData(schedules({ id }).get());
 
 type Values = Pick<Schedule, "name" | "description" | "timeZone" | "layers" | "noticeHours">;
 
-export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
-  const isNew = what.kind === "create-schedule";
+export default function ScheduleDialog({ edited }: { edited: EditedSchedule }) {
+  const isNew = edited.kind === "create-schedule";
   return (
     <EditorDialog
       title={isNew ? t("Create schedule") : t("Edit schedule")}
       size={720}
-      id={(isNew ? what.like : what.id) ?? null}
+      id={(isNew ? edited.like : edited.id) ?? null}
       read={readSchedule}
       managed={isNew ? null : "schedules"}
       besides={[useQuery(peopleQuery)]}
       onClose={closeDialog}
     >
-      {(schedule, reload) => <Fields what={what} schedule={schedule} onTheirs={reload} />}
+      {(schedule, reload) => <Fields edited={edited} schedule={schedule} onTheirs={reload} />}
     </EditorDialog>
   );
 }
@@ -67,15 +67,15 @@ const createLayer = (zone: string, count: number): ScheduleLayer => ({
 });
 
 type FieldsProps = {
-  what: EditedSchedule;
+  edited: EditedSchedule;
   schedule: Schedule | undefined;
   onTheirs: () => void;
 };
 
-function useScheduleForm({ what, schedule, onTheirs }: FieldsProps) {
+function useScheduleForm({ edited, schedule, onTheirs }: FieldsProps) {
   const zone = useZone();
   const navigate = useNavigate();
-  const isNew = what.kind === "create-schedule";
+  const isNew = edited.kind === "create-schedule";
   const start: Values = {
     name: isNew ? "" : (schedule?.name ?? ""),
     description: schedule?.description ?? "",
@@ -89,7 +89,7 @@ function useScheduleForm({ what, schedule, onTheirs }: FieldsProps) {
       const saved = isNew
         ? await unwrapData(schedules.post(values, withIdempotencyKey(once)))
         : await unwrapData(
-            schedules({ id: what.id }).patch(
+            schedules({ id: edited.id }).patch(
               values,
               withIfMatch(force ? undefined : schedule, once),
             ),
@@ -99,14 +99,14 @@ function useScheduleForm({ what, schedule, onTheirs }: FieldsProps) {
       if (isNew) await navigate({ to: "/on-call/$id", params: { id: saved.id } });
     },
     onTheirs,
-    { key: `schedule ${isNew ? `like ${schedule?.id ?? ""}` : what.id}` },
+    { key: `schedule ${isNew ? `like ${schedule?.id ?? ""}` : edited.id}` },
   );
 }
 
 function Fields(props: FieldsProps) {
-  const { what } = props;
+  const { edited } = props;
   const zone = useZone();
-  const isNew = what.kind === "create-schedule";
+  const isNew = edited.kind === "create-schedule";
   const form = useScheduleForm(props);
   return (
     <FormFrame
@@ -116,7 +116,7 @@ function Fields(props: FieldsProps) {
       curl={() => ({
         ...(isNew
           ? { method: "POST", route: schedules }
-          : { method: "PATCH", route: schedules({ id: what.id }) }),
+          : { method: "PATCH", route: schedules({ id: edited.id }) }),
         body: form.values,
       })}
     >
@@ -138,7 +138,7 @@ function Fields(props: FieldsProps) {
         />
       </div>
       <Layers form={form} />
-      <Preview form={form} {...(!isNew && { id: what.id })} />
+      <Preview form={form} {...(!isNew && { id: edited.id })} />
       <Notice form={form} />
       <MarkdownField label={t("Description")} minRows={2} {...form.input("description")} />
     </FormFrame>

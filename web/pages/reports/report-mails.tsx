@@ -176,7 +176,7 @@ function Fields(props: FieldsProps) {
         )}
       </LinesField>
       <TermFields form={form} />
-      {settings.smtp !== null && !form.dirty && (
+      {settings.smtp !== null && !form.isDirty && (
         <MailActions
           organizationId={props.organizationId}
           mails={listOwnMails(settings, subject)}

@@ -31,7 +31,7 @@ export function Table<T>({
   const by = all.find(({ head }) => head === sorting?.head);
   const sorted = by === undefined ? rows : sortRows(rows, by.value, sorting?.isDescending === true);
   return (
-    <Panel title={title} flush className="report-table">
+    <Panel title={title} isFlush className="report-table">
       <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
         <table>
           <thead>

@@ -46,14 +46,14 @@ function usePageForm(page: StatusPage) {
     () => void queryClient.fetchQuery({ ...createStatusPageQuery(id), staleTime: 0 }),
     { key: `status-page ${id}`, secrets: ["password"] },
   );
-  const { dirty, reset } = form;
+  const { isDirty, reset } = form;
   function startFrom(current: StatusPage) {
     setBase(current);
     reset(toValues(current));
   }
   useEffect(() => {
-    if (!dirty && page !== base) startFrom(page);
-  }, [page, base, dirty, reset]);
+    if (!isDirty && page !== base) startFrom(page);
+  }, [page, base, isDirty, reset]);
   return { form, base, setBase, startFrom };
 }
 
@@ -61,7 +61,7 @@ function usePageForm(page: StatusPage) {
 export function PageEditor({ page }: { page: StatusPage }) {
   const { id } = page;
   const { form, base, setBase, startFrom } = usePageForm(page);
-  const { values, dirty } = form;
+  const { values, isDirty } = form;
   const body = useMemo(() => ({ ...values, password: undefined }), [values]);
   return (
     <div className="page-editor">
@@ -70,9 +70,9 @@ export function PageEditor({ page }: { page: StatusPage }) {
         <FormFrame
           form={form}
           submit={t("Save")}
-          onCancel={dirty ? () => startFrom(base) : undefined}
+          onCancel={isDirty ? () => startFrom(base) : undefined}
           cancel={t("Discard")}
-          disabled={!dirty}
+          disabled={!isDirty}
           curl={() => ({ method: "PATCH", route: getPageRoutes(id), body: values })}
         >
           <Panel title={t("Page")}>
@@ -98,7 +98,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
       <LivePreview
         id={id}
         body={body}
-        dirty={dirty}
+        dirty={isDirty}
         isSplit={
           values.visibility !== "signed-in" &&
           values.sections.some(({ audience }) => audience === "signed-in")

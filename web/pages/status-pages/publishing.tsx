@@ -137,7 +137,7 @@ function Fields(props: Props) {
   const { values, set, errorOf } = form;
   const secretName = "s3.secretAccessKey";
   return (
-    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
       <Switch label={t("Publish this page as files")} {...form.toggle("enabled")} />
       <ChoiceField
         label={t("Destination")}

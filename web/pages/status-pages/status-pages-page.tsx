@@ -80,7 +80,7 @@ function StatusPages() {
             <span>{t("Visibility")}</span>
             <span>{t("Subscribers")}</span>
           </div>
-          <Panel flush>
+          <Panel isFlush>
             <ul className="pages" aria-label={t("Status pages")}>
               {pages.map((page) => (
                 <PageRow key={page.id} page={page} count={countById.get(page.id)} />

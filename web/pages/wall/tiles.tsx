@@ -102,7 +102,7 @@ export function Trouble({
             </p>
             <p className="wall-message">{formatReason(lastMessage ?? target ?? "")}</p>
             {!isPast && monitors.length <= maxWithNotified && (
-              <Told
+              <NotifiedChannels
                 attention={attention?.get(id)}
                 isMuted={muted || groups.some((group) => group.id === groupId && group.muted)}
               />
@@ -122,7 +122,13 @@ export function Trouble({
 }
 
 /** Channels that were alerted about the monitor. */
-function Told({ attention, isMuted }: { attention: Attention | undefined; isMuted: boolean }) {
+function NotifiedChannels({
+  attention,
+  isMuted,
+}: {
+  attention: Attention | undefined;
+  isMuted: boolean;
+}) {
   if (attention === undefined) return null;
   const { words, names: all, detail, isBad } = describeNotified(attention, isMuted);
   const names = all.length === 0 ? [] : [all.join(", ")];

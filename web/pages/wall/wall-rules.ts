@@ -40,10 +40,10 @@ export type Tile = {
 /** The first items, and the number of omitted ones. One position is left for “and 3 more”. */
 export function splitFirst<T>(
   all: readonly T[],
-  most: number,
+  max: number,
 ): { shown: readonly T[]; more: number } {
-  if (all.length <= most) return { shown: all, more: 0 };
-  return { shown: all.slice(0, most - 1), more: all.length - most + 1 };
+  if (all.length <= max) return { shown: all, more: 0 };
+  return { shown: all.slice(0, max - 1), more: all.length - max + 1 };
 }
 
 /** ID of the tile of all monitors in maintenance. */

@@ -29,18 +29,18 @@ export function boundHeaders(mail: Uint8Array): Buffer {
       "body",
       `must be a mail with at most ${mailBounds.headers.value / 1024} KiB of headers`,
     );
-  const kept = new Map<string, string>();
+  const headers = new Map<string, string>();
   // Only a space or a tab continues the header before it (RFC 5322, section 2.2.3).
   for (const header of text.slice(0, end).split(/\n(?![ \t])/)) {
     const name = header
       .slice(0, Math.max(0, header.indexOf(":")))
       .trim()
       .toLowerCase();
-    if (!readNames.has(name) || kept.has(name)) continue;
+    if (!readNames.has(name) || headers.has(name)) continue;
     const isLong = header.length > mailBounds.header.value;
     if (isLong && name === "message-id") continue;
-    kept.set(name, isLong ? header.slice(0, mailBounds.header.value) : header);
+    headers.set(name, isLong ? header.slice(0, mailBounds.header.value) : header);
   }
-  const start = [...kept.values()].map((header) => `${header.trimEnd()}\r\n`).join("");
+  const start = [...headers.values()].map((header) => `${header.trimEnd()}\r\n`).join("");
   return Buffer.concat([Buffer.from(`${start}\r\n`, "latin1"), mail.subarray(end)]);
 }

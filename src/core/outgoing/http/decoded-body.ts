@@ -99,17 +99,18 @@ type BodyReading = {
  * TargetFailure for an unknown coding.
  */
 export const readDecoded = (
-  answer: HttpAnswer,
+  response: HttpAnswer,
   maxBytes: number,
   context: Context,
   onChunk: (chunk: Buffer) => void,
-): BodyReading => readBody(answer, createDecoders(answer, context), maxBytes, context, onChunk);
+): BodyReading => readBody(response, createDecoders(response, context), maxBytes, context, onChunk);
 
 /** Passes the body to `take` without decoding it. */
-export const readEncoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
+export const readEncoded: typeof readDecoded = (response, ...rest) =>
+  readBody(response, [], ...rest);
 
 function readBody(
-  answer: HttpAnswer,
+  response: HttpAnswer,
   chain: readonly Transform[],
   maxBytes: number,
   context: Context,
@@ -132,8 +133,8 @@ function readBody(
     resolve(ending);
     for (const decoder of chain) decoder.destroy();
   }
-  if (chain.length === 0) answer.read(acceptDecoded).then(() => resolve("whole"), reject);
-  else decode(answer, chain, maxBytes, context, acceptDecoded, { resolve, reject, stop });
+  if (chain.length === 0) response.read(acceptDecoded).then(() => resolve("whole"), reject);
+  else decode(response, chain, maxBytes, context, acceptDecoded, { resolve, reject, stop });
   return { ending, stop: () => stop("stopped") };
 }
 
@@ -145,7 +146,7 @@ type Outcome = {
 
 /** Pipes the body through all decoders and passes the result to `decoded`. */
 function decode(
-  answer: HttpAnswer,
+  response: HttpAnswer,
   chain: readonly Transform[],
   maxBytes: number,
   { memory }: Context,
@@ -172,7 +173,7 @@ function decode(
     releaseBuffer(chunk);
   });
   last.on("end", () => resolve("whole"));
-  first?.on("drain", answer.resume);
+  first?.on("drain", response.resume);
   let encoded = 0;
   const pieces = collectPieces((piece) => {
     if (encoded > maxBytes || first === undefined || first.destroyed) return;
@@ -185,10 +186,10 @@ function decode(
       releaseBuffer(copy);
       if (isLast) resolve("long");
     });
-    if (!isReady) answer.pause();
+    if (!isReady) response.pause();
   }, Infinity);
   const decodeAll = async () => {
-    await answer.read((chunk) => pieces.push(chunk));
+    await response.read((chunk) => pieces.push(chunk));
     pieces.flush();
     // An empty body is valid in every encoding.
     if (encoded === 0) resolve("whole");
@@ -198,9 +199,9 @@ function decode(
 }
 
 /** Reads the whole decoded body. Throws TargetFailure if it is longer than `maxBytes`. */
-export async function readWholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
+export async function readWholeBody(response: HttpAnswer, maxBytes: number, context: Context) {
   const body = createGrowingBuffer(maxBytes, context.memory);
-  const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
+  const { ending } = readDecoded(response, maxBytes, context, (chunk) => body.push(chunk));
   if ((await ending) !== "whole")
     throw new TargetFailure(`The response is longer than ${maxBytes / 1024} KiB.`);
   return body.bytes();

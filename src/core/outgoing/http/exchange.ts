@@ -47,12 +47,12 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
   const { bodyMs, maxBytes = defaultMaxBytes } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
   return withTimeout(context, async (context) => {
-    const { answer, connection } = await send(plain, context);
+    const { response, connection } = await send(plain, context);
     context.step = "reading the response";
     return {
-      status: answer.status,
-      headers: answer.headers,
-      ...(await readStart(answer, connection, maxBytes, bodyMs)),
+      status: response.status,
+      headers: response.headers,
+      ...(await readStart(response, connection, maxBytes, bodyMs)),
       certificateExpiresAt: connection.secured?.certificateExpiresAt ?? null,
     };
   });
@@ -103,7 +103,7 @@ type Start = Pick<ShortAnswer, "body" | "isUnfinished" | "isCut">;
 
 /** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
 function readStart(
-  answer: { read(onChunk: (chunk: Buffer) => void): Promise<void> },
+  response: { read(onChunk: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },
   maxBytes: number,
   bodyMs: number | undefined,
@@ -119,7 +119,7 @@ function readStart(
   };
   const finishWhole = () => finish(false);
   const timer = bodyMs === undefined ? undefined : setTimeout(() => finish(true), bodyMs);
-  answer
+  response
     .read((chunk) => {
       start.push(chunk);
       if (start.bytes().length === maxBytes) finishWhole();

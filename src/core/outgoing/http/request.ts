@@ -69,9 +69,9 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
   const answering = readHttpResponse(connection, method, context.memory);
   connection.write(buildRequestHead(request, isForwarded ? proxy : null));
   if (body !== null) connection.write(body);
-  const answer = await answering;
-  if (isForwarded && answer.status === 407) throw refusedCredentialsError(proxy);
-  return { answer, connection, isPublic };
+  const response = await answering;
+  if (isForwarded && response.status === 407) throw refusedCredentialsError(proxy);
+  return { response, connection, isPublic };
 }
 
 function selectTls(name: string, { origin }: URL, { client }: Transport): Tls {

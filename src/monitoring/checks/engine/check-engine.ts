@@ -67,7 +67,7 @@ type EngineContext = {
   /** Current maintenance of a monitor and its effect on uptime; null outside maintenance. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
   /** Maximum concurrent checks. */
-  places?: Limits;
+  checkLimits?: Limits;
   /** Network and file handles to watch. Defaults to those of this machine. */
   machine?: Machine;
 };
@@ -123,7 +123,7 @@ export class CheckEngine {
         overdue: (key) => this.recordMissed(key),
       },
       monotonic,
-      context.places ?? defaultLimits,
+      context.checkLimits ?? defaultLimits,
     );
     this.due = new DueTimes(clock, monotonic, this.trouble);
     const watch = { monotonic, trouble: this.trouble };
@@ -146,7 +146,7 @@ export class CheckEngine {
     this.isStarted = true;
     const { events } = this.context;
     this.subscription = events.subscribe("checks", await this.monitors.load(), (added) =>
-      this.take(added),
+      this.setMonitors(added),
     );
     this.trouble.tick();
     this.armTimer();
@@ -173,7 +173,7 @@ export class CheckEngine {
     } else {
       const events = await readSince(this.context.store, this.cursor, 10_000);
       this.cursor = events.at(-1)?.seq ?? this.cursor;
-      await this.take(events);
+      await this.setMonitors(events);
     }
     this.trouble.tick();
     this.jobs.startDue();
@@ -355,7 +355,7 @@ export class CheckEngine {
       : this.run(monitor, this.stopping.signal);
   }
 
-  private async take(events: readonly LoggedEvent[]) {
+  private async setMonitors(events: readonly LoggedEvent[]) {
     this.runner.take(events);
     await this.monitors.handleEvents(events);
     await this.checkRelated(events);

@@ -213,7 +213,7 @@ function buildResult(
   outcome: CheckResult,
   { at, seconds, isUncounted }: { at: number; seconds: number; isUncounted: boolean },
 ) {
-  const { status, message, latencyMs, said = message, details, screenshot } = outcome;
+  const { status, message, latencyMs, serverText = message, details, screenshot } = outcome;
   const { state, successThreshold } = monitor;
   const isWaiting = status !== "unknown" && state.successes > 0;
   const progress = isWaiting ? ` Good result ${state.successes} of ${successThreshold}.` : "";
@@ -225,13 +225,13 @@ function buildResult(
       status: isUncounted ? ("maintenance" as const) : status,
       latencyMs,
       seconds,
-      message: status === "up" ? null : said,
+      message: status === "up" ? null : serverText,
       number: outcome.number?.value ?? null,
     },
     numberLevel: monitor.numberLevel,
     reason: message,
     // An unknown result does not replace the reason why the monitor is down.
-    message: status === "unknown" && state.status === "down" ? null : said + progress,
+    message: status === "unknown" && state.status === "down" ? null : serverText + progress,
     certificateExpiresAt: monitor.certificateExpiresAt,
     details: details === undefined ? null : JSON.stringify(details),
     screenshot: status === "down" ? (screenshot ?? null) : null,

@@ -14,7 +14,7 @@ const maxTroubles = 64;
 
 type OwnLack = { resource: "network" | "file handles"; since: number };
 
-type Trouble = { from: number; to: number; jumped: boolean };
+type Trouble = { from: number; to: number; hasJumped: boolean };
 
 /** Detects standstills, clock jumps and a lost network, for checks, push monitors and reminders. */
 export class TroubleWatch {
@@ -62,7 +62,7 @@ export class TroubleWatch {
     const overlapping = [...this.troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(
       (trouble) => trouble.from < to && trouble.to > from,
     );
-    if (overlapping.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
+    if (overlapping.some(({ hasJumped }) => hasJumped)) return "the clock of this machine jumped";
     const stalledMs = overlapping.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
     return stalledMs > toleratedMs ? "Signalbox was briefly blocked and could not check" : null;
   }
@@ -97,15 +97,15 @@ export class TroubleWatch {
   }
 
   private detectTrouble(now: number): Trouble | null {
-    const jumped = Math.abs(this.clock() - now - this.offset) > jumpMs;
+    const hasJumped = Math.abs(this.clock() - now - this.offset) > jumpMs;
     const stalled = now - this.lastTick > tickMs + latenessMs;
-    const from = jumped ? this.lastTick : this.lastTick + tickMs;
-    return jumped || stalled ? { from, to: now, jumped } : null;
+    const from = hasJumped ? this.lastTick : this.lastTick + tickMs;
+    return hasJumped || stalled ? { from, to: now, hasJumped } : null;
   }
 
-  private recordStandstill({ from, to, jumped }: Trouble) {
+  private recordStandstill({ from, to, hasJumped }: Trouble) {
     // A clock that was set back is no sign of a standstill.
-    const isForward = jumped && this.clock() - to - this.offset > jumpMs;
+    const isForward = hasJumped && this.clock() - to - this.offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;
     this.standstill = { until: to, reason: "this appliance stood still" };
     this.runningSince = this.clock();

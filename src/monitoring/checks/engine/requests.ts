@@ -83,7 +83,7 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
       const question: Question = { organizationId, monitorId, probe: true };
       // If no other node is reachable, this node decides.
       const probes = await leases
-        .ask(monitorId, confirmations - 1, question, timeoutMs + answerMs)
+        .request(monitorId, confirmations - 1, question, timeoutMs + answerMs)
         .catch(() => []);
       const reason = findContradiction(probes as Probe[], outcome.message);
       return reason === null ? outcome : createUnknownResult(reason);

@@ -199,7 +199,7 @@ class CheckRun {
    */
   private invert(outcome: CheckResult) {
     const { inverted, type } = this.target;
-    const isInverted = inverted && type !== "manual" && outcome.final !== true;
+    const isInverted = inverted && type !== "manual" && outcome.isFinal !== true;
     return isInverted ? invertOutcome(outcome) : outcome;
   }
 
@@ -211,7 +211,7 @@ class CheckRun {
     if (reason instanceof LocalFailure) return createUnknownResult(reason.message);
     const lacked = reason instanceof BlockedTarget ? null : this.findLackedResource();
     if (lacked !== null) return createUnknownResult(lacked);
-    const { message, said, final } = reason;
+    const { message, serverText, isFinal } = reason;
     const { part, screenshot, step } = this.context;
     const { destination, target } = this;
     const isTimeout = error instanceof CheckTimeout;
@@ -221,8 +221,8 @@ class CheckRun {
       status: "down",
       message: `${where}${message}`,
       latencyMs: null,
-      final,
-      ...(said !== undefined && { said: `${where}${said}` }),
+      isFinal,
+      ...(serverText !== undefined && { serverText: `${where}${serverText}` }),
       ...(screenshot !== null && { screenshot }),
       ...(causes.length > 0 && { causes }),
     };
@@ -284,8 +284,8 @@ function filterDetails(found: FoundDetails, type: string, settings: object): Det
 export function invertOutcome({
   status,
   message,
-  said,
-  final: _final,
+  serverText,
+  isFinal: _final,
   ...found
 }: CheckResult): CheckResult {
   if (status === "unknown") return { status, message, ...found };
@@ -296,7 +296,7 @@ export function invertOutcome({
     ...found,
     status: fails ? "up" : "down",
     message: formatInverted(message),
-    ...(said !== undefined && { said: formatInverted(said) }),
+    ...(serverText !== undefined && { serverText: formatInverted(serverText) }),
   };
 }
 

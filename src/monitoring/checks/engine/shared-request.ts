@@ -4,10 +4,10 @@
 class AbandonedRequest extends Error {}
 
 /** Resolves with the response to a request. Rejects with Abandoned if the check that sent it ends first. */
-export function awaitUnlessAbandoned<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+export function awaitUnlessAbandoned<T>(response: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: ending, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(new AbandonedRequest()));
-  return Promise.race([answer, ending]);
+  return Promise.race([response, ending]);
 }
 
 /** Calls `get`, and repeats the call if another check abandoned the shared request. */

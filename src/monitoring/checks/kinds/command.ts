@@ -42,7 +42,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
     latencyMs,
     details,
     measured: { value: line },
-    ...(output !== undefined && { said: output }),
+    ...(output !== undefined && { serverText: output }),
   };
 };
 

@@ -21,7 +21,7 @@ type Settings = Parameters<CheckKind<"dns">>[0];
 export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const { recordType } = settings;
   const startedAt = performance.now();
-  const { values, ttl, dnssec } = await (needsOwnQuery(settings) ? queryAnswer : lookUp)(
+  const { values, ttl, dnssec } = await (needsOwnQuery(settings) ? queryOwnResolver : lookUp)(
     settings,
     context,
   );
@@ -66,7 +66,7 @@ function assertExpected({ recordType, expected }: Settings, found: readonly stri
 }
 
 /** Records and, of an own query, their lowest TTL in seconds and their DNSSEC state. */
-type Answer = { values: string[]; ttl: number | null; dnssec: "secure" | "insecure" | null };
+type DnsResponse = { values: string[]; ttl: number | null; dnssec: "secure" | "insecure" | null };
 
 /** Whether the system's library can't do the query: it lacks encryption, DNSKEY, TTLs and the AD bit. */
 const needsOwnQuery = ({ resolver, recordType, requireDnssec, assertions }: Settings) =>
@@ -79,7 +79,7 @@ const needsOwnQuery = ({ resolver, recordType, requireDnssec, assertions }: Sett
  * Queries the records with their TTL and DNSSEC state. A validating resolver responds SERVFAIL for invalid signatures;
  * the same query without validation (CD bit, RFC 4035 §3.2.2) then succeeds.
  */
-async function queryAnswer(settings: Settings, context: CheckContext): Promise<Answer> {
+async function queryOwnResolver(settings: Settings, context: CheckContext): Promise<DnsResponse> {
   const { host, recordType } = settings;
   const resolver = parseResolver(settings.resolver ?? "");
   const isReverse = recordType === "PTR" && isIP(host) !== 0;
@@ -123,7 +123,7 @@ function buildReverseName(address: string): string {
 }
 
 /** Queries the records with the system's library. */
-async function lookUp(settings: Settings, context: CheckContext): Promise<Answer> {
+async function lookUp(settings: Settings, context: CheckContext): Promise<DnsResponse> {
   const { host, recordType } = settings;
   const resolver = await createResolver(settings, context);
   // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.

@@ -70,12 +70,12 @@ async function findContainers(
   const answering = readHttpResponse(connection, "GET", context.memory);
   const headers = { "Accept-Encoding": "identity" };
   connection.write(buildRequestHead({ url, method: "GET", headers, body: null }));
-  const answer = await answering;
+  const response = await answering;
   context.step = "reading the response";
-  const body = await readWholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(response, maxBytes, context);
   connection.close();
-  if (answer.status !== 200)
-    throw new TargetFailure(`${formatStatus(answer.status)}, expected 200.`);
+  if (response.status !== 200)
+    throw new TargetFailure(`${formatStatus(response.status)}, expected 200.`);
   const list = parseJsonBody(body);
   const isContainer = (one: unknown) =>
     typeof (one as Container | null)?.State === "string" &&

@@ -20,7 +20,7 @@ const maxCached = 10_000;
 type Registration = { expiresAt: string; states: readonly string[] };
 
 /** Cached responses by organization, server and domain. Registries reject frequent queries. */
-const registrationCache = new Map<string, { until: number; answer: Promise<Registration> }>();
+const registrationCache = new Map<string, { until: number; response: Promise<Registration> }>();
 
 /** The registry is rate limiting or unavailable, and sent a Retry-After. */
 class BusyRegistry extends TargetFailure {
@@ -67,7 +67,9 @@ function findRegistration(name: string, server: string | null, context: CheckCon
     const isCached = cached !== undefined && context.now() < cached.until;
     const startedAt = performance.now();
     context.step = isCached ? "waiting for the response" : "resolving the name";
-    const found = await (isCached ? cached.answer : queryRegistration(key, name, server, context));
+    const found = await (isCached
+      ? cached.response
+      : queryRegistration(key, name, server, context));
     return { ...found, latencyMs: isCached ? null : measureElapsedMs(startedAt) };
   }, context.signal);
 }
@@ -79,19 +81,19 @@ function queryRegistration(
   server: string | null,
   context: CheckContext,
 ) {
-  const answer = awaitUnlessAbandoned(fetchRegistration(name, server, context), context.signal);
-  const entry = { until: Infinity, answer };
+  const response = awaitUnlessAbandoned(fetchRegistration(name, server, context), context.signal);
+  const entry = { until: Infinity, response };
   const cacheUntil = (until: number) =>
     setRecent(registrationCache, key, { ...entry, until }, maxCached);
   setRecent(registrationCache, key, entry, maxCached);
-  answer.then(
+  response.then(
     () => cacheUntil(context.now() + dayMs),
     (error: unknown) => {
       if (error instanceof BusyRegistry) cacheUntil(context.now() + error.seconds * 1_000);
       else registrationCache.delete(key);
     },
   );
-  return answer;
+  return response;
 }
 
 async function fetchRegistration(
@@ -102,14 +104,14 @@ async function fetchRegistration(
   const base = (server ?? findRdapServer(name)).replace(/\/*$/, "/");
   const url = new URL(`domain/${encodeURIComponent(name)}`, base);
   if (server === null) await assertServerKnown(url.hostname, context);
-  const { answer, connection } = await sendFollowing(url, "application/rdap+json", context);
-  if (answer.status === 404)
+  const { response, connection } = await sendFollowing(url, "application/rdap+json", context);
+  if (response.status === 404)
     throw new TargetFailure(
       "The registry does not know this domain: it is not registered, or not under this name.",
     );
-  if (answer.status !== 200) throw toFailure(answer, context.now());
+  if (response.status !== 200) throw toFailure(response, context.now());
   context.step = "reading the response";
-  const body = await readWholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(response, maxBytes, context);
   connection.close();
   return parseRegistration(parseJsonBody(body), name);
 }

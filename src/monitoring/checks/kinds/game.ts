@@ -50,17 +50,17 @@ function createSourceConversation(send: Datagrams["send"]) {
   };
   return {
     question,
-    understood(answer: Buffer) {
-      const kind = String.fromCharCode(answer[4] ?? 0);
-      const isSimple = answer.subarray(0, 4).equals(packetPrefix);
-      if (isSimple && kind === "A" && answer.length >= 9) {
+    understood(response: Buffer) {
+      const kind = String.fromCharCode(response[4] ?? 0);
+      const isSimple = response.subarray(0, 4).equals(packetPrefix);
+      if (isSimple && kind === "A" && response.length >= 9) {
         if (++challenges > maxChallenges)
           throw new TargetFailure("The server does not accept the response to its challenge.");
-        challenge = Buffer.from(answer.subarray(5, 9));
+        challenge = Buffer.from(response.subarray(5, 9));
         send(question());
         return null;
       }
-      const details = isSimple ? parseStatus(answer, kind) : null;
+      const details = isSimple ? parseStatus(response, kind) : null;
       if (details === null) throw new TargetFailure("The response is not valid for a game server.");
       return { details, latencyMs: measureElapsedMs(startedAt) };
     },
@@ -71,14 +71,14 @@ function createSourceConversation(send: Datagrams["send"]) {
  * Reads the status from an S2A_INFO packet: texts, ID of the game, players, maximum players. GoldSrc packets have an
  * address before the texts and no ID.
  */
-function parseStatus(answer: Buffer, kind: string): Status | null {
+function parseStatus(response: Buffer, kind: string): Status | null {
   if (kind !== "I" && kind !== "m") return null;
   const isSource = kind === "I";
   let at = isSource ? 6 : 5;
   const readText = () => {
-    const end = answer.indexOf(0, at);
+    const end = response.indexOf(0, at);
     if (end === -1) return null;
-    const found = answer.toString("utf8", at, end);
+    const found = response.toString("utf8", at, end);
     at = end + 1;
     return found;
   };
@@ -87,7 +87,7 @@ function parseStatus(answer: Buffer, kind: string): Status | null {
   readText();
   if (readText() === null) return null;
   if (isSource) at += 2;
-  const [players, maxPlayers] = answer.subarray(at, at + 2);
+  const [players, maxPlayers] = response.subarray(at, at + 2);
   if (players === undefined || maxPlayers === undefined) return null;
   // Skips the fields before the version: both player counts, bots, server type, system, password, anti-cheat.
   at += 7;

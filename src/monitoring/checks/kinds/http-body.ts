@@ -70,7 +70,7 @@ type Wanted = {
  * error. Throws TargetFailure, OwnTrouble.
  */
 export async function readBody(
-  answer: HttpAnswer,
+  response: HttpAnswer,
   { conditions, secrets, isSaved }: Wanted,
   context: Context,
   { allowance, patienceMs }: { allowance: ByteAllowance; patienceMs: number },
@@ -79,13 +79,13 @@ export async function readBody(
   const texts = wanted.filter(isSearched).map(({ value }) => String(value));
   const isWhole = isSaved || wanted.length > texts.length;
   const isShown = wanted.some(({ number }) => number !== null);
-  const contentType = answer.headers.get("content-type") ?? "";
+  const contentType = response.headers.get("content-type") ?? "";
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
   const whole = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
   // Without conditions on the body, it is not decompressed.
   const read = wanted.length === 0 && !isWhole ? readEncoded : readDecoded;
-  const hasEnd = answer.length !== null && !(answer.length > maxBytes);
+  const hasEnd = response.length !== null && !(response.length > maxBytes);
   const watch = hasEnd
     ? null
     : new BodyEndDetector({
@@ -97,7 +97,7 @@ export async function readBody(
         },
         isFailedOnceDecided: wanted.some(({ op }) => op === "notContains"),
       });
-  const body = read(answer, maxBytes, context, (chunk) => {
+  const body = read(response, maxBytes, context, (chunk) => {
     allowance.left -= chunk.length;
     if (allowance.left < 0)
       throw new TargetFailure("The responses of all steps are longer than 4 MiB together.");

@@ -99,17 +99,17 @@ const refusals = new Map<unknown, string>([
 ]);
 
 async function requestToken(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
-  const { answer, connection } = await send(request, context);
+  const { response, connection } = await send(request, context);
   context.step = "reading the response";
-  const body = await readWholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(response, maxBytes, context);
   connection.close();
-  const response = parseObject(new TextDecoder().decode(body));
-  const status = formatStatus(answer.status);
-  const reason = refusals.get(response?.["error"]);
+  const json = parseObject(new TextDecoder().decode(body));
+  const status = formatStatus(response.status);
+  const reason = refusals.get(json?.["error"]);
   if (reason !== undefined) throw new TargetFailure(`${status}, ${reason}.`);
-  if (answer.status !== 200) throw new TargetFailure(`${status}, no token was given.`);
-  if (response === null) throw new TargetFailure(`${status}, but the response is not JSON.`);
-  const { access_token: token, token_type: type, expires_in: seconds } = response;
+  if (response.status !== 200) throw new TargetFailure(`${status}, no token was given.`);
+  if (json === null) throw new TargetFailure(`${status}, but the response is not JSON.`);
+  const { access_token: token, token_type: type, expires_in: seconds } = json;
   if (typeof token !== "string" || token === "")
     throw new TargetFailure(`${status}, but the response has no access token.`);
   // Only these characters can be sent in a header (RFC 6750 §2.1).

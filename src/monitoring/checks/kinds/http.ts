@@ -128,28 +128,28 @@ async function runRequest(asking: Asking, run: Run, isLast: boolean): Promise<Do
   const { context, values } = run;
   const number = isLast ? run.settings.number : null;
   const final = await fetchFinalResponse(asking, run);
-  const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
+  const { response, connection, startedAt, firstByteMs, expiresAt } = final;
   const conditions = buildConditions(asking);
   await judgeHead(conditions, final, run);
   context.step = "reading the response";
   const isSaved = number !== null || asking.save.some(({ source }) => source !== "header");
-  const body = await readBody(answer, { conditions, secrets: run.secrets, isSaved }, context, {
+  const body = await readBody(response, { conditions, secrets: run.secrets, isSaved }, context, {
     allowance: run.allowance,
     patienceMs: computePatience(conditions, run),
   });
   connection.close();
   const latencyMs = measureElapsedMs(startedAt);
-  assertNoIssue(answer, await body.issue());
-  await assertFulfilled(conditions, answer, run, { latency: () => latencyMs });
+  assertNoIssue(response, await body.issue());
+  await assertFulfilled(conditions, response, run, { latency: () => latencyMs });
   for (const saved of asking.save) {
     const { name, source, path } = saved;
     const received =
       source === "header"
-        ? { value: readHeader(answer, path ?? "") }
+        ? { value: readHeader(response, path ?? "") }
         : body.received({ source, path });
     values.set(
       name,
-      await extractSavedValue(saved, received, formatStatus(answer.status), context),
+      await extractSavedValue(saved, received, formatStatus(response.status), context),
     );
   }
   const measured =
@@ -159,11 +159,11 @@ async function runRequest(asking: Asking, run: Run, isLast: boolean): Promise<Do
   body.drop();
   const { isPartlySearched } = body;
   const { secured } = connection;
-  const { status } = answer;
+  const { status } = response;
   return { status, latencyMs, firstByteMs, expiresAt, secured, isPartlySearched, measured };
 }
 
-type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {
+type Final = Pick<Awaited<ReturnType<typeof send>>, "response" | "connection"> & {
   startedAt: number;
   firstByteMs: number;
   redirects: number;
@@ -180,10 +180,10 @@ async function fetchFinalResponse(asking: Asking, run: Run): Promise<Final> {
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const { answer, connection, isPublic } = await send(cookies.addToRequest(request), context);
+    const { response, connection, isPublic } = await send(cookies.addToRequest(request), context);
     const firstByteMs = measureElapsedMs(startedAt);
     expiresAt = pickEarliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
-    const { status, headers, setCookies } = answer;
+    const { status, headers, setCookies } = response;
     if (setCookies.length > 0) cookies.store(setCookies, request.url, context.now());
     if (
       status === 401 &&
@@ -200,7 +200,7 @@ async function fetchFinalResponse(asking: Asking, run: Run): Promise<Final> {
     }
     const location = headers.get("location") ?? "";
     if (!settings.followRedirects || !isRedirect(status) || location === "")
-      return { answer, connection, startedAt, firstByteMs, redirects, expiresAt };
+      return { response, connection, startedAt, firstByteMs, redirects, expiresAt };
     connection.close();
     if (redirects === maxRedirects)
       throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
@@ -221,7 +221,7 @@ function assertNoIssue({ status }: HttpAnswer, issue: Issue | null) {
   throw new TargetFailure(
     formatSentence(issue.message),
     false,
-    issue.said && formatSentence(issue.said),
+    issue.serverText && formatSentence(issue.serverText),
   );
 }
 
@@ -230,33 +230,33 @@ type Known = Readonly<Record<string, (path: string) => unknown>>;
 /** Judges the conditions on the sources in `known`. Throws TargetFailure for a violated one. */
 async function assertFulfilled(
   conditions: readonly Condition[],
-  answer: HttpAnswer,
+  response: HttpAnswer,
   { secrets, context }: Run,
   known: Known,
 ) {
   for (const condition of conditions) {
     const value = known[condition.source]?.(condition.path ?? "");
     if (condition.source in known)
-      assertNoIssue(answer, await findIssue(condition, { value }, secrets, context));
+      assertNoIssue(response, await findIssue(condition, { value }, secrets, context));
   }
 }
 
 /** Judges all conditions that do not need the body. Throws TargetFailure for a violated one. */
 async function judgeHead(
   conditions: readonly Condition[],
-  { answer, redirects, expiresAt }: Final,
+  { response, redirects, expiresAt }: Final,
   run: Run,
 ) {
   // A search can wait in a queue. Pause the response, so that incoming data does not fill the memory.
   const hasHeaderSearch = conditions.some(({ source, op }) => source === "header" && isSearch(op));
-  if (hasHeaderSearch) answer.pause();
-  await assertFulfilled(conditions, answer, run, {
-    status: () => answer.status,
-    header: (name) => readHeader(answer, name),
+  if (hasHeaderSearch) response.pause();
+  await assertFulfilled(conditions, response, run, {
+    status: () => response.status,
+    header: (name) => readHeader(response, name),
     redirectCount: () => redirects,
     certificateDays: () => countDaysUntil(expiresAt, run.context.now()),
   });
-  if (hasHeaderSearch) answer.resume();
+  if (hasHeaderSearch) response.resume();
 }
 
 /**

@@ -26,12 +26,12 @@ export const checkImap = checkMail({
     if (/ LOGINDISABLED\b/i.test(offered)) throw new TargetFailure(refusalReasons.onlySecured);
     // Sends user name and password as literals, which can contain any character.
     const [name, secret] = [Buffer.from(username), Buffer.from(password)];
-    let answer = await sendCommand(wire, `LOGIN {${name.length}}`);
+    let response = await sendCommand(wire, `LOGIN {${name.length}}`);
     for (const part of [`${username} {${secret.length}}`, password])
-      if (answer.status === "+") answer = await sendLine(wire, part, "LOGIN");
-    if (answer.status === "OK") return;
-    const code = /^ ?\[([A-Z]+)/i.exec(answer.text)?.[1]?.toUpperCase() ?? "";
-    throw refusalError(refusals[code] ?? refusalReasons.refused, answer.text, password);
+      if (response.status === "+") response = await sendLine(wire, part, "LOGIN");
+    if (response.status === "OK") return;
+    const code = /^ ?\[([A-Z]+)/i.exec(response.text)?.[1]?.toUpperCase() ?? "";
+    throw refusalError(refusals[code] ?? refusalReasons.refused, response.text, password);
   },
   leave: "LOGOUT LOGOUT",
 });
@@ -51,23 +51,24 @@ const readLine = async (wire: Wire) => (await wire.readUntil("\r\n")).toString()
 const sendCommand = (wire: Wire, command: string) =>
   sendLine(wire, `${command.split(" ")[0]} ${command}`, command.split(" ")[0] ?? "");
 
-type Answer = { status: "OK" | "NO" | "BAD" | "+"; text: string; untagged: string[] };
+type Reply = { status: "OK" | "NO" | "BAD" | "+"; text: string; untagged: string[] };
 
 /** Sends a command or the next part of a command, and reads the response. */
-async function sendLine(wire: Wire, line: string, tag: string): Promise<Answer> {
+async function sendLine(wire: Wire, line: string, tag: string): Promise<Reply> {
   wire.write(`${line}\r\n`);
   const untagged: string[] = [];
   for (;;) {
-    const answer = await readLine(wire);
+    const response = await readLine(wire);
     const [, status, text = ""] =
       /^(OK|NO|BAD)\b(.*)$/i.exec(
-        answer.startsWith(`${tag} `) ? answer.slice(tag.length + 1) : "",
+        response.startsWith(`${tag} `) ? response.slice(tag.length + 1) : "",
       ) ?? [];
     if (status !== undefined)
-      return { status: status.toUpperCase() as Answer["status"], text, untagged };
-    if (answer.startsWith("+")) return { status: "+", text: "", untagged };
-    if (/^\* BYE\b/i.test(answer)) throw refusalError(refusalReasons.turnedAway, answer.slice(5));
-    if (!answer.startsWith("* ")) throw notImapError();
-    untagged.push(answer.slice(2));
+      return { status: status.toUpperCase() as Reply["status"], text, untagged };
+    if (response.startsWith("+")) return { status: "+", text: "", untagged };
+    if (/^\* BYE\b/i.test(response))
+      throw refusalError(refusalReasons.turnedAway, response.slice(5));
+    if (!response.startsWith("* ")) throw notImapError();
+    untagged.push(response.slice(2));
   }
 }

@@ -27,40 +27,40 @@ export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
       const { username, topic } = settings;
       if (username !== null) await signIn(wire, username, settings);
       const topics = topic === null ? [encodeInt(0, 4)] : [encodeInt(1, 4), encodeText(topic)];
-      const answer = await sendRequest(wire, api.metadata, ...topics, Buffer.from([0]));
-      answer.number(4);
-      const brokers = answer.number(4);
+      const response = await sendRequest(wire, api.metadata, ...topics, Buffer.from([0]));
+      response.number(4);
+      const brokers = response.number(4);
       if (brokers < 1 || brokers > 10_000) throw notKafkaError();
       for (let index = 0; index < brokers; index++) {
-        answer.number(4);
-        answer.text();
-        answer.number(4);
-        answer.text();
+        response.number(4);
+        response.text();
+        response.number(4);
+        response.text();
       }
-      answer.text();
-      answer.number(4);
-      if (topic !== null) assertHasLeaders(answer);
+      response.text();
+      response.number(4);
+      if (topic !== null) assertHasLeaders(response);
       const words = `Returned the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
       return { words, details: { brokers } };
     },
     { maxBytes },
   );
 
-function assertHasLeaders(answer: Answer) {
-  if (answer.number(4) !== 1) throw notKafkaError();
-  const error = answer.number(2);
+function assertHasLeaders(response: ResponseReader) {
+  if (response.number(4) !== 1) throw notKafkaError();
+  const error = response.number(2);
   if (error === errorCodes.unknownTopic) throw new TargetFailure("The topic does not exist.");
   if (error === errorCodes.topicDenied)
     throw new TargetFailure("The user is not authorized for the topic.");
-  answer.text();
-  answer.number(1);
-  const partitions = answer.number(4);
+  response.text();
+  response.number(1);
+  const partitions = response.number(4);
   let lost = 0;
   for (let index = 0; index < partitions; index++) {
-    answer.number(2);
-    answer.number(4);
-    if (answer.number(4) < 0) lost++;
-    for (const _list of ["replicas", "in sync"]) answer.skip(answer.number(4) * 4);
+    response.number(2);
+    response.number(4);
+    if (response.number(4) < 0) lost++;
+    for (const _list of ["replicas", "in sync"]) response.skip(response.number(4) * 4);
   }
   if (error !== 0 || partitions === 0) throw new TargetFailure("The topic has no leader.");
   if (lost > 0)
@@ -73,12 +73,17 @@ async function signIn(wire: Wire, username: string, { password, mechanism }: Set
   if (handshake.number(2) !== 0) throw new TargetFailure(`The server does not sign in by ${name}.`);
   const sendStep = async (message: string) => {
     const bytes = Buffer.from(message);
-    const answer = await sendRequest(wire, api.saslAuthenticate, encodeInt(bytes.length, 4), bytes);
-    const error = answer.number(2);
+    const response = await sendRequest(
+      wire,
+      api.saslAuthenticate,
+      encodeInt(bytes.length, 4),
+      bytes,
+    );
+    const error = response.number(2);
     if (error === errorCodes.refused) throw refusedLoginError();
     if (error !== 0) throw new TargetFailure("The server responded with an error.");
-    answer.text();
-    return answer.bytes(answer.number(4)).toString();
+    response.text();
+    return response.bytes(response.number(4)).toString();
   };
   if (mechanism === "plain") return void (await sendStep(`\0${username}\0${password ?? ""}`));
   const login = createScram(
@@ -119,13 +124,13 @@ async function sendRequest(
   if (length < 4) throw notKafkaError();
   const bytes = await wire.read(length);
   if (bytes.readInt32BE() !== id) throw notKafkaError();
-  return createAnswerReader(bytes.subarray(4));
+  return createResponseReader(bytes.subarray(4));
 }
 
-type Answer = ReturnType<typeof createAnswerReader>;
+type ResponseReader = ReturnType<typeof createResponseReader>;
 
 /** Reads the fields of a response in order. Throws TargetFailure for a truncated response. */
-function createAnswerReader(whole: Buffer) {
+function createResponseReader(whole: Buffer) {
   let at = 0;
   function bytes(count: number): Buffer {
     if (count < 0 || at + count > whole.length) throw notKafkaError();

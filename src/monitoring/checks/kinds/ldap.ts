@@ -50,7 +50,7 @@ export const checkLdap: CheckKind<"ldap"> = (settings, context) => {
       const version = encode(tags.integer, Buffer.from([3]));
       const user = encodeText(username ?? "");
       const proof = encode(tags.simplePassword, Buffer.from(password ?? ""));
-      await session.ask(tags.bind, [version, user, proof], tags.bindResponse, "the bind");
+      await session.request(tags.bind, [version, user, proof], tags.bindResponse, "the bind");
       if (baseDn !== null) await findEntry(session, baseDn);
       return baseDn === null ? "Accepted the bind" : "Found the entry";
     },
@@ -75,7 +75,7 @@ async function findEntry(session: Session, baseDn: string) {
   const typesOnly = encode(tags.boolean, Buffer.from([0xff]));
   const filter = encode(tags.present, Buffer.from("objectClass"));
   const noAttributes = encode(tags.sequence, encodeText("1.1"));
-  const { entries } = await session.ask(
+  const { entries } = await session.request(
     tags.search,
     [
       encodeText(baseDn),
@@ -105,7 +105,7 @@ function createSession(wire: Wire) {
     send,
     /** Performs an extended operation without a value (RFC 4511 §4.12). */
     askExtended: (oid: string, what: string) =>
-      session.ask(
+      session.request(
         tags.extended,
         [encode(tags.extendedName, Buffer.from(oid))],
         tags.extendedResponse,
@@ -115,7 +115,7 @@ function createSession(wire: Wire) {
      * Sends an operation and reads responses until its last one. Returns the number of entries, and the value of an
      * extended response. Throws TargetFailure unless it succeeded.
      */
-    async ask(tag: number, parts: readonly Buffer[], last: number, what: string) {
+    async request(tag: number, parts: readonly Buffer[], last: number, what: string) {
       send(tag, parts);
       for (let entries = 0; ;) {
         const message = createReader((await readMessage(wire)).content);

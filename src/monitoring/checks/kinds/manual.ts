@@ -15,8 +15,8 @@ export const checkManual: CheckKind<"manual"> = async (
   return {
     status: manualStatus,
     message,
-    ...(manualMessage !== null && { said: `${message} ${manualMessage}` }),
+    ...(manualMessage !== null && { serverText: `${message} ${manualMessage}` }),
     latencyMs: null,
-    final: true,
+    isFinal: true,
   };
 };

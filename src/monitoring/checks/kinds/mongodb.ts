@@ -20,9 +20,10 @@ async function runCommand(wire: Wire, command: Document): Promise<Document> {
   head.writeInt32LE(1, 4);
   head.writeInt32LE(opMessage, 12);
   wire.write(Buffer.concat([head, body]));
-  const answer = await wire.read(headBytes);
-  const length = answer.readInt32LE(0) - headBytes;
-  if (answer.readInt32LE(12) !== opMessage || answer[20] !== 0 || length < 5) throw notMongoError();
+  const response = await wire.read(headBytes);
+  const length = response.readInt32LE(0) - headBytes;
+  if (response.readInt32LE(12) !== opMessage || response[20] !== 0 || length < 5)
+    throw notMongoError();
   const bytes = await wire.read(length);
   let document: Document;
   try {

@@ -40,7 +40,7 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
     return {
       status: "up",
       message: `${words}.`,
-      said: `${words}${shownMessage}.`,
+      serverText: `${words}${shownMessage}.`,
       details: arrived,
       measured: getReceived({
         source: number?.path == null ? "body" : "json",

@@ -93,7 +93,7 @@ function findInterruption(monitor: Waiting, trouble: TroubleWatch, { monotonic, 
 
 /** Creates a failure without retries, because the grace period replaces them. */
 function createOverdueResult(monitor: Waiting): CheckResult {
-  return { status: "down", final: true, message: describeSilence(monitor), latencyMs: null };
+  return { status: "down", isFinal: true, message: describeSilence(monitor), latencyMs: null };
 }
 
 function describeSilence(monitor: Waiting): string {
@@ -107,7 +107,7 @@ function describeSilence(monitor: Waiting): string {
 /** Result at the start or end of maintenance if the last report was down. */
 export const stillFailingResult: CheckResult = {
   status: "down",
-  final: true,
+  isFinal: true,
   message: "It failed, and nothing else has been reported since.",
   latencyMs: null,
 };

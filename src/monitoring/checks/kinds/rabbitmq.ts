@@ -36,7 +36,7 @@ const notAmqpError = () => new TargetFailure("The response is not valid for AMQP
 export const checkRabbitmq: CheckKind<"rabbitmq"> = (settings, context) =>
   converse(settings, context, async (wire) => {
     wire.write(protocolHeader);
-    const { version, mechanisms } = readGreeting(await readAnswer(wire, 0, methods.start));
+    const { version, mechanisms } = readGreeting(await readReply(wire, 0, methods.start));
     if (settings.username === null) return { words: "Greeted", details: { version } };
     if (!mechanisms.includes("PLAIN"))
       throw new TargetFailure("The server offers no sign-in by password over this connection.");
@@ -96,24 +96,24 @@ async function openVirtualHost(
     login,
     encodeShort("en_US"),
   );
-  const tune = await readAnswer(wire, 0, methods.tune);
+  const tune = await readReply(wire, 0, methods.tune);
   const [channels, frameBytes] = [tune.bytes(2), tune.bytes(4)];
   // No heartbeats: the connection lives for moments.
   sendMethod(wire, 0, methods.tuneOk, channels, frameBytes, encodeNumber(0, 2));
   sendMethod(wire, 0, methods.open, encodeShort(virtualHost), encodeShort(""), Buffer.alloc(1));
-  await readAnswer(wire, 0, methods.openOk);
+  await readReply(wire, 0, methods.openOk);
 }
 
 async function readQueue(wire: Wire, queue: string) {
   sendMethod(wire, 1, methods.openChannel, encodeShort(""));
-  await readAnswer(wire, 1, methods.openChannelOk);
+  await readReply(wire, 1, methods.openChannelOk);
   const passive = Buffer.from([1]);
   const reserved = encodeNumber(0, 2);
   const noArguments = Buffer.alloc(4);
   sendMethod(wire, 1, methods.declareQueue, reserved, encodeShort(queue), passive, noArguments);
-  const answer = await readAnswer(wire, 1, methods.declareQueueOk);
-  answer.bytes(answer.number(1));
-  return { messages: answer.number(4), consumers: answer.number(4) };
+  const response = await readReply(wire, 1, methods.declareQueueOk);
+  response.bytes(response.number(1));
+  return { messages: response.number(4), consumers: response.number(4) };
 }
 
 function encodeNumber(value: number, bytes: number): Buffer {
@@ -133,7 +133,7 @@ function sendMethod(wire: Wire, channel: number, [group, method]: Method, ...par
 }
 
 /** Reads the arguments of the expected method. Throws TargetFailure if the broker closes the connection or channel. */
-async function readAnswer(wire: Wire, channel: number, [group, method]: Method) {
+async function readReply(wire: Wire, channel: number, [group, method]: Method) {
   const head = await wire.read(7);
   // A broker without this version responds with the header of its own.
   if (head.toString("latin1", 0, 4) === "AMQP")

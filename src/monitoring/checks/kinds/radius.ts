@@ -23,20 +23,20 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   const authenticator = randomBytes(16);
   const [id = 0] = randomBytes(1);
   const request = buildRequest({ id, authenticator, secret, username, password });
-  const answer = await queryByDatagram(addresses, port, context, () => ({
+  const response = await queryByDatagram(addresses, port, context, () => ({
     question: () => request,
     understood: (message) => (message.length >= 20 && message[1] === id ? message : null),
   }));
-  if (!isSigned(answer, authenticator, secret))
+  if (!isSigned(response, authenticator, secret))
     throw new TargetFailure("The response is not signed with the shared secret.");
   const latencyMs = measureElapsedMs(startedAt);
-  if (answer[0] === packetCodes.reject)
+  if (response[0] === packetCodes.reject)
     throw new TargetFailure("The server rejected the user name or the password.");
-  if (answer[0] === packetCodes.challenge)
+  if (response[0] === packetCodes.challenge)
     throw new TargetFailure("The server requires more than a password.");
-  if (answer[0] !== packetCodes.accept)
+  if (response[0] !== packetCodes.accept)
     throw new TargetFailure("The response is not valid for RADIUS.");
-  const details = { reply: readReply(answer) };
+  const details = { reply: readReply(response) };
   return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
 };
 
@@ -90,10 +90,10 @@ function encryptPassword(password: Buffer, authenticator: Buffer, secret: string
 }
 
 /** Verifies that the server knows the secret (RFC 2865 §3), and a Message-Authenticator if present (RFC 3579 §3.2). */
-function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolean {
-  const length = answer.readUInt16BE(2);
-  if (length < 20 || length > answer.length) return false;
-  const message = Buffer.from(answer.subarray(0, length));
+function isSigned(response: Buffer, authenticator: Buffer, secret: string): boolean {
+  const length = response.readUInt16BE(2);
+  if (length < 20 || length > response.length) return false;
+  const message = Buffer.from(response.subarray(0, length));
   const receivedAuthenticator = Buffer.from(message.subarray(4, 20));
   message.set(authenticator, 4);
   if (!computeDigest("md5", message, secret).equals(receivedAuthenticator)) return false;
@@ -116,5 +116,5 @@ function listAttributes(message: Buffer, type: number): Buffer[] {
 }
 
 /** Reads the message of the server for the user (RFC 2865 §5.18). */
-const readReply = (answer: Buffer) =>
-  Buffer.concat(listAttributes(answer, attributeTypes.replyMessage)).toString();
+const readReply = (response: Buffer) =>
+  Buffer.concat(listAttributes(response, attributeTypes.replyMessage)).toString();

@@ -70,9 +70,9 @@ async function sendCommand(wire: Wire, words: readonly string[]): Promise<string
   send(wire, words);
   const [mark] = await wire.read(1);
   if (mark !== 0x2b && mark !== 0x2d) throw notRedisError();
-  const answer = await readLine(wire);
-  if (mark === 0x2b) return answer;
-  const [code = ""] = answer.split(" ", 1);
+  const response = await readLine(wire);
+  if (mark === 0x2b) return response;
+  const [code = ""] = response.split(" ", 1);
   const refused = code === "ERR" && words[0] === "AUTH" ? errors["WRONGPASS"] : errors[code];
   throw new TargetFailure(refused ?? `The server responded to ${words[0]} with an error.`);
 }

@@ -31,12 +31,12 @@ export const checkSmtp = checkMail({
       mechanism === "PLAIN"
         ? [`AUTH PLAIN ${both}`]
         : ["AUTH LOGIN", encodeBase64(username), encodeBase64(password)];
-    let answer = await sendCommand(wire, first);
-    for (const line of others) if (answer.code === 334) answer = await sendCommand(wire, line);
-    if (answer.code !== 235)
+    let response = await sendCommand(wire, first);
+    for (const line of others) if (response.code === 334) response = await sendCommand(wire, line);
+    if (response.code !== 235)
       throw refusalError(
-        refusals[answer.code] ?? `The server responded to AUTH with ${answer.code}.`,
-        answer.text,
+        refusals[response.code] ?? `The server responded to AUTH with ${response.code}.`,
+        response.text,
         password,
         both,
         encodeBase64(password),

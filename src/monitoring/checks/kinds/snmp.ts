@@ -38,7 +38,14 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
     return { status: "up", message, latencyMs, measured };
   const value = excerptText(text, 100);
   const fullMessage = `${message.slice(0, -1)}: ${value}.`;
-  return { status: "up", message, said: fullMessage, latencyMs, measured, details: { value } };
+  return {
+    status: "up",
+    message,
+    serverText: fullMessage,
+    latencyMs,
+    measured,
+    details: { value },
+  };
 };
 
 /** Reads the object from one address. Throws TargetFailure. */

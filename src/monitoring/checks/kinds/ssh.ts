@@ -35,7 +35,7 @@ export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
     }
     const words = `Proved its host key in ${measureElapsedMs(startedAt)} ms`;
     const details = { fingerprint, server: excerptText(banner, 100) };
-    return { status: "up", message: `${words}.`, said: `${words}: ${received}.`, details };
+    return { status: "up", message: `${words}.`, serverText: `${words}: ${received}.`, details };
   });
 };
 

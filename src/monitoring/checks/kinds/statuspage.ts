@@ -51,7 +51,7 @@ export const checkStatuspage: CheckKind<"statuspage"> = async (settings, context
   return {
     status,
     message,
-    ...(reason.length > 0 && { said: `${message} ${reason.join(": ")}` }),
+    ...(reason.length > 0 && { serverText: `${message} ${reason.join(": ")}` }),
     latencyMs: status === "down" ? null : latencyMs,
     details,
   };
@@ -88,8 +88,8 @@ async function readPage({ url, format }: Settings, context: CheckContext): Promi
 
 /** Returns a JSON document; null if there is none. Throws TargetFailure if the server is unavailable. */
 async function readDocument(url: URL, context: CheckContext): Promise<unknown> {
-  const { answer, connection } = await sendFollowing(url, "application/json", context);
-  const { status } = answer;
+  const { response, connection } = await sendFollowing(url, "application/json", context);
+  const { status } = response;
   if (status === 429 || status >= 500)
     throw new TargetFailure(`${formatStatus(status)}, expected 200.`);
   if (status !== 200) {
@@ -97,7 +97,7 @@ async function readDocument(url: URL, context: CheckContext): Promise<unknown> {
     return null;
   }
   context.step = "reading the response";
-  const body = await readWholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(response, maxBytes, context);
   connection.close();
   return parseJsonBody(body);
 }

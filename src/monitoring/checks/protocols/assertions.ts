@@ -2,7 +2,7 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { credentialName } from "../../../core/fields.ts";
 import { compareDecimals, LongNumber } from "../../../core/text/decimals.ts";
-import { isFound, type Searched } from "../../../core/text/expressions.ts";
+import { isFound, type SearchOutcome } from "../../../core/text/expressions.ts";
 import { escapeXml, excerptText } from "../../../core/text/formatting.ts";
 import type { Assertion } from "../../monitors/assertions-schema.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
@@ -48,7 +48,7 @@ export function buildConditions(settings: Conditions): readonly Condition[] {
 /**
  * Why a condition is violated, as the end of a sentence. `said` also quotes the response, for the organization only.
  */
-export type Issue = { message: string; said?: string };
+export type Issue = { message: string; serverText?: string };
 
 /** A part of a response: its value, undefined if it is absent, or the reason why it can't be read. */
 export type Received = { value: unknown } | { unreadable: string };
@@ -94,7 +94,7 @@ export function describeMismatch(condition: Condition, value: unknown, secrets: 
 /** Creates an issue. For an assertion, the message contains its number. */
 export function buildIssue({ number }: Condition, why: string, received?: string): Issue {
   const message = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
-  return received === undefined ? { message } : { message, said: `${message}${received}` };
+  return received === undefined ? { message } : { message, serverText: `${message}${received}` };
 }
 
 /** Whether the operator searches with a regular expression, which can take several turns of the event loop. */
@@ -161,7 +161,7 @@ async function matchesExpression(
   expression: string,
   received: unknown,
   context: SearchContext,
-): Promise<Searched> {
+): Promise<SearchOutcome> {
   if (!isScalar(received)) return false;
   return isFound(expression, String(received), context.inTurn, context.signal);
 }
@@ -342,7 +342,7 @@ export async function assertAllHold(
     throw new TargetFailure(
       formatSentence(issue.message),
       false,
-      issue.said && formatSentence(issue.said),
+      issue.serverText && formatSentence(issue.serverText),
     );
   }
 }

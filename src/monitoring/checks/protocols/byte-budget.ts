@@ -26,7 +26,7 @@ export function createByteBudget(
     const after = before + bytes;
     if (after > share) {
       const sharedBytes = [...usedBytes].reduce(
-        (sum, [id, its]) => sum + (id === organizationId ? 0 : Math.max(0, its - share)),
+        (sum, [id, bytes]) => sum + (id === organizationId ? 0 : Math.max(0, bytes - share)),
         after - share,
       );
       if (sharedBytes > shared)
@@ -65,6 +65,6 @@ export function createByteBudget(
       };
     },
     /** Bytes in use by all checks. */
-    kept: () => [...usedBytes.values()].reduce((sum, its) => sum + its, 0),
+    kept: () => [...usedBytes.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }

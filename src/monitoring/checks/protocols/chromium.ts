@@ -23,8 +23,8 @@ export function findBrowser(): string | null {
 }
 
 type Parameters = Readonly<Record<string, unknown>>;
-type Answer = { result?: unknown; error?: { message?: string } };
-type Message = Answer & { id?: number; method?: string; params?: Parameters };
+type ProtocolResponse = { result?: unknown; error?: { message?: string } };
+type Message = ProtocolResponse & { id?: number; method?: string; params?: Parameters };
 
 /** A page in a separate Chromium process. https://chromedevtools.github.io/devtools-protocol/ */
 export type Page = {
@@ -165,7 +165,7 @@ async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
 class DevToolsPage implements Page {
   socket: PipeSocket | null = null;
   private readonly over: Ending;
-  private readonly requests = new Map<number, (answer: Answer) => void>();
+  private readonly requests = new Map<number, (response: ProtocolResponse) => void>();
   private readonly listeners = new Map<string, ((event: Parameters) => void)[]>();
   private unread: Buffer[] = [];
   private unreadLength = 0;
@@ -197,7 +197,7 @@ class DevToolsPage implements Page {
     sessionId = this.session,
   ): Promise<T> {
     const id = ++this.lastId;
-    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const { promise, resolve } = Promise.withResolvers<ProtocolResponse>();
     this.requests.set(id, resolve);
     const message = JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) });
     this.unwritten = Buffer.concat([this.unwritten, Buffer.from(`${message}\0`)]);

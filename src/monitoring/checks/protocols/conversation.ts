@@ -38,13 +38,13 @@ type Manner<D> = {
 };
 
 /** Outcome of a protocol: words such as `Answered PING`, to which the latency is added, or a complete result. */
-type Said<D> =
+type Finding<D> =
   | string
   | { words: string; details?: D; measured?: Measured }
   | {
       status: CheckResult["status"];
       message: string;
-      said?: string;
+      serverText?: string;
       details?: D;
       measured?: Measured;
     };
@@ -84,14 +84,14 @@ const extraMs = 1_000;
 
 /** Queries details for at most 1 s and half of the remaining time of the check. Null after a failure or timeout. */
 async function queryExtra<D>(
-  ask: () => Promise<D>,
+  converse: () => Promise<D>,
   startedAt: number,
   { timeoutMs }: Pick<CheckContext, "timeoutMs">,
 ): Promise<D | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const leftMs = timeoutMs - (performance.now() - startedAt);
   const timer = setTimeout(() => resolve(null), Math.min(extraMs, leftMs / 2));
-  const found = await Promise.race([ask().catch(() => null), promise]);
+  const found = await Promise.race([converse().catch(() => null), promise]);
   clearTimeout(timer);
   return found;
 }
@@ -125,18 +125,19 @@ export function addConnectionFindings<D extends FoundDetails>(
 export async function converse<D extends FoundDetails = FoundDetails>(
   target: Target,
   context: CheckContext,
-  talk: (wire: Wire) => Promise<Said<D>>,
+  talk: (wire: Wire) => Promise<Finding<D>>,
   manner: Manner<D> = {},
 ): Promise<CheckResult<D & SecuredDetails>> {
   const startedAt = performance.now();
   const connection = await connectToTarget(target, context, manner);
   const wire = createWire(connection, context, manner.maxBytes);
-  const said = await talk(wire);
+  const serverText = await talk(wire);
   const latencyMs = measureElapsedMs(startedAt);
   const { details: ask } = manner;
   const beside = ask && (await queryExtra(() => ask(wire), startedAt, context));
   connection.close();
-  const { words, ...found } = typeof said === "string" ? { words: said } : { words: null, ...said };
+  const { words, ...found } =
+    typeof serverText === "string" ? { words: serverText } : { words: null, ...serverText };
   const finding: Partial<CheckResult<D>> =
     words === null ? found : { status: "up", message: `${words} in ${latencyMs} ms.`, ...found };
   return addConnectionFindings(connection, target, context, {

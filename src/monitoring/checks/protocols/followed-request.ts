@@ -15,11 +15,11 @@ export async function sendFollowing(start: URL, accept: string, context: CheckCo
   let onlyPublic = false;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const request = { url, method: "GET", headers, body: null, verifyTls: true, onlyPublic };
-    const { answer, connection, isPublic } = await send(request, context);
+    const { response, connection, isPublic } = await send(request, context);
     onlyPublic ||= isPublic;
-    const { status } = answer;
-    const next = status >= 300 && status < 400 ? answer.headers.get("location") : undefined;
-    if (next === undefined) return { answer, connection };
+    const { status } = response;
+    const next = status >= 300 && status < 400 ? response.headers.get("location") : undefined;
+    if (next === undefined) return { response, connection };
     connection.close();
     const to = parseLocation(next, url);
     if (to === null || !/^https?:$/.test(to.protocol))

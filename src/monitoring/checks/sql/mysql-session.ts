@@ -175,15 +175,15 @@ async function signIn(
     ]),
   );
   for (let step = 0; step < maxSteps; step++) {
-    const answer = await packets.readNext();
-    const mark = answer.readUintLE(1);
+    const response = await packets.readNext();
+    const mark = response.readUintLE(1);
     if (mark === marks.ok) return;
     if (mark === marks.switch) {
-      plugin = answer.left === 0 ? "mysql_old_password" : answer.readText();
-      nonce = answer.readRest();
+      plugin = response.left === 0 ? "mysql_old_password" : response.readText();
+      nonce = response.readRest();
       packets.send(computeProof(plugin, password, nonce));
     } else if (mark === marks.moreData && plugin === "caching_sha2_password") {
-      const code = answer.readUintLE(1);
+      const code = response.readUintLE(1);
       if (code === cachingSha2.isFull) await sendPassword(packets, password, nonce, isSecure);
       else if (code !== cachingSha2.isFast) throw notMysqlError();
     } else throw notMysqlError();

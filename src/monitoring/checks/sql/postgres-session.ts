@@ -46,9 +46,9 @@ const zeroByte = Buffer.from([0]);
 
 async function startTls(wire: Wire, tls: WireTls) {
   wire.write(sslRequest);
-  const answer = (await wire.read(1)).toString("latin1");
-  if (answer === "N") throw noTlsError();
-  if (answer !== "S") throw notPostgresError();
+  const response = (await wire.read(1)).toString("latin1");
+  if (response === "N") throw noTlsError();
+  if (response !== "S") throw notPostgresError();
   await wire.secure(tls);
 }
 

@@ -1,5 +1,5 @@
 /** Converts the text of PostgreSQL values to JSON values. */
-import { maxAnswerDepth } from "../../../core/text/json.ts";
+import { maxResponseDepth } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import {
   bytesToJson,
@@ -95,8 +95,8 @@ function parseArray(element: number, text: string, budget: RowBudget): unknown {
     }
     budget.countValues(1);
     if (found === "{") {
-      if (open.length >= maxAnswerDepth)
-        throw new TargetFailure(`An array is nested deeper than ${maxAnswerDepth} levels.`);
+      if (open.length >= maxResponseDepth)
+        throw new TargetFailure(`An array is nested deeper than ${maxResponseDepth} levels.`);
       const inner: unknown[] = [];
       open.at(-1)?.push(inner);
       open.push(inner);

@@ -33,28 +33,28 @@ if (certutil === null)
   console.warn("\nNOT TESTED: authorities of browsers; apt-get install libnss3-tools\n");
 if (browser === null) console.warn("\nNOT TESTED: what needs Chromium; apt-get install chromium\n");
 
-const html = (body: string) =>
+const buildHtml = (body: string) =>
   new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
 
 /** A listener that records the requested paths; `turn` stands for any other protocol. */
-async function place() {
-  const asked = new Set<string>();
+async function readPlace() {
+  const request = new Set<string>();
   let connections = 0;
   let changed = Promise.withResolvers<void>();
   const end = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n";
-  const made = await startListener((socket) => {
+  const result = await startListener((socket) => {
     connections++;
     socket.once("data", (data: Buffer) => {
-      asked.add(/^[A-Z]+ \/([\w-]*)/.exec(data.toString("latin1"))?.[1] ?? "turn");
+      request.add(/^[A-Z]+ \/([\w-]*)/.exec(data.toString("latin1"))?.[1] ?? "turn");
       socket.end(end);
       changed.resolve();
       changed = Promise.withResolvers();
     });
   });
-  return Object.assign(made, {
+  return Object.assign(result, {
     connections: () => connections,
     async untilAsked(paths: readonly string[]) {
-      while (!paths.every((path) => asked.has(path))) await changed.promise;
+      while (!paths.every((path) => request.has(path))) await changed.promise;
     },
   });
 }
@@ -64,8 +64,8 @@ async function place() {
  * returns errors or redirects on request.
  */
 async function shop() {
-  const asked: string[] = [];
-  const [open, elsewhere] = [await place(), await place()];
+  const requests: string[] = [];
+  const [open, elsewhere] = [await readPlace(), await readPlace()];
   let datagrams = 0;
   const udp = await Bun.udpSocket({
     hostname: "127.0.0.1",
@@ -100,7 +100,7 @@ async function shop() {
     },
     fetch(request, server) {
       const { pathname, searchParams } = new URL(request.url);
-      asked.push(pathname);
+      requests.push(pathname);
       if (pathname === "/socket" && server.upgrade(request)) return undefined;
       if (pathname === "/stream")
         return new Response(
@@ -120,16 +120,17 @@ async function shop() {
           headers: { "Content-Type": "text/javascript" },
         });
       // Waits for the requests that a browser may send late, such as prefetches.
-      if (pathname === "/all-asked") return open.untilAsked(expectedAttempts).then(() => html(""));
-      if (pathname === "/left") return html("Left the shop");
+      if (pathname === "/all-asked")
+        return open.untilAsked(expectedAttempts).then(() => buildHtml(""));
+      if (pathname === "/left") return buildHtml("Left the shop");
       if (pathname === "/blocked") return Response.redirect(`http://127.0.0.1:${elsewhere.port}/`);
       if (pathname === "/broken") return new Response("broken", { status: 500 });
-      return html(page);
+      return buildHtml(page);
     },
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
-    asked,
+    requests,
     open,
     elsewhere,
     blocked: { host: "127.0.0.1", port: elsewhere.port },
@@ -145,12 +146,15 @@ async function shop() {
 }
 
 /** A server on loopback. */
-function serving(answer: (request: Request) => Response | Promise<Response>, tls?: Bun.TLSOptions) {
+function startServing(
+  response: (request: Request) => Response | Promise<Response>,
+  tls?: Bun.TLSOptions,
+) {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
-    fetch: answer,
+    fetch: response,
     ...(tls && { tls }),
   });
   return {
@@ -182,7 +186,7 @@ function processesWith(argument: string): number[] {
     .map(({ pid }) => pid);
 }
 
-const found = (
+const findOutcome = (
   url: string,
   fields: object = {},
   circumstances: Parameters<typeof runCheckOfType>[2] = {},
@@ -223,7 +227,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
         username: "ann",
         password: "secret",
       };
-      const outcome = await found(own.url.replace("127.0.0.1", "localhost"), fields, {
+      const outcome = await findOutcome(own.url.replace("127.0.0.1", "localhost"), fields, {
         listeners: [own.blocked],
       });
       expect(outcome).toMatchObject({
@@ -237,12 +241,12 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("a response of 500, and a redirect to a blocked address, are down", async () => {
     await using own = await shop();
-    expect(await found(`${own.url}/broken`)).toMatchObject({
+    expect(await findOutcome(`${own.url}/broken`)).toMatchObject({
       status: "down",
       message: "HTTP 500 (Internal Server Error), expected less than 400.",
     });
     const listeners = [own.blocked];
-    expect(await found(`${own.url}/blocked`, {}, { listeners })).toMatchObject({
+    expect(await findOutcome(`${own.url}/blocked`, {}, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       final: true,
@@ -252,8 +256,8 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("a failing step is named with a screenshot, and a password is entered in no other field", async () => {
     // Noise compresses badly, so that the screenshot is large.
-    await using own = serving(() =>
-      html(`<input id=user><canvas id=noise width=1200 height=700></canvas><script>
+    await using own = startServing(() =>
+      buildHtml(`<input id=user><canvas id=noise width=1200 height=700></canvas><script>
         const drawing = noise.getContext("2d");
         for (let x = 0; x < 1200; x += 2) for (let y = 0; y < 700; y += 2) {
           drawing.fillStyle = "hsl(" + Math.random() * 360 + " 90% " + Math.random() * 100 + "%)";
@@ -261,7 +265,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
         }</script>`),
     );
     const fields = { steps: ["wait body", "fill #user with {{password}}"], password: "secret" };
-    const { screenshot = new Uint8Array(), ...outcome } = await found(own.url, fields);
+    const { screenshot = new Uint8Array(), ...outcome } = await findOutcome(own.url, fields);
     expect(outcome).toMatchObject({
       status: "down",
       message: "Step 2: The field is not a password field, so the password is not entered.",
@@ -273,12 +277,12 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("an untrusted certificate is down, unless verification is off", async () => {
     writeCertificates(folder);
-    await using own = serving(() => html("fine"), tlsOf("selfSigned"));
-    expect(await found(own.url)).toMatchObject({
+    await using own = startServing(() => buildHtml("fine"), tlsOf("selfSigned"));
+    expect(await findOutcome(own.url)).toMatchObject({
       status: "down",
       message: "The certificate was issued by an authority that is not trusted.",
     });
-    expect((await found(own.url, { verifyTls: false })).status).toBe("up");
+    expect((await findOutcome(own.url, { verifyTls: false })).status).toBe("up");
   });
 
   test.skipIf(certutil === null)(
@@ -286,10 +290,10 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     async () => {
       writeCertificates(folder);
       const authorities = pem("selfSigned.pem") + pem("authority.pem");
-      await using good = serving(() => html("fine"), tlsOf("good"));
-      expect((await found(good.url, {}, { authorities })).status).toBe("up");
-      await using wrong = serving(() => html("fine"), tlsOf("wrongName"));
-      expect(await found(wrong.url, {}, { authorities })).toMatchObject({
+      await using good = startServing(() => buildHtml("fine"), tlsOf("good"));
+      expect((await findOutcome(good.url, {}, { authorities })).status).toBe("up");
+      await using wrong = startServing(() => buildHtml("fine"), tlsOf("wrongName"));
+      expect(await findOutcome(wrong.url, {}, { authorities })).toMatchObject({
         status: "down",
         message: "The certificate is for another name.",
       });
@@ -298,35 +302,37 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("a download is not a page", async () => {
     const headers = { "Content-Disposition": "attachment; filename=shop.bin" };
-    await using own = serving(() => new Response("x".repeat(10_000), { headers }));
-    expect((await found(own.url)).message).toBe("The address leads to no page.");
+    await using own = startServing(() => new Response("x".repeat(10_000), { headers }));
+    expect((await findOutcome(own.url)).message).toBe("The address leads to no page.");
   });
 
   test("a page whose renderer crashes is down", async () => {
-    await using own = serving(({ url }) => {
-      if (!url.endsWith("/image")) return html(`<img src=/image>`);
+    await using own = startServing(({ url }) => {
+      if (!url.endsWith("/image")) return buildHtml(`<img src=/image>`);
       // A sandboxed renderer survives SIGSEGV from another process.
       Bun.spawnSync(["kill", "-KILL", ...processesWith("--type=renderer").map(String)]);
       return new Promise(() => {});
     });
-    const { status, message } = await found(own.url);
+    const { status, message } = await findOutcome(own.url);
     expect([status, message]).toEqual(["down", "The page crashed the browser."]);
   });
 
   test("a page that never loads, and one that hangs during a step, are down at the timeout", async () => {
     const never = new Promise<Response>(() => {});
-    await using silent = serving(() => never);
+    await using silent = startServing(() => never);
     const freezing = `<a id=freeze onclick="const ask = new XMLHttpRequest(); ask.open('GET', '/never', false); ask.send()">x</a>`;
-    await using frozen = serving(({ url }) => (url.endsWith("/never") ? never : html(freezing)));
+    await using frozen = startServing(({ url }) =>
+      url.endsWith("/never") ? never : buildHtml(freezing),
+    );
     const [loading, waiting] = [
       "Timed out while loading the page.",
       "Step 1: Timed out while waiting for the page.",
     ];
     const all = await Promise.all([
-      runUntilTimedOut(loading, (timeoutMs) => found(silent.url, {}, { timeoutMs }), 5_000),
+      runUntilTimedOut(loading, (timeoutMs) => findOutcome(silent.url, {}, { timeoutMs }), 5_000),
       runUntilTimedOut(
         waiting,
-        (timeoutMs) => found(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
+        (timeoutMs) => findOutcome(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
         5_000,
       ),
     ]);
@@ -341,7 +347,7 @@ test("a blocked or missing target starts no browser", async () => {
   const trace = join(folder, "started");
   const tracing = program(`touch ${trace}`);
   const listeners = [{ host: "127.0.0.1", port: 80 }];
-  const blocked = await found("http://localhost/", {}, { browser: tracing, listeners });
+  const blocked = await findOutcome("http://localhost/", {}, { browser: tracing, listeners });
   expect(blocked.message).toBe("Blocked: the target is this appliance itself.");
   expect(existsSync(trace)).toBe(false);
 });
@@ -350,9 +356,9 @@ test("a browser that exits or does not start makes the monitor unknown", async (
   const url = `http://127.0.0.1:${getFreePort()}/`;
   const ended = "Not judged: the browser of this machine exited unexpectedly, or did not start.";
   for (const browser of [program("exit 1"), join(folder, "none")])
-    expect((await found(url, {}, { browser })).message).toBe(ended);
+    expect((await findOutcome(url, {}, { browser })).message).toBe(ended);
   const hanging = program("sleep 1000 & echo $! >> $0.child; wait");
-  const late = await found(url, {}, { browser: hanging, timeoutMs: 1_000 });
+  const late = await findOutcome(url, {}, { browser: hanging, timeoutMs: 1_000 });
   expect(late.message).toBe("Not judged: the browser took too long to start.");
   const isThere = (pid: string) =>
     existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -20,11 +20,11 @@ const folder = join(outside, "commands");
 mkdirSync(folder, { mode: 0o755 });
 afterAll(() => rmSync(outside, { recursive: true }));
 
-let made = 0;
+let count = 0;
 
 /** Creates a program with this shell script; returns its name. */
 function program(text: string, mode = 0o755): string {
-  const name = `program-${made++}.sh`;
+  const name = `program-${count++}.sh`;
   writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
   chmodSync(join(folder, name), mode);
   return name;
@@ -48,13 +48,13 @@ test("a program that exits with 0 is up, and its first line is its message", asy
   expect(await run(name)).toEqual({
     status: "up",
     message: expect.stringMatching(/^It exited with 0 after \d+ ms\.$/),
-    said: "OK - 3 files | [31m x=1",
+    serverText: "OK - 3 files | [31m x=1",
     latencyMs: expect.any(Number),
     details: { output: "OK - 3 files | [31m x=1" },
   });
   expect(await run(program("exit 0"))).not.toHaveProperty("said");
   const long = await run(program("head -c 5000 /dev/zero | tr '\\0' x"));
-  expect(long.said).toHaveLength(250);
+  expect(long.serverText).toHaveLength(250);
 });
 
 test("any other exit code is down and is named", async () => {
@@ -75,9 +75,9 @@ test("any other exit code is down and is named", async () => {
 test("arguments are passed unchanged, in an environment without ours", async () => {
   const args = ["$HOME", "; echo no", "", "a b", "*"];
   const listed = await run(program('printf "<%s>" "$@"'), {}, { arguments: args });
-  expect(listed.said).toBe("<$HOME><; echo no><><a b><*>");
+  expect(listed.serverText).toBe("<$HOME><; echo no><><a b><*>");
   const names = await run(program("env | cut -d= -f1 | grep -v _ | sort | tr '\\n' ' '; pwd"));
-  expect(names.said).toBe(`PATH PWD ${folder}`);
+  expect(names.serverText).toBe(`PATH PWD ${folder}`);
 });
 
 test("at the timeout it is killed with its children, and at its end with the remaining ones", async () => {
@@ -97,7 +97,7 @@ test("at the timeout it is killed with its children, and at its end with the rem
 
   const leaving = await run(program('sleep 1000 & echo "$!"'));
   expect(leaving.status).toBe("up");
-  await untilGone(leaving.said ?? "");
+  await untilGone(leaving.serverText ?? "");
 });
 
 test("a program with endless output is killed", async () => {
@@ -171,12 +171,12 @@ test("nothing is run without --allow-commands, or when several organizations sha
   const { id } = await monitor(body);
   expect((await api("POST", `${path}/${id}/check`)).json.data.status).toBe("up");
   isShared = true;
-  for (const answer of [
+  for (const response of [
     await api("POST", path, { body }),
     await changeMonitor(id, { command: "other.sh" }),
     await changeMonitor(id, { arguments: ["-a"] }),
   ])
-    expect([answer.status, answer.json.error.details]).toEqual([
+    expect([response.status, response.json.error.details]).toEqual([
       422,
       [{ path: "type", message: shared }],
     ]);

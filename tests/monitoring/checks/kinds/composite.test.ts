@@ -16,7 +16,7 @@ const membersOf = (text: string): Member[] =>
     .split("")
     .map((letter, index) => ({ name: `M${index + 1}`, status: statuses[letter] ?? "up" }));
 
-const found = (fields: object, members: string) =>
+const findOutcome = (fields: object, members: string) =>
   runCheckOfType("composite", { minimum: null, ...fields }, { members: membersOf(members) });
 
 describe("a composite monitor", () => {
@@ -41,19 +41,19 @@ describe("a composite monitor", () => {
     ],
     ["all", null, "uzm", "up", "1 of 1 are up, 1 must be."],
     ["all", null, "up", "up", "1 of 2 are up, 2 must be."],
-  ])("with mode %s and minimum %p of %s is %s", async (mode, minimum, members, status, said) => {
-    const { message, ...outcome } = await found({ mode, minimum }, members);
+  ])("with mode %s and minimum %p of %s is %s", async (mode, minimum, members, status, text) => {
+    const { message, ...outcome } = await findOutcome({ mode, minimum }, members);
     expect(outcome).toMatchObject({ status });
-    expect(outcome.said ?? message).toBe(said);
-    expect(message).toBe(said.replace(/(must be\.).*/, "$1"));
+    expect(outcome.serverText ?? message).toBe(text);
+    expect(message).toBe(text.replace(/(must be\.).*/, "$1"));
   });
 
   test("is not judged while none of its monitors is checked", async () => {
-    expect(await found({ mode: "any" }, "zm")).toMatchObject({
+    expect(await findOutcome({ mode: "any" }, "zm")).toMatchObject({
       status: "unknown",
       message: "Not judged: none of its monitors is checked at the moment.",
     });
-    expect((await found({ mode: "any" }, "pp")).message).toBe(
+    expect((await findOutcome({ mode: "any" }, "pp")).message).toBe(
       "Not judged: none of its monitors was checked yet.",
     );
   });

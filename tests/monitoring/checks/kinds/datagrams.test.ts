@@ -24,7 +24,7 @@ test("this file covers every type over UDP", () => {
   );
 });
 
-const address = (text: string, family: 4 | 6): Address => ({
+const buildAddress = (text: string, family: 4 | 6): Address => ({
   address: text,
   family,
   isPrivate: true,
@@ -63,23 +63,23 @@ describe.each(overUdp)("%s", (type, fake) => {
 
   test("is up when the first address of a name refuses or is silent", async () => {
     await using server = await startDatagrams(fake.answers, { port: getFreePort() });
-    const good = address("127.0.0.1", 4);
-    const refusing = address(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
+    const good = buildAddress("127.0.0.1", 4);
+    const refusing = buildAddress(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
     expect((await foundAt([refusing, good], server.port)).status).toBe("up");
     await using silent = await startDatagrams(() => null, {
       hostname: "127.0.0.3",
       port: server.port,
     });
-    expect((await foundAt([address("127.0.0.3", 4), good], silent.port)).status).toBe("up");
+    expect((await foundAt([buildAddress("127.0.0.3", 4), good], silent.port)).status).toBe("up");
   });
 });
 
 test("if all addresses fail, the last failure counts", async () => {
-  const asked = queryByDatagram(
-    [address("127.0.0.2", 4), address("127.0.0.1", 4)],
+  const request = queryByDatagram(
+    [buildAddress("127.0.0.2", 4), buildAddress("127.0.0.1", 4)],
     getFreePort(),
     createCheckContext(),
     () => ({ question: () => Buffer.from("?"), understood: () => null }),
   );
-  expect(await asked.catch((error: NodeJS.ErrnoException) => error.code)).toBe("ECONNREFUSED");
+  expect(await request.catch((error: NodeJS.ErrnoException) => error.code)).toBe("ECONNREFUSED");
 });

@@ -72,12 +72,12 @@ test("the root means no host in MX and SRV", async () => {
         Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]),
       ]);
     await using server = await startDatagrams(answers);
-    const asked = { host: "shop.test", resolver: `127.0.0.1:${server.port}`, recordType };
+    const request = { host: "shop.test", resolver: `127.0.0.1:${server.port}`, recordType };
     const value = recordType === "MX" ? "0 ." : "0 0 0 .";
-    const found = await runCheckOfType("dns", { ...asked, expected: [value] });
+    const found = await runCheckOfType("dns", { ...request, expected: [value] });
     expect([found.status, found.details]).toEqual(["up", { records: value }]);
     const other = value.replace(".", "mx.test");
-    expect((await runCheckOfType("dns", { ...asked, expected: [other] })).status).toBe("down");
+    expect((await runCheckOfType("dns", { ...request, expected: [other] })).status).toBe("down");
   }
 });
 
@@ -91,15 +91,17 @@ defineTestWith(
       `--cname=www.${name},${name}`,
       ...Array.from({ length: 60 }, (_, index) => `--txt-record=many.test,Text ${index}`),
     );
-    const ask = async (fields: object) =>
+    const request = async (fields: object) =>
       await runCheckOfType("dns", { resolver: `127.0.0.1:${server.port}`, ...fields });
     for (const host of ["münchen.test", "MÜNCHEN.test.", name])
-      expect(await ask({ host, expected: ["192.0.2.7"] })).toMatchObject({ status: "up" });
+      expect(await request({ host, expected: ["192.0.2.7"] })).toMatchObject({ status: "up" });
     const cname = { host: "www.münchen.test", recordType: "CNAME" };
-    expect(await ask({ ...cname, expected: ["München.test"] })).toMatchObject({ status: "up" });
+    expect(await request({ ...cname, expected: ["München.test"] })).toMatchObject({ status: "up" });
     const many = { host: "many.test", recordType: "TXT" };
-    expect(await ask({ ...many, expected: ["Text 0", "Text 59"] })).toMatchObject({ status: "up" });
-    expect(await ask({ ...many, expected: ["text 0"] })).toMatchObject({
+    expect(await request({ ...many, expected: ["Text 0", "Text 59"] })).toMatchObject({
+      status: "up",
+    });
+    expect(await request({ ...many, expected: ["text 0"] })).toMatchObject({
       message: "The TXT records lack 1 of 1 expected values.",
     });
   },

@@ -108,9 +108,9 @@ describe("a name server", () => {
   for (const [code, message] of codes)
     test(`that returns code ${code}: ${message}`, async () => {
       await using server = await nameServer((question) => {
-        const answer = Buffer.from(question);
-        answer.writeUInt16BE(0x8180 | code, 2);
-        return answer;
+        const response = Buffer.from(question);
+        response.writeUInt16BE(0x8180 | code, 2);
+        return response;
       });
       const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
       expect(await runCheckOfType("dns", fields)).toMatchObject({ status: "down", message });
@@ -130,12 +130,12 @@ describe("a name server", () => {
 });
 
 /** A name server that responds to every question as the test sets. */
-async function nameServer(answers: (question: Buffer) => Buffer) {
+async function nameServer(responses: (question: Buffer) => Buffer) {
   const socket = await Bun.udpSocket({
     hostname: "127.0.0.1",
     socket: {
       data: (socket, question, port, address) =>
-        void socket.send(answers(Buffer.from(question)), port, address),
+        void socket.send(responses(Buffer.from(question)), port, address),
     },
   });
   return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };

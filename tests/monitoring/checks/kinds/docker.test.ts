@@ -31,15 +31,15 @@ async function socketHere() {
   };
 }
 
-const asked = { container: "shop-web" };
+const request = { container: "shop-web" };
 
 test("without a host the Docker of this machine is used, over its socket", async () => {
   using socket = await socketHere();
-  expect(await runCheckOfType("docker", asked, { dockerSocket: socket.path })).toMatchObject({
+  expect(await runCheckOfType("docker", request, { dockerSocket: socket.path })).toMatchObject({
     status: "up",
   });
   expect(socket.accepted()).toBe(1);
-  expect(await runCheckOfType("docker", asked)).toMatchObject({
+  expect(await runCheckOfType("docker", request)).toMatchObject({
     status: "down",
     message: "Docker is not on this machine.",
   });
@@ -60,7 +60,7 @@ defineTestWith(
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const host = { ...asked, host: "127.0.0.1", port, verifyTls: false };
+    const host = { ...request, host: "127.0.0.1", port, verifyTls: false };
     const oneLine = (text: string) => text.replaceAll("\n", "");
     expect(
       await runCheckOfType("docker", {
@@ -79,14 +79,14 @@ const shared = "is this machine itself, which several organizations share";
 test("the socket is blocked from the second organization on, like all of loopback", async () => {
   let isShared = false;
   const { api, monitor } = await createDashboard({ isShared: () => isShared });
-  const { id } = await monitor({ type: "docker", ...asked });
+  const { id } = await monitor({ type: "docker", ...request });
   const path = "/api/v1/monitors";
   isShared = true;
   expect((await api("POST", `${path}/${id}/check`)).json.data.message).toBe(
     `Not judged: the target ${shared} (see --allow-target).`,
   );
   const { status, json } = await api("POST", path, {
-    body: { type: "docker", name: "Shop", ...asked },
+    body: { type: "docker", name: "Shop", ...request },
   });
   expect([status, json.error.details]).toEqual([
     422,

@@ -28,39 +28,39 @@ async function registry(expiresAt: string | Error | null) {
       socket.end(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     }),
   );
-  const ask = (now: number, more: object = {}, timeoutMs = 60_000) =>
+  const request = (now: number, more: object = {}, timeoutMs = 60_000) =>
     runCheckOfType(
       "domain",
       { domain: "example.org", server: server.url, ...more },
       { now, timeoutMs },
     );
-  return Object.assign(server, { ask, set });
+  return Object.assign(server, { request, set });
 }
 
 test("the registry is queried once a day, and each monitor's own threshold applies", async () => {
   await using server = await registry("2026-12-05T00:00:00Z");
-  const first = await server.ask(noon);
+  const first = await server.request(noon);
   expect(first).toMatchObject({ status: "up", latencyMs: expect.any(Number) });
-  expect(await server.ask(noon + dayMs - 1)).toEqual({
+  expect(await server.request(noon + dayMs - 1)).toEqual({
     status: "down",
     message: "The domain expires in 13 days, on 2026-12-05 00:00 UTC.",
     latencyMs: null,
     details: { expiresAt: "2026-12-05T00:00:00.000Z" },
   });
-  expect(await server.ask(noon + hourMs, { minDays: 5 })).toMatchObject({
+  expect(await server.request(noon + hourMs, { minDays: 5 })).toMatchObject({
     status: "up",
     message: "The domain expires in 14 days, on 2026-12-05 00:00 UTC.",
     latencyMs: null,
   });
   expect(server.countAccepted()).toBe(1);
   server.set.expiresAt = "2027-12-05T00:00:00Z";
-  expect(await server.ask(noon + dayMs)).toMatchObject({ status: "up" });
+  expect(await server.request(noon + dayMs)).toMatchObject({ status: "up" });
   expect(server.countAccepted()).toBe(2);
 });
 
 test("simultaneous checks query once", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
-  const found = await Promise.all([1, 2, 3].map(() => server.ask(noon)));
+  const found = await Promise.all([1, 2, 3].map(() => server.request(noon)));
   expect(found.map(({ status }) => status)).toEqual(["up", "up", "up"]);
   expect(server.countAccepted()).toBe(1);
 });
@@ -68,14 +68,14 @@ test("simultaneous checks query once", async () => {
 test("after a failure or a timeout the next check queries again", async () => {
   await using server = await registry(failing);
   const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
-  expect(await server.ask(noon)).toMatchObject(unavailable);
-  expect(await server.ask(noon)).toMatchObject(unavailable);
+  expect(await server.request(noon)).toMatchObject(unavailable);
+  expect(await server.request(noon)).toMatchObject(unavailable);
   expect(server.countAccepted()).toBe(2);
 
   await using silent = await registry(null);
-  expect((await silent.ask(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
+  expect((await silent.request(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
   silent.set.expiresAt = "2027-12-05T00:00:00Z";
-  expect(await silent.ask(noon)).toMatchObject({ status: "up" });
+  expect(await silent.request(noon)).toMatchObject({ status: "up" });
 });
 
 test("a registry's Retry-After is honored for up to an hour", async () => {
@@ -100,19 +100,19 @@ test("a registry's Retry-After is honored for up to an hour", async () => {
 test("checks of different organizations share neither results, waits nor failures", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
   const fields = { domain: "example.org", server: server.url };
-  const ask = (organizationId: string) =>
+  const request = (organizationId: string) =>
     runCheckOfType("domain", fields, { now: noon, organizationId });
   for (const organizationId of ["first", "second"])
-    expect((await ask(organizationId)).message).toContain("; the registry responded in");
-  expect((await ask("first")).message).not.toContain("answered");
+    expect((await request(organizationId)).message).toContain("; the registry responded in");
+  expect((await request("first")).message).not.toContain("answered");
   expect(server.countAccepted()).toBe(2);
 });
 
 test("a timed-out check fails alone: others that wait for the same response query themselves", async () => {
   await using server = await registry(null);
-  const hasty = server.ask(noon, {}, 200);
+  const hasty = server.request(noon, {}, 200);
   await server.waitUntilAccepted(1);
-  const patient = [server.ask(noon), server.ask(noon, { minDays: 1 })];
+  const patient = [server.request(noon), server.request(noon, { minDays: 1 })];
   expect((await hasty).message).toStartWith("Timed out after 0.2 s while");
   // Then one of the others queries for both.
   server.set.expiresAt = "2027-12-05T00:00:00Z";
@@ -129,9 +129,9 @@ test("an aborted check and a blocked address are not failures of the registry", 
   cancelling.abort();
   expect((await stopped).status).toBe("unknown");
   const listeners = [{ host: "127.0.0.1", port: server.port }];
-  expect((await runCheckOfType("domain", fields, { now: noon, listeners })).final).toBe(true);
+  expect((await runCheckOfType("domain", fields, { now: noon, listeners })).isFinal).toBe(true);
   server.set.expiresAt = "2027-12-05T00:00:00Z";
-  expect(await server.ask(noon)).toMatchObject({ status: "up" });
+  expect(await server.request(noon)).toMatchObject({ status: "up" });
 });
 
 test("a registry is found by the top-level domain, or must be entered", async () => {
@@ -140,14 +140,14 @@ test("a registry is found by the top-level domain, or must be entered", async ()
   expect(findRdapServer("example.org")).toBe("https://rdap.publicinterestregistry.org/rdap/");
   expect(findRdapServer("example.shop")).toBe("https://rdap.gmoregistry.net/rdap/");
   expect(findRdapServer("example.fr")).toBe("https://rdap.nic.fr/");
-  const asked: string[] = [];
+  const requests: string[] = [];
   const context = createCheckContext();
   context.addressesOf = async (host) => {
-    asked.push(host);
+    requests.push(host);
     throw new TargetFailure("The host name was not found in DNS.");
   };
   const settings = { domain: "bücher.example", minDays: 14, server: null };
   const failure = await Promise.resolve(checkDomain(settings, context)).catch(String);
   expect(failure).toContain("The registry's RDAP server is not known: enter it.");
-  expect(asked).toEqual(["rdap.nic.example"]);
+  expect(requests).toEqual(["rdap.nic.example"]);
 });

@@ -145,14 +145,16 @@ defineTestWith(
   "only addresses of the configured family are connected to",
   async () => {
     await using site = await startTarget();
-    const found = async (fields: object) => (await runCheckOfType("http", fields)).message;
-    expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
-    expect(await found({ url: site.at("/"), ipFamily: "6" })).toBe("The host is no IPv6 address.");
+    const findOutcome = async (fields: object) => (await runCheckOfType("http", fields)).message;
+    expect(await findOutcome({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+    expect(await findOutcome({ url: site.at("/"), ipFamily: "6" })).toBe(
+      "The host is no IPv6 address.",
+    );
     const named = `http://localhost:${site.port}/`;
-    expect(await found({ url: named, ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+    expect(await findOutcome({ url: named, ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
     expect(site.connections()).toBe(2);
     const fields = { url: "http://192.0.2.7/", proxyUrl: site.at("/") };
-    expect(await found({ ...fields, ipFamily: "6" })).toBe(
+    expect(await findOutcome({ ...fields, ipFamily: "6" })).toBe(
       "The proxy can't be reached: the host is no IPv6 address.",
     );
     expect(site.connections()).toBe(2);

@@ -12,7 +12,7 @@ import {
 const now = Date.parse("2026-01-01T00:00:00Z");
 
 /** Cookie header for a URL after another one has set these cookies. */
-function sent(setCookies: readonly string[], from: string, to: string): string | null {
+function readSent(setCookies: readonly string[], from: string, to: string): string | null {
   const jar = new CookieJar();
   jar.store(setCookies, new URL(from), now);
   return jar.buildHeader(new URL(to));
@@ -106,37 +106,37 @@ describe("a cookie is sent", () => {
     ["not as __Secure- without Secure", "__Secure-s=1; Path=/", "https://shop.example/", null],
   ];
   for (const [what, cookie, to, expected] of cases)
-    test(what, () => expect(sent([cookie], shop, to)).toBe(expected));
+    test(what, () => expect(readSent([cookie], shop, to)).toBe(expected));
 
   test("with others, the longest path first, and a newer one replaces an older", () => {
     const cookies = ["a=1; Path=/", "b=2; Path=/x", "a=3; Path=/", "c=4; Path=/"];
-    expect(sent(cookies, "https://shop.example/", "https://shop.example/x/y")).toBe(
+    expect(readSent(cookies, "https://shop.example/", "https://shop.example/x/y")).toBe(
       "b=2; a=3; c=4",
     );
     const secure = "s=1; Path=/; Secure";
-    expect(sent([secure], "http://shop.example/", "https://shop.example/")).toBeNull();
-    expect(sent(["s=1; Domain=intranet"], "http://intranet/", "http://intranet/")).toBe("s=1");
+    expect(readSent([secure], "http://shop.example/", "https://shop.example/")).toBeNull();
+    expect(readSent(["s=1; Domain=intranet"], "http://intranet/", "http://intranet/")).toBe("s=1");
     const international = Buffer.from("s=1; Domain=münchen.example").toString("latin1");
     const www = "http://www.xn--mnchen-3ya.example/";
-    expect(sent([international], "http://xn--mnchen-3ya.example/", www)).toBe("s=1");
-    expect(sent(["s=1; Domain=1"], "http://127.0.0.1/", "http://127.0.0.1/")).toBeNull();
+    expect(readSent([international], "http://xn--mnchen-3ya.example/", www)).toBe("s=1");
+    expect(readSent(["s=1; Domain=1"], "http://127.0.0.1/", "http://127.0.0.1/")).toBeNull();
   });
 
   test("within limits: 50 of 4 KiB, 8 KiB in one request", () => {
     const many = Array.from({ length: 60 }, (_, index) => `c${index}=1`);
-    const { length } = (sent(many, "http://a.example/", "http://a.example/") ?? "").split("; ");
+    const { length } = (readSent(many, "http://a.example/", "http://a.example/") ?? "").split("; ");
     expect(length).toBe(50);
     const long = (size: number) => `l=${"x".repeat(size)}`;
-    expect(sent([long(5_000)], "http://a.example/", "http://a.example/")).toBeNull();
+    expect(readSent([long(5_000)], "http://a.example/", "http://a.example/")).toBeNull();
     const three = ["a", "b", "c"].map((name) => `${name}${long(4_000)}`);
-    const header = sent(three, "http://a.example/", "http://a.example/") ?? "";
+    const header = readSent(three, "http://a.example/", "http://a.example/") ?? "";
     expect(header.length).toBeLessThanOrEqual(8_192);
   });
 });
 
 describe("cookies of one check", () => {
-  const cookiesIn = (asked: readonly RecordedRequest[]) =>
-    asked.map(({ headers }) => headers.cookie ?? null);
+  const cookiesIn = (requests: readonly RecordedRequest[]) =>
+    requests.map(({ headers }) => headers.cookie ?? null);
   /** Accepts requests with the cookie, and redirects all others to the same address with it. */
   const gate =
     (cookie: string): Reply =>
@@ -197,8 +197,8 @@ describe("cookies of one check", () => {
       replyWith(200, `you are ${cookie}`, { "set-cookie": cookie }),
     );
     const assertions = [{ source: "body", op: "contains", value: "none" }];
-    const { said } = await runCheckOfType("http", { url: shop.at(), assertions });
-    expect(said).toEndWith("received what may hold a credential and is not shown.");
+    const { serverText } = await runCheckOfType("http", { url: shop.at(), assertions });
+    expect(serverText).toEndWith("received what may hold a credential and is not shown.");
   });
 });
 

@@ -13,13 +13,15 @@ import {
 } from "../../../support/target.ts";
 
 const minute = 60_000;
-const json = (body: object, status = 200): Reply =>
+const buildJson = (body: object, status = 200): Reply =>
   replyWith(status, JSON.stringify(body), { "content-type": "application/json" });
-const token = (access_token: string, more: object = { token_type: "Bearer", expires_in: 3600 }) =>
-  json({ access_token, ...more });
+const buildToken = (
+  access_token: string,
+  more: object = { token_type: "Bearer", expires_in: 3600 },
+) => buildJson({ access_token, ...more });
 
 /** A site and its token service, with responses set by a test. */
-async function world(service: Reply = token("first")) {
+async function setUpWorld(service: Reply = buildToken("first")) {
   const [site, tokenService] = [await startTarget(), await startTarget(service)];
   const tokens = createAccessTokenCache();
   const oauth2 = { tokenUrl: tokenService.at("/token"), clientId: "probe", clientSecret: canary };
@@ -53,14 +55,14 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     await server.start(0, "localhost");
     const grants: object[] = [];
     server.service.on("beforeResponse", (_response, { body }) => void grants.push(body));
-    await using made = await world();
+    await using result = await setUpWorld();
     const iss = server.issuer.url ?? "";
     const own = { tokenUrl: `${iss}/token`, scope: "read", audience: "shop" };
-    expect((await made.check(own)).status).toBe("up");
-    expect((await made.check(own)).status).toBe("up");
+    expect((await result.check(own)).status).toBe("up");
+    expect((await result.check(own)).status).toBe("up");
     await server.stop();
     expect(grants).toEqual([{ grant_type: "client_credentials", scope: "read", audience: "shop" }]);
-    const [first, second] = made.sent();
+    const [first, second] = result.sent();
     expect(second).toBe(first);
     const [, claims = ""] = (first ?? "").replace("Bearer ", "").split(".");
     expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
@@ -70,11 +72,11 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   });
 
   test("authenticates in a header, or in the body", async () => {
-    await using made = await world(token("first", { expires_in: 0 }));
-    await made.check({ clientId: "a b:ü", clientSecret: "p+/%=ß" });
-    await made.check({ clientId: "a b:ü", clientAuthentication: "body" });
-    await made.check({ clientSecret: null, clientAuthentication: "body" });
-    const [inHeader, inBody, open] = made.service.asked;
+    await using result = await setUpWorld(buildToken("first", { expires_in: 0 }));
+    await result.check({ clientId: "a b:ü", clientSecret: "p+/%=ß" });
+    await result.check({ clientId: "a b:ü", clientAuthentication: "body" });
+    await result.check({ clientSecret: null, clientAuthentication: "body" });
+    const [inHeader, inBody, open] = result.service.asked;
     // RFC 6749 appendix B: form encoding first, then Basic.
     const pair = Buffer.from("a+b%3A%C3%BC:p%2B%2F%25%3D%C3%9F").toString("base64");
     expect(inHeader).toMatchObject({
@@ -92,20 +94,20 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
       client_secret: canary,
     });
     expect(open?.body).toBe("grant_type=client_credentials&client_id=probe");
-    expect(made.sent()).toEqual(Array.from({ length: 3 }, () => "Bearer first"));
+    expect(result.sent()).toEqual(Array.from({ length: 3 }, () => "Bearer first"));
   });
 
   test("caches its token until shortly before it expires, and requests another after a change", async () => {
-    await using made = await world();
-    await made.check();
-    made.later(58 * minute);
-    await made.check();
-    expect(made.service.asked).toHaveLength(1);
-    made.later(1.5 * minute);
-    await made.check();
-    expect(made.service.asked).toHaveLength(2);
-    await made.check({ clientSecret: "another" });
-    expect(made.service.asked).toHaveLength(3);
+    await using result = await setUpWorld();
+    await result.check();
+    result.later(58 * minute);
+    await result.check();
+    expect(result.service.asked).toHaveLength(1);
+    result.later(1.5 * minute);
+    await result.check();
+    expect(result.service.asked).toHaveLength(2);
+    await result.check({ clientSecret: "another" });
+    expect(result.service.asked).toHaveLength(3);
   });
 
   test.each([
@@ -113,107 +115,107 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     ["a short expiry", { expires_in: 20 }, 15_000, 5_000],
     ["an expiry as text", { expires_in: "600" }, 8 * minute, 2 * minute],
   ])("caches a token with %s", async (_what, more, good, bad) => {
-    await using made = await world(token("first", more));
-    await made.check();
-    made.later(good);
-    await made.check();
-    expect(made.service.asked).toHaveLength(1);
-    made.later(bad);
-    await made.check();
-    expect(made.service.asked).toHaveLength(2);
+    await using result = await setUpWorld(buildToken("first", more));
+    await result.check();
+    result.later(good);
+    await result.check();
+    expect(result.service.asked).toHaveLength(1);
+    result.later(bad);
+    await result.check();
+    expect(result.service.asked).toHaveLength(2);
   });
 
   test("requests a token once for several waiting checks", async () => {
-    await using made = await world(hang);
-    const checks = [made.check(), made.check(), made.check()];
-    await made.service.waitUntilAsked(1);
-    made.service.release(token("shared"));
+    await using result = await setUpWorld(hang);
+    const checks = [result.check(), result.check(), result.check()];
+    await result.service.waitUntilAsked(1);
+    result.service.release(buildToken("shared"));
     expect((await Promise.all(checks)).map(({ status }) => status)).toEqual(["up", "up", "up"]);
-    expect(made.service.asked).toHaveLength(1);
-    expect(made.sent()).toEqual(["Bearer shared", "Bearer shared", "Bearer shared"]);
+    expect(result.service.asked).toHaveLength(1);
+    expect(result.sent()).toEqual(["Bearer shared", "Bearer shared", "Bearer shared"]);
   });
 
   test("requests its own token if the requesting check is aborted", async () => {
-    await using made = await world(hang);
+    await using result = await setUpWorld(hang);
     const stop = new AbortController();
-    const stopped = made.check({}, { cancelled: stop.signal });
-    await made.service.waitUntilAsked(1);
-    const waiting = made.check();
+    const stopped = result.check({}, { cancelled: stop.signal });
+    await result.service.waitUntilAsked(1);
+    const waiting = result.check();
     stop.abort();
     expect((await stopped).status).toBe("unknown");
-    await made.service.waitUntilAsked(2);
-    made.service.release(token("second"));
+    await result.service.waitUntilAsked(2);
+    result.service.release(buildToken("second"));
     expect((await waiting).status).toBe("up");
-    expect(made.sent()).toEqual(["Bearer second"]);
+    expect(result.sent()).toEqual(["Bearer second"]);
   });
 
   test("requests a new token once when the site rejects the cached one", async () => {
-    await using made = await world();
-    await made.check();
-    made.service.setReply(token("second"));
-    made.site.setReply((response) => {
+    await using result = await setUpWorld();
+    await result.check();
+    result.service.setReply(buildToken("second"));
+    result.site.setReply((response) => {
       const isNew = response.req.headers.authorization === "Bearer second";
       response.writeHead(isNew ? 200 : 401).end();
     });
-    expect((await made.check()).status).toBe("up");
-    expect(made.sent().slice(1)).toEqual(["Bearer first", "Bearer second"]);
-    made.site.setReply(replyWith(401));
-    expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
-    expect([made.service.asked.length, made.site.asked.length]).toEqual([3, 5]);
+    expect((await result.check()).status).toBe("up");
+    expect(result.sent().slice(1)).toEqual(["Bearer first", "Bearer second"]);
+    result.site.setReply(replyWith(401));
+    expect((await result.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
+    expect([result.service.asked.length, result.site.asked.length]).toEqual([3, 5]);
   });
 
   test("does not request another when the site rejects a new one", async () => {
-    await using made = await world();
-    made.site.setReply(replyWith(401));
-    expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
-    expect([made.service.asked.length, made.site.asked.length]).toEqual([1, 1]);
+    await using result = await setUpWorld();
+    result.site.setReply(replyWith(401));
+    expect((await result.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
+    expect([result.service.asked.length, result.site.asked.length]).toEqual([1, 1]);
   });
 
   test("sends its token to no other origin", async () => {
-    await using made = await world();
+    await using result = await setUpWorld();
     await using elsewhere = await startTarget(replyWith(401));
-    made.site.setReply(replyWithRedirect(elsewhere.at("/in")));
-    await made.check();
-    await made.check();
+    result.site.setReply(replyWithRedirect(elsewhere.at("/in")));
+    await result.check();
+    await result.check();
     expect(elsewhere.asked.map(({ headers }) => headers.authorization)).toEqual([
       undefined,
       undefined,
     ]);
-    expect(made.service.asked).toHaveLength(1);
+    expect(result.service.asked).toHaveLength(1);
   });
 
   test("does not show its token if the response repeats it", async () => {
-    await using made = await world(token("very-secret"));
-    made.site.setReply(replyWith(200, "you are very-secret"));
+    await using result = await setUpWorld(buildToken("very-secret"));
+    result.site.setReply(replyWith(200, "you are very-secret"));
     const assertions = [{ source: "body", op: "equals", value: "x" }];
-    const outcome = await made.check({}, {}, { assertions });
-    expect(outcome.said).toContain("what may hold a credential and is not shown");
+    const outcome = await result.check({}, {}, { assertions });
+    expect(outcome.serverText).toContain("what may hold a credential and is not shown");
     expect(JSON.stringify(outcome)).not.toContain("very-secret");
   });
 
   test("measures its target without the time of the token request", async () => {
     let heldMs = 0;
-    await using made = await world((response) => {
+    await using result = await setUpWorld((response) => {
       const since = performance.now();
       setTimeout(() => {
         heldMs = performance.now() - since;
-        token("first")(response);
+        buildToken("first")(response);
       }, 200);
     });
     const startedAt = performance.now();
-    const { latencyMs } = await made.check();
+    const { latencyMs } = await result.check();
     expect(Number(latencyMs) - 1).toBeLessThanOrEqual(performance.now() - startedAt - heldMs);
   });
 
   test.each<[string, Reply, string]>([
     [
       "rejects the client",
-      json({ error: "invalid_client", error_description: canary }, 401),
+      buildJson({ error: "invalid_client", error_description: canary }, 401),
       "HTTP 401 (Unauthorized), the client id or its secret is not accepted.",
     ],
     [
       "rejects the scope",
-      json({ error: "invalid_scope" }, 400),
+      buildJson({ error: "invalid_scope" }, 400),
       "HTTP 400 (Bad Request), the scope is not accepted.",
     ],
     ["fails", replyWith(503, canary), "HTTP 503 (Service Unavailable), no token was given."],
@@ -225,17 +227,17 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     ],
     [
       "omits the token",
-      json({ token: canary }),
+      buildJson({ token: canary }),
       "HTTP 200 (OK), but the response has no access token.",
     ],
     [
       "returns an unusable token",
-      token("a\r\nX-Evil: 1"),
+      buildToken("a\r\nX-Evil: 1"),
       "HTTP 200 (OK), but the access token can't be sent in a header.",
     ],
     [
       "returns another token type",
-      token("a", { token_type: "DPoP" }),
+      buildToken("a", { token_type: "DPoP" }),
       "HTTP 200 (OK), but the token is of another type than Bearer.",
     ],
     [
@@ -245,30 +247,30 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     ],
     ["hangs up", reset, "The connection was closed before the response was complete."],
   ])("is down with a message if the service %s", async (_what, reply, message) => {
-    await using made = await world(reply);
-    expect(await made.check()).toMatchObject({
+    await using result = await setUpWorld(reply);
+    expect(await result.check()).toMatchObject({
       status: "down",
       message: `Access token: ${message}`,
     });
-    expect(made.site.asked).toEqual([]);
+    expect(result.site.asked).toEqual([]);
   });
 
   test("is down if the timeout passes during the token request", async () => {
-    await using made = await world(hang);
-    expect((await made.check({}, { timeoutMs: 200 })).message).toStartWith(
+    await using result = await setUpWorld(hang);
+    expect((await result.check({}, { timeoutMs: 200 })).message).toStartWith(
       "Access token: Timed out after 0.2 s while ",
     );
-    made.service.disconnect();
+    result.service.disconnect();
   });
 
   test("connects to no blocked token URL", async () => {
-    await using made = await world();
-    const listeners = [{ host: "127.0.0.1", port: made.service.port }];
-    expect(await made.check({}, { listeners })).toMatchObject({
+    await using result = await setUpWorld();
+    const listeners = [{ host: "127.0.0.1", port: result.service.port }];
+    expect(await result.check({}, { listeners })).toMatchObject({
       status: "down",
       message: "Access token: Blocked: the target is this appliance itself.",
       final: true,
     });
-    expect([made.service.connections(), made.site.connections()]).toEqual([0, 0]);
+    expect([result.service.connections(), result.site.connections()]).toEqual([0, 0]);
   });
 });

@@ -141,9 +141,9 @@ const replied = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0
 
 /** Sends the next response whenever data arrives. */
 const converses =
-  (...answers: readonly (string | Uint8Array)[]) =>
+  (...responses: readonly (string | Uint8Array)[]) =>
   (socket: Socket) => {
-    const left = [...answers];
+    const left = [...responses];
     socket.on("data", () => {
       const next = left.shift();
       if (next !== undefined) socket.write(next);
@@ -155,7 +155,7 @@ const noAnswer = "The proxy sent an invalid response: ";
 const closed = `${noAnswer}the connection was closed before the response was complete.`;
 const notSocks = "The proxy does not speak SOCKS5.";
 
-const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: string][] = [
+const responses: [scheme: "http" | "socks5", (socket: Socket) => void, message: string][] = [
   [
     "http",
     http("HTTP/1.1 403 Filtered"),
@@ -188,7 +188,7 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
   ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
 ];
 
-test.each(answers)(
+test.each(responses)(
   "an invalid response of a proxy is reported: %s %#",
   async (scheme, greets, message) => {
     await using proxy = await startListener(greets);
@@ -212,7 +212,7 @@ const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string]
 ];
 
 test("the timeout of a check also applies to a proxy, and closes its connection", async () => {
-  const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
+  const findOutcome = async ([scheme, greets, step]: (typeof hangs)[number]) => {
     await using proxy = await startListener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
     const expected = `Timed out while ${step}.`;
@@ -222,7 +222,7 @@ test("the timeout of a check also applies to a proxy, and closes its connection"
     await proxy.waitUntilAllClosed();
     return [message, expected];
   };
-  for (const [message, expected] of await Promise.all(hangs.map(found)))
+  for (const [message, expected] of await Promise.all(hangs.map(findOutcome)))
     expect(message).toBe(expected ?? "");
 });
 
@@ -265,10 +265,10 @@ defineTestWith(
 async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
   const heard: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
-  const said = [...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]), replied(0)];
+  const texts = [...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]), replied(0)];
   await using proxy = await startListener((socket) => {
     socket.on("data", (chunk: Buffer) => heard.push(chunk));
-    converses(...said, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
+    converses(...texts, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
   });
   const proxyUrl = `socks5://127.0.0.1:${proxy.port}`;
   expect(await runCheckOfType("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });

@@ -14,7 +14,7 @@ const bodyKept = "Redirected to another origin, to which the request's body is n
 const onlyAsked = "Redirected to another origin, to which only GET and HEAD requests are sent.";
 
 /** A target that redirects to itself, and to another one. */
-async function two() {
+async function setUpTwo() {
   const shop = await startTarget();
   const other = await startTarget();
   return {
@@ -34,11 +34,11 @@ test("an empty Location is no redirect, and the first of several counts", async 
     ["Location: /a\r\nLocation: /a", "200", ["/", "/a"]],
     ["Location: /a\r\nlocation: /b", "200", ["/", "/a"]],
   ] as const) {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using shop = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const path = request.toString("latin1").split(" ")[1] ?? "";
-        asked.push(path);
+        requests.push(path);
         const code = path === "/" ? (status === "200" ? "302" : status) : "200";
         socket.end(
           `HTTP/1.1 ${code} x\r\n${path === "/" ? `${fields}\r\n` : ""}Content-Length: 0\r\n\r\n`,
@@ -46,7 +46,7 @@ test("an empty Location is no redirect, and the first of several counts", async 
       });
     });
     const found = await runCheckOfType("http", { url: shop.url, expectedStatus: [status] });
-    expect([fields, found.status, asked]).toEqual([fields, "up", [...paths]]);
+    expect([fields, found.status, requests]).toEqual([fields, "up", [...paths]]);
   }
 });
 
@@ -74,7 +74,7 @@ describe("a redirect leads", () => {
       expect(await runCheckOfType("http", { url: shop.at("/a/start") })).toMatchObject({
         status: "up",
       });
-      expect(shop.asked.map((asked) => asked.path)).toEqual(["/a/start", path]);
+      expect(shop.asked.map((request) => request.path)).toEqual(["/a/start", path]);
     });
 
   test("to the exact bytes of its path, even if they are not UTF-8", async () => {
@@ -210,8 +210,8 @@ describe("a redirect changes the request:", () => {
   });
 
   test("another origin gets none of them, even if it redirects back", async () => {
-    await using made = await two();
-    const { shop, other } = made;
+    await using result = await setUpTwo();
+    const { shop, other } = result;
     shop.setReply(replyWithRedirect(other.at("/b")), "/a");
     other.setReply(replyWithRedirect(shop.at("/c")), "/b");
     await runCheckOfType("http", { url: shop.at("/a"), ...secrets });
@@ -234,15 +234,15 @@ describe("a redirect changes the request:", () => {
   test.each(every)(
     "another origin only gets GET or HEAD without a body: %d of %s with %s",
     async (status, method, body) => {
-      await using made = await two();
-      const { shop, other } = made;
+      await using result = await setUpTwo();
+      const { shop, other } = result;
       shop.setReply(replyWithRedirect(other.at("/moved"), status));
       const fields = { url: shop.at(), method, body, ...secrets };
       const found = await runCheckOfType("http", fields);
       const moved = other.asked.filter(({ path }) => path === "/moved");
-      for (const asked of moved) {
-        expect(askers).toContain(asked.method);
-        expect([asked.body, asked.headers["content-length"]]).toEqual(["", undefined]);
+      for (const request of moved) {
+        expect(askers).toContain(request.method);
+        expect([request.body, request.headers["content-length"]]).toEqual(["", undefined]);
       }
       const becomesGet =
         (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
@@ -253,8 +253,8 @@ describe("a redirect changes the request:", () => {
   );
 
   test("another origin does not get the body, so the check fails with that reason", async () => {
-    await using made = await two();
-    const { shop, other } = made;
+    await using result = await setUpTwo();
+    const { shop, other } = result;
     shop.setReply(replyWithRedirect(other.at(), 307));
     const fields = { url: shop.at(), method: "POST", ...secrets };
     expect(await runCheckOfType("http", { ...fields, body: "secret" })).toMatchObject({
@@ -274,14 +274,14 @@ describe("from a public address to a private one", () => {
   const blocked = "Blocked: a public address redirected to a private one.";
 
   /** Hosts of a redirect chain, all on loopback; the test sets which of them count as public. */
-  async function led(hops: readonly (readonly string[])[], fields: object = {}) {
+  async function followRedirects(hops: readonly (readonly string[])[], fields: object = {}) {
     await using shop = await startTarget();
     const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);
     names.forEach(
       (name, index) => index > 0 && shop.setReply(replyWithRedirect(name), `/${index - 1}`),
     );
     const settings = NewMonitor.parse({ type: "http", name: "Shop", url: names[0], ...fields });
-    const addresses = (host: string) =>
+    const buildAddresses = (host: string) =>
       (hops[Number(/\d+/.exec(host)?.[0])] ?? []).map((kind) => ({
         address: "127.0.0.1",
         family: 4 as const,
@@ -290,11 +290,11 @@ describe("from a public address to a private one", () => {
     const ending = new AbortController();
     const context = {
       ...createCheckContext(ending),
-      addressesOf: async (host: string) => addresses(host),
+      addressesOf: async (host: string) => buildAddresses(host),
     };
     const outcome = await checkHttp(settings as never, context).then(
       ({ status }) => status as string,
-      (error: TargetFailure) => (error.final ? error.message : `not final: ${error.message}`),
+      (error: TargetFailure) => (error.isFinal ? error.message : `not final: ${error.message}`),
     );
     ending.abort();
     return { outcome, asked: shop.asked.map(({ path }) => path), connections: shop.connections() };
@@ -309,12 +309,12 @@ describe("from a public address to a private one", () => {
   ];
   for (const [what, hops, reached] of cases) {
     test(`is not followed: ${what}`, async () => {
-      const { outcome, asked, connections } = await led(hops);
+      const { outcome, asked, connections } = await followRedirects(hops);
       expect([outcome, asked.length, connections]).toEqual([blocked, reached, reached]);
     });
 
     test(`is followed if the monitor allows it: ${what}`, async () => {
-      const { outcome, asked } = await led(hops, { followToPrivate: true });
+      const { outcome, asked } = await followRedirects(hops, { followToPrivate: true });
       expect([outcome, asked.length]).toEqual(["up", hops.length]);
     });
   }
@@ -326,18 +326,26 @@ describe("from a public address to a private one", () => {
       [["public"], ["public"]],
       [["private"], ["private"], ["public"], ["public"]],
     ])
-      expect((await led(hops)).outcome).toBe("up");
+      expect((await followRedirects(hops)).outcome).toBe("up");
   });
 
   test("a monitor that is older than the field does not allow it", async () => {
-    const made = await createDashboard();
-    const { id } = await made.monitor({ type: "http", name: "Old", url: "http://intranet.lan/" });
-    made.database.run("UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')");
-    expect((await made.readMonitor(id)).followToPrivate).toBe(false);
-    expect((await made.api("GET", "/api/v1/monitors")).json.data[0].followToPrivate).toBe(false);
-    const changed = await made.changeMonitor(id, { name: "New" });
+    const dashboard = await createDashboard();
+    const { id } = await dashboard.monitor({
+      type: "http",
+      name: "Old",
+      url: "http://intranet.lan/",
+    });
+    dashboard.database.run(
+      "UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')",
+    );
+    expect((await dashboard.readMonitor(id)).followToPrivate).toBe(false);
+    expect((await dashboard.api("GET", "/api/v1/monitors")).json.data[0].followToPrivate).toBe(
+      false,
+    );
+    const changed = await dashboard.changeMonitor(id, { name: "New" });
     expect([changed.status, changed.json.data.followToPrivate]).toEqual([200, false]);
-    const allowed = await made.changeMonitor(id, { followToPrivate: true });
+    const allowed = await dashboard.changeMonitor(id, { followToPrivate: true });
     expect(allowed.json.data.followToPrivate).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ async function formOf({ headers, body }: { headers: object; body: string }) {
   return new Response(body, { headers: { "Content-Type": type } }).formData();
 }
 
-const field = (name: string, value: string) => ({ name, value });
+const buildField = (name: string, value: string) => ({ name, value });
 
 describe("the body of a request", () => {
   test("is sent unchanged, or as JSON with its content type unless a header sets another", async () => {
@@ -49,14 +49,14 @@ describe("the body of a request", () => {
             { maxLength: 4 },
           ),
           async (form) => {
-            const asked = await askedWith({ bodyType, form, headers: { "Content-Type": "a/b" } });
-            if (bodyType === "form") expect(asked.headers["content-type"]).toBe("a/b");
+            const request = await askedWith({ bodyType, form, headers: { "Content-Type": "a/b" } });
+            if (bodyType === "form") expect(request.headers["content-type"]).toBe("a/b");
             const headers =
               bodyType === "form"
                 ? { "content-type": "application/x-www-form-urlencoded" }
-                : asked.headers;
+                : request.headers;
             const read =
-              form.length === 0 ? [] : [...(await formOf({ ...asked, headers })).entries()];
+              form.length === 0 ? [] : [...(await formOf({ ...request, headers })).entries()];
             expect(read as unknown).toEqual(
               form.map(({ name, value }) => [
                 name.replaceAll('"', bodyType === "form" ? '"' : "%22"),
@@ -72,13 +72,13 @@ describe("the body of a request", () => {
 
   test("can have files", async () => {
     const form = [
-      { ...field("file", "a,b\r\n1,2"), fileName: 'of "today".csv', contentType: "text/csv" },
+      { ...buildField("file", "a,b\r\n1,2"), fileName: 'of "today".csv', contentType: "text/csv" },
     ];
-    const asked = await askedWith({ bodyType: "multipart", form });
-    expect(asked.body).toContain(
+    const request = await askedWith({ bodyType: "multipart", form });
+    expect(request.body).toContain(
       'Content-Disposition: form-data; name="file"; filename="of %22today%22.csv"\r\nContent-Type: text/csv\r\n\r\na,b',
     );
-    const file = (await formOf(asked)).get("file") as File;
+    const file = (await formOf(request)).get("file") as File;
     expect([file.type, await file.text()]).toEqual(["text/csv", "a,b\r\n1,2"]);
   });
 });

@@ -11,12 +11,16 @@ import {
   startTarget,
 } from "../../../support/target.ts";
 
-const json = (body: unknown): Reply => replyWith(200, JSON.stringify(body));
+const buildJson = (body: unknown): Reply => replyWith(200, JSON.stringify(body));
 const save = (name: string, path: string) => ({ name, source: "json", path });
 const token = { save: [save("token", "$.token")] };
 
 /** Result of checking a site with these responses by path, and its requests. */
-async function found(replies: Record<string, Reply>, fields: object, circumstances: object = {}) {
+async function findOutcome(
+  replies: Record<string, Reply>,
+  fields: object,
+  circumstances: object = {},
+) {
   await using site = await startTarget();
   for (const [path, reply] of Object.entries(replies)) site.setReply(reply, path);
   const outcome = await runCheckOfType(
@@ -29,12 +33,12 @@ async function found(replies: Record<string, Reply>, fields: object, circumstanc
 
 /** The reason of a failure with this first response. */
 async function reasonOf(first: Reply, fields: object, circumstances: object = {}) {
-  const { outcome, asked } = await found({ "/first": first }, fields, circumstances);
+  const { outcome, asked } = await findOutcome({ "/first": first }, fields, circumstances);
   return [outcome.status, outcome.message, asked.length];
 }
 
 test("a saved number is sent as received, however long it is", async () => {
-  const { asked } = await found(
+  const { asked } = await findOutcome(
     { "/first": replyWith(200, '{"id":9007199254740993,"rate":1.10e5}') },
     {
       save: [save("id", "$.id"), save("rate", "$.rate")],
@@ -56,7 +60,7 @@ test("a saved number is sent as received, however long it is", async () => {
 
 describe("a monitor with steps", () => {
   test("signs in, continues with saved values, and is up after the last step", async () => {
-    const { outcome, asked } = await found(
+    const { outcome, asked } = await findOutcome(
       {
         "/first": replyWith(200, JSON.stringify({ token: "a/b c", user: { id: 7 } }), {
           "set-cookie": "sid=s1; Path=/; HttpOnly",
@@ -104,20 +108,20 @@ describe("a monitor with steps", () => {
 
   test("names the step that failed, and sends no further request", async () => {
     const steps = [{ name: "Cart", url: "/cart" }, { url: "/order" }];
-    const { outcome, asked } = await found({ "/cart": replyWith(500) }, { steps });
+    const { outcome, asked } = await findOutcome({ "/cart": replyWith(500) }, { steps });
     expect([outcome.status, outcome.message]).toEqual([
       "down",
       "Step 2 (Cart): HTTP 500 (Internal Server Error), expected 200-299.",
     ]);
     expect(asked.map(({ path }) => path)).toEqual(["/first", "/cart"]);
-    expect((await found({ "/first": replyWith(404) }, { steps })).outcome.message).toBe(
+    expect((await findOutcome({ "/first": replyWith(404) }, { steps })).outcome.message).toBe(
       "Step 1: HTTP 404 (Not Found), expected 200-299.",
     );
   });
 
   test("judges each step by its own conditions, like the first request", async () => {
     const step = (own: object) =>
-      found({ "/s": json({ a: 1 }) }, { steps: [{ url: "/s", ...own }] });
+      findOutcome({ "/s": buildJson({ a: 1 }) }, { steps: [{ url: "/s", ...own }] });
     const cases: [object, string | null][] = [
       [{ keyword: '"a"' }, null],
       [{ keyword: "b" }, "but the keyword is missing"],
@@ -142,7 +146,7 @@ describe("a monitor with steps", () => {
     const steps = [{ url: "/slow" }];
     const late = await runUntilTimedOut(
       message,
-      async (timeoutMs) => (await found({ "/slow": hang }, { steps }, { timeoutMs })).outcome,
+      async (timeoutMs) => (await findOutcome({ "/slow": hang }, { steps }, { timeoutMs })).outcome,
     );
     expect(late.message).toBe(message);
   });
@@ -151,7 +155,7 @@ describe("a monitor with steps", () => {
     const long = replyWith(200, "x".repeat(1024 * 1024 - 1));
     const steps = Array.from({ length: 5 }, (_, index) => ({ url: `/${index}` }));
     const replies = Object.fromEntries(steps.map(({ url }) => [url, long]));
-    const { outcome, asked } = await found(replies, { steps });
+    const { outcome, asked } = await findOutcome(replies, { steps });
     expect(outcome.message).toBe(
       "Step 6: The responses of all steps are longer than 4 MiB together.",
     );
@@ -168,7 +172,7 @@ describe("a monitor with steps", () => {
       release: (bytes: number) => void (reserved.now -= bytes),
       end() {},
     };
-    const long = json({ token: "x", filler: "y".repeat(600 * 1024) });
+    const long = buildJson({ token: "x", filler: "y".repeat(600 * 1024) });
     const steps = Array.from({ length: 3 }, (_, index) => ({
       url: `/${index}`,
       jsonPath: "$.token",
@@ -176,7 +180,7 @@ describe("a monitor with steps", () => {
     const replies = Object.fromEntries(
       ["/first", ...steps.map(({ url }) => url)].map((url) => [url, long]),
     );
-    const { outcome } = await found(replies, { jsonPath: "$.token", steps }, { memory });
+    const { outcome } = await findOutcome(replies, { jsonPath: "$.token", steps }, { memory });
     expect(outcome.status).toBe("up");
     expect(reserved.peak).toBeLessThan(2 * 1024 * 1024);
   });
@@ -184,7 +188,7 @@ describe("a monitor with steps", () => {
   test("connects to no blocked step", async () => {
     await using other = await startTarget();
     const listeners = [{ host: "127.0.0.1", port: other.port }];
-    const { outcome } = await found({}, { steps: [{ url: other.at("/") }] }, { listeners });
+    const { outcome } = await findOutcome({}, { steps: [{ url: other.at("/") }] }, { listeners });
     expect(outcome).toMatchObject({
       message: "Step 2: Blocked: the target is this appliance itself.",
       final: true,
@@ -194,7 +198,10 @@ describe("a monitor with steps", () => {
 
   test("adds up the latencies of its steps, and reports the certificate that expires first", async () => {
     const late: Reply = (response) => void setTimeout(() => replyWith()(response), 60);
-    const { outcome } = await found({ "/first": late, "/a": late }, { steps: [{ url: "/a" }] });
+    const { outcome } = await findOutcome(
+      { "/first": late, "/a": late },
+      { steps: [{ url: "/a" }] },
+    );
     expect(outcome.latencyMs).toBeGreaterThanOrEqual(110);
   });
 });
@@ -208,7 +215,10 @@ describe("credentials of the monitor", () => {
 
   test("are sent with steps on its own origin, unless the step has its own", async () => {
     const steps = [{ url: "/a" }, { url: "/b", headers: { authorization: "Bearer {{token}}" } }];
-    const { asked } = await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
+    const { asked } = await findOutcome(
+      { "/first": buildJson({ token: "t1" }) },
+      { ...own, ...token, steps },
+    );
     expect(asked.map(({ headers }) => [headers.authorization, headers["x-api-key"]])).toEqual([
       [sent, canary],
       [sent, canary],
@@ -224,7 +234,7 @@ describe("credentials of the monitor", () => {
   test("are not sent to another origin, which gets only those of its step", async () => {
     await using other = await startTarget();
     const steps = [{ url: other.at("/a?t={{token}}") }];
-    await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
+    await findOutcome({ "/first": buildJson({ token: "t1" }) }, { ...own, ...token, steps });
     expect(JSON.stringify(other.asked)).not.toContain(canary);
     expect(other.asked[0]).toMatchObject({ path: "/a?t=t1" });
     expect(other.asked[0]?.headers.authorization).toBeUndefined();
@@ -262,10 +272,10 @@ describe("a saved value", () => {
   const next = (own: object) => ({ ...token, steps: [{ url: "/next", ...own }] });
 
   test.each<[string, Reply, object, string]>([
-    ["does not exist", json({}), token, "there is nothing"],
-    ["is an object", json({ token: {} }), token, "it is a list or an object"],
+    ["does not exist", buildJson({}), token, "there is nothing"],
+    ["is an object", buildJson({ token: {} }), token, "it is a list or an object"],
     ["is not in JSON", replyWith(200, "<html>"), token, "it is not JSON"],
-    ["is too long", json({ token: "x".repeat(9_000) }), token, "it is longer than 8 KiB"],
+    ["is too long", buildJson({ token: "x".repeat(9_000) }), token, "it is longer than 8 KiB"],
     [
       "is not found",
       replyWith(200, "abc"),
@@ -287,13 +297,13 @@ describe("a saved value", () => {
   });
 
   test("can't add a header or leave its folder", async () => {
-    const evil = json({ token: "a\r\nX-Evil: 1" });
+    const evil = buildJson({ token: "a\r\nX-Evil: 1" });
     expect(await reasonOf(evil, next({ headers: { "X-Id": "{{token}}" } }))).toEqual([
       "down",
       "Step 2: A value for the header X-Id has control characters.",
       1,
     ]);
-    expect(await reasonOf(json({ token: ".." }), next({ url: "/a/{{token}}/b" }))).toEqual([
+    expect(await reasonOf(buildJson({ token: ".." }), next({ url: "/a/{{token}}/b" }))).toEqual([
       "down",
       "Step 2: A value for its URL would lead to another folder.",
       1,
@@ -303,8 +313,8 @@ describe("a saved value", () => {
   test("is never shown, neither if a response repeats it nor as a number", async () => {
     for (const value of ["very-secret", 4_711_4_711]) {
       const repeats = {
-        "/first": json({ token: value }),
-        "/next": json({ it: value, text: `<${value}>` }),
+        "/first": buildJson({ token: value }),
+        "/next": buildJson({ it: value, text: `<${value}>` }),
       };
       const conditions = [
         { source: "json", path: "$.it", op: "equals", value: "x" },
@@ -312,8 +322,8 @@ describe("a saved value", () => {
         { source: "body", op: "equals", value: "x" },
       ];
       for (const condition of conditions) {
-        const { outcome } = await found(repeats, next({ assertions: [condition] }));
-        expect(outcome.said).toContain("what may hold a credential and is not shown");
+        const { outcome } = await findOutcome(repeats, next({ assertions: [condition] }));
+        expect(outcome.serverText).toContain("what may hold a credential and is not shown");
         expect(JSON.stringify(outcome)).not.toContain(String(value));
       }
     }
@@ -322,17 +332,17 @@ describe("a saved value", () => {
   test("is not sent with a redirect to another origin", async () => {
     await using other = await startTarget();
     const replies = {
-      "/first": json({ token: canary }),
+      "/first": buildJson({ token: canary }),
       "/next": replyWithRedirect(other.at("/in")),
     };
-    await found(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
+    await findOutcome(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
     expect(other.asked).toHaveLength(1);
     expect(JSON.stringify(other.asked)).not.toContain(canary);
   });
 });
 
 test("without saved values, braces in the first request are sent unchanged", async () => {
-  const { asked } = await found(
+  const { asked } = await findOutcome(
     {},
     { method: "POST", body: "Hello {{name}}", steps: [{ url: "/a" }] },
   );
@@ -392,8 +402,8 @@ describe("a rejected monitor has", () => {
   ])("%s", async (_what, fields, path) => {
     const { api } = await createDashboard();
     const body = { type: "http", name: "Shop", url: "http://shop.lan/", ...fields };
-    const { status, json: said } = await api("POST", "/api/v1/monitors", { body });
-    expect([status, said.error?.details[0].path]).toEqual([422, path]);
-    expect(JSON.stringify(said)).not.toContain(canary);
+    const { status, json: text } = await api("POST", "/api/v1/monitors", { body });
+    expect([status, text.error?.details[0].path]).toEqual([422, path]);
+    expect(JSON.stringify(text)).not.toContain(canary);
   });
 });

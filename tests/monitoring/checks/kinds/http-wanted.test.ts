@@ -11,13 +11,13 @@ import {
 } from "../../../support/target.ts";
 
 /** Message of a check whose target responds like this. */
-async function found(reply: Reply, fields: object = {}): Promise<string> {
+async function findOutcome(reply: Reply, fields: object = {}): Promise<string> {
   await using shop = await startTarget(reply);
   const { status, message } = await runCheckOfType("http", { url: shop.at(), ...fields });
   return `${status}: ${message.replaceAll(/\d+ ms/g, "# ms")}`;
 }
 
-const json = (value: unknown) =>
+const buildJson = (value: unknown) =>
   replyWith(200, JSON.stringify(value), { "content-type": "application/json" });
 const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
 const but = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
@@ -71,18 +71,28 @@ describe("an expected response", () => {
       "up: HTTP 204 (No Content) in # ms, first byte after # ms.",
     ],
     ["not an empty body", replyWith(200, ""), { keyword: "x" }, but("the keyword is missing")],
-    ["something at the path", json({ a: null }), { jsonPath: "$.a" }, isUp],
-    ["not nothing at the path", json({ b: 1 }), { jsonPath: "$.a" }, but("it has nothing at $.a")],
-    ["the text at the path", json({ a: ["ok"] }), { jsonPath: "$.a[0]", jsonEquals: "ok" }, isUp],
-    ["the number", json({ a: 1.5 }), { jsonPath: "$.a", jsonEquals: 1.5 }, isUp],
-    ["false", json({ a: false }), { jsonPath: "$.a", jsonEquals: false }, isUp],
+    ["something at the path", buildJson({ a: null }), { jsonPath: "$.a" }, isUp],
+    [
+      "not nothing at the path",
+      buildJson({ b: 1 }),
+      { jsonPath: "$.a" },
+      but("it has nothing at $.a"),
+    ],
+    [
+      "the text at the path",
+      buildJson({ a: ["ok"] }),
+      { jsonPath: "$.a[0]", jsonEquals: "ok" },
+      isUp,
+    ],
+    ["the number", buildJson({ a: 1.5 }), { jsonPath: "$.a", jsonEquals: 1.5 }, isUp],
+    ["false", buildJson({ a: false }), { jsonPath: "$.a", jsonEquals: false }, isUp],
     [
       "not a number as text",
-      json({ a: "1" }),
+      buildJson({ a: "1" }),
       { jsonPath: "$.a", jsonEquals: 1 },
       but("the value at $.a is another"),
     ],
-    ["the whole", json("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
+    ["the whole", buildJson("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
     ["not other text than JSON", replyWith(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
     [
       "a JSON of 256 levels",
@@ -106,7 +116,7 @@ describe("an expected response", () => {
     ],
   ];
   for (const [what, reply, fields, expected] of cases)
-    test(what, async () => expect(await found(reply, fields)).toBe(expected));
+    test(what, async () => expect(await findOutcome(reply, fields)).toBe(expected));
 });
 
 describe("a request", () => {
@@ -168,7 +178,7 @@ describe("a request", () => {
 describe("no message contains text of the target:", () => {
   const replies: Record<string, Reply> = {
     "its body": replyWith(200, canary),
-    "its body of JSON": json({ [canary]: canary }),
+    "its body of JSON": buildJson({ [canary]: canary }),
     "its reason": (response) => void response.writeHead(500, canary).end(),
     "its headers": replyWith(404, "", { "x-a": canary, "content-type": canary }),
     "its coding": replyWith(200, "x", { "content-encoding": canary }),

@@ -10,7 +10,7 @@ import {
 } from "../../../support/target.ts";
 
 /** Result of checking a site with this one response. */
-async function found(reply: Parameters<typeof startTarget>[0], fields: object = {}) {
+async function findOutcome(reply: Parameters<typeof startTarget>[0], fields: object = {}) {
   await using site = await startTarget(reply);
   const { status, message } = await runCheckOfType("http", { url: site.at(), ...fields });
   return [status, message];
@@ -19,25 +19,25 @@ async function found(reply: Parameters<typeof startTarget>[0], fields: object = 
 const up = ["up", expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/)];
 const down = (message: string) => ["down", message];
 const but = (issue: string) => down(`HTTP 200 (OK), but ${issue}.`);
-const json = (body: unknown) => replyWith(200, JSON.stringify(body));
+const buildJson = (body: unknown) => replyWith(200, JSON.stringify(body));
 const encoded = (coding: string, body: Uint8Array) =>
   replyWith(200, body, { "content-encoding": coding });
 
 describe("the status", () => {
   test("is up within the expected range, else down", async () => {
-    expect(await found(replyWith(200))).toEqual(up);
-    expect(await found(replyWith(503))).toEqual(
+    expect(await findOutcome(replyWith(200))).toEqual(up);
+    expect(await findOutcome(replyWith(503))).toEqual(
       down("HTTP 503 (Service Unavailable), expected 200-299."),
     );
     const expectedStatus = ["401", "500-503"];
-    expect((await found(replyWith(502), { expectedStatus }))[0]).toBe("up");
-    expect(await found(replyWith(200), { expectedStatus })).toEqual(
+    expect((await findOutcome(replyWith(502), { expectedStatus }))[0]).toBe("up");
+    expect(await findOutcome(replyWith(200), { expectedStatus })).toEqual(
       down("HTTP 200 (OK), expected 401 or 500-503."),
     );
   });
 
   test("that never arrives has its own reason", async () => {
-    expect(await found(reset)).toEqual(
+    expect(await findOutcome(reset)).toEqual(
       down("The connection was closed before the response was complete."),
     );
   });
@@ -46,10 +46,10 @@ describe("the status", () => {
 describe("the body", () => {
   test("has the keyword, and not the forbidden one", async () => {
     const reply = replyWith(200, "all is well");
-    expect(await found(reply, { keyword: "is well" })).toEqual(up);
-    expect(await found(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
-    expect(await found(reply, { keywordAbsent: "is bad" })).toEqual(up);
-    expect(await found(reply, { keywordAbsent: "is well" })).toEqual(
+    expect(await findOutcome(reply, { keyword: "is well" })).toEqual(up);
+    expect(await findOutcome(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
+    expect(await findOutcome(reply, { keywordAbsent: "is bad" })).toEqual(up);
+    expect(await findOutcome(reply, { keywordAbsent: "is well" })).toEqual(
       but("it has the keyword that must be absent"),
     );
   });
@@ -58,11 +58,11 @@ describe("the body", () => {
     const reply = replyWith(200, Buffer.from("Grüße", "latin1"), {
       "content-type": "text/html; charset=iso-8859-1",
     });
-    expect(await found(reply, { keyword: "Grüße" })).toEqual(up);
+    expect(await findOutcome(reply, { keyword: "Grüße" })).toEqual(up);
   });
 
   test("has a value at a JSON path", async () => {
-    const reply = json({ state: "ok", count: 3, list: [{ on: true }], none: null });
+    const reply = buildJson({ state: "ok", count: 3, list: [{ on: true }], none: null });
     for (const [jsonPath, jsonEquals] of [
       ["$.state", "ok"],
       ["$.count", 3],
@@ -70,14 +70,16 @@ describe("the body", () => {
       ["$['state']", null],
       ["$.none", null],
     ])
-      expect(await found(reply, { jsonPath, jsonEquals })).toEqual(up);
-    expect(await found(reply, { jsonPath: "$.count", jsonEquals: "3" })).toEqual(
+      expect(await findOutcome(reply, { jsonPath, jsonEquals })).toEqual(up);
+    expect(await findOutcome(reply, { jsonPath: "$.count", jsonEquals: "3" })).toEqual(
       but("the value at $.count is another"),
     );
-    expect(await found(reply, { jsonPath: "$.list[1]" })).toEqual(
+    expect(await findOutcome(reply, { jsonPath: "$.list[1]" })).toEqual(
       but("it has nothing at $.list[1]"),
     );
-    expect(await found(replyWith(200, "<p>"), { jsonPath: "$" })).toEqual(but("it is not JSON"));
+    expect(await findOutcome(replyWith(200, "<p>"), { jsonPath: "$" })).toEqual(
+      but("it is not JSON"),
+    );
   });
 
   test.each([
@@ -85,23 +87,25 @@ describe("the body", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
   ])("is decoded from %s", async (coding, encode) => {
-    expect(await found(encoded(coding, encode("all is well")), { keyword: "well" })).toEqual(up);
+    expect(await findOutcome(encoded(coding, encode("all is well")), { keyword: "well" })).toEqual(
+      up,
+    );
     const bomb = encode(Buffer.alloc(50 * 1024 * 1024));
-    expect(await found(encoded(coding, bomb), { keyword: "well" })).toEqual(
+    expect(await findOutcome(encoded(coding, bomb), { keyword: "well" })).toEqual(
       but("the first 1 MiB of the response lack the keyword"),
     );
-    expect(await found(encoded(coding, Buffer.from("no such thing")), { keyword: "well" })).toEqual(
-      down("The compressed response body is corrupt."),
-    );
+    expect(
+      await findOutcome(encoded(coding, Buffer.from("no such thing")), { keyword: "well" }),
+    ).toEqual(down("The compressed response body is corrupt."));
   });
 
   test("that is endless is read up to a limit", async () => {
-    expect(await found(endless)).toEqual(up);
-    expect(await found(endless, { keyword: "xxx" })).toEqual(up);
-    expect(await found(endless, { keyword: "y" })).toEqual(
+    expect(await findOutcome(endless)).toEqual(up);
+    expect(await findOutcome(endless, { keyword: "xxx" })).toEqual(up);
+    expect(await findOutcome(endless, { keyword: "y" })).toEqual(
       but("the first 1 MiB of the response lack the keyword"),
     );
-    expect(await found(endless, { jsonPath: "$" })).toEqual(
+    expect(await findOutcome(endless, { jsonPath: "$" })).toEqual(
       but("it is longer than the 1 MiB that are read as JSON"),
     );
   });
@@ -194,16 +198,16 @@ describe("a redirect", () => {
         body: "x",
         bearerToken: "t",
       });
-      const asked = site.asked.at(-1);
-      expect([status, asked?.method, asked?.body]).toEqual([status, method, body]);
-      expect(asked?.headers.authorization).toBe("Bearer t");
+      const request = site.asked.at(-1);
+      expect([status, request?.method, request?.body]).toEqual([status, method, body]);
+      expect(request?.headers.authorization).toBe("Bearer t");
     }
   });
 
   test.each(["file:///etc/passwd", "javascript:alert(1)", "http://"])(
     "to %s is not followed",
     async (location) => {
-      expect((await found(replyWithRedirect(location)))[0]).toBe("down");
+      expect((await findOutcome(replyWithRedirect(location)))[0]).toBe("down");
     },
   );
 
@@ -218,15 +222,15 @@ describe("a redirect", () => {
 });
 
 test("the result contains no text of the target", async () => {
-  const said = "CANARY-5d1c";
-  const headers = { "x-said": said, "content-type": `text/${said}`, location: `/${said}` };
+  const text = "CANARY-5d1c";
+  const headers = { "x-said": text, "content-type": `text/${text}`, location: `/${text}` };
   const replies = [
-    replyWith(500, said, headers),
-    replyWith(200, said, headers),
-    replyWithRedirect(`ftp://${said}/`),
-    replyWith(200, said, { "content-encoding": said }),
+    replyWith(500, text, headers),
+    replyWith(200, text, headers),
+    replyWithRedirect(`ftp://${text}/`),
+    replyWith(200, text, { "content-encoding": text }),
   ];
   for (const reply of replies)
-    for (const fields of [{}, { keyword: "none" }, { jsonPath: "$.a" }, { keywordAbsent: said }])
-      expect(JSON.stringify(await found(reply, fields))).not.toContain(said);
+    for (const fields of [{}, { keyword: "none" }, { jsonPath: "$.a" }, { keywordAbsent: text }])
+      expect(JSON.stringify(await findOutcome(reply, fields))).not.toContain(text);
 });

@@ -51,8 +51,8 @@ defineTestWith(["openssl"], "the certificate is verified with the name in A-labe
   await using server = await startFake(fakes.redis, fakes.redis.answers as never, "good", "first");
   const authorities = getAuthority();
   for (const fields of [{ host: wide }, { host: "127.0.0.1", serverName: wide }]) {
-    const asked = { ...fields, port: server.port, tls: true, ...fakes.redis.fields };
-    expect(await runCheckOfType("redis", asked, { authorities })).toMatchObject({ status: "up" });
+    const request = { ...fields, port: server.port, tls: true, ...fakes.redis.fields };
+    expect(await runCheckOfType("redis", request, { authorities })).toMatchObject({ status: "up" });
     const outcome = await runCheckOfType("tls", { ...fields, port: server.port }, { authorities });
     expect(outcome.status).toBe("up");
   }

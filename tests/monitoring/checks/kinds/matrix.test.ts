@@ -59,14 +59,14 @@ const securedAs = { tlsVersion: "1.3", issuer: "authority" };
 const silent: Answers = (socket) => void socket.resume();
 
 /** Result of a check whose server responds like this. */
-async function found(
+async function findOutcome(
   type: MonitorType,
   fake: Fake,
-  answers = fake.answers,
+  responses = fake.answers,
   own: object = {},
   timeoutMs = 60_000,
 ) {
-  await using server = await startFake(fake, answers);
+  await using server = await startFake(fake, responses);
   const outcome = await runCheckOfType(
     type,
     { ...fieldsOf(fake, server.port), ...own },
@@ -84,7 +84,7 @@ test("each type is down at its timeout, and leaves no connection", async () => {
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
       runUntilTimedOut(message, (timeoutMs) =>
-        found(type, fake, fake.over === "udp" ? () => null : silent, {}, timeoutMs),
+        findOutcome(type, fake, fake.over === "udp" ? () => null : silent, {}, timeoutMs),
       ),
     ),
   );
@@ -98,7 +98,7 @@ describe.each(types)("%s", (type, fake) => {
     const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
     const first = [fake.answers, fake.up, {}, fake.details] as const;
     for (const [answers, message, fields, details] of [first, ...others]) {
-      const outcome = await found(type, fake, answers as Answers, fields);
+      const outcome = await findOutcome(type, fake, answers as Answers, fields);
       expect(outcome).toMatchObject({
         status: "up",
         message: expect.stringMatching(new RegExp(`^${sourceOf(message)} in \\d+ ms\\.$`)),
@@ -118,8 +118,10 @@ describe.each(types)("%s", (type, fake) => {
     const outcomes = await Promise.all(
       wrong.map(([answers, message, fields]) =>
         isTimeUp(message)
-          ? runUntilTimedOut(message, (timeoutMs) => found(type, fake, answers, fields, timeoutMs))
-          : found(type, fake, answers, fields),
+          ? runUntilTimedOut(message, (timeoutMs) =>
+              findOutcome(type, fake, answers, fields, timeoutMs),
+            )
+          : findOutcome(type, fake, answers, fields),
       ),
     );
     for (const [index, [, message]] of wrong.entries()) {
@@ -139,7 +141,7 @@ describe.each(types)("%s", (type, fake) => {
     expect(fake.refused !== undefined).toBe(Object.keys(monitorKinds[type].secrets).length > 0);
     if (fake.refused === undefined) return;
     const { fields, message } = fake.refused;
-    const outcome = await found(type, fake, fake.answers, fields);
+    const outcome = await findOutcome(type, fake, fake.answers, fields);
     expect(outcome).toMatchObject({ status: "down", message });
     assertNothingRevealed(outcome);
   });
@@ -196,8 +198,8 @@ describe.each(streams)("%s", (type, fake) => {
         socket.once("data", () => socket.end());
       },
     ];
-    for (const answers of rude)
-      expect(await found(type, fake, answers)).toMatchObject({
+    for (const responses of rude)
+      expect(await findOutcome(type, fake, responses)).toMatchObject({
         status: "down",
         message: "The connection was closed before the response was complete.",
       });
@@ -250,13 +252,17 @@ describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
 });
 
 test("details of a target are limited in size and repeat no secret", async () => {
-  const published = (message: object) =>
-    found("mqtt", fakes.mqtt, createPublishingBroker(JSON.stringify({ on: true, ...message })));
+  const publish = (message: object) =>
+    findOutcome(
+      "mqtt",
+      fakes.mqtt,
+      createPublishingBroker(JSON.stringify({ on: true, ...message })),
+    );
   const topic = "plant/1/state";
   const inBase64 = Buffer.from(canary).toString("base64");
   for (const secret of [canary, inBase64])
-    expect((await published({ secret })).details).toEqual({ topic });
-  const { details } = await published({ text: "x".repeat(1_000) });
+    expect((await publish({ secret })).details).toEqual({ topic });
+  const { details } = await publish({ text: "x".repeat(1_000) });
   expect(details?.["message"]).toHaveLength(201);
 });
 
@@ -269,10 +275,10 @@ test("optional queries do not affect the result, regardless of the response", as
     (socket) => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"),
   ];
   const outcomes = await Promise.all(
-    onHello.map((answer) =>
-      found("redis", fakes.redis, (socket: Duplex) => {
+    onHello.map((response) =>
+      findOutcome("redis", fakes.redis, (socket: Duplex) => {
         socket.on("data", (data: Buffer) => {
-          if (data.includes("HELLO")) answer(socket);
+          if (data.includes("HELLO")) response(socket);
           else socket.write(data.includes("AUTH") ? "+OK\r\n" : "+PONG\r\n");
         });
       }),
@@ -301,18 +307,19 @@ defineTestWith(
   "over TLS a certificate of a trusted authority is up for its name, and down for another",
   async () => {
     await using stack = new AsyncDisposableStack();
-    const asked: [MonitorType, object][] = [];
+    const requests: [MonitorType, object][] = [];
     for (const [type, fake, begins, secure] of secured) {
       const server = stack.use(await startFake(fake, fake.answers, "wrongName", begins));
       const fields = { ...fieldsOf(fake, server.port, "127.0.0.1", true), ...secure };
-      asked.push([type, fields]);
-      if (has(type, "serverName")) asked.push([type, { ...fields, serverName: "elsewhere.test" }]);
+      requests.push([type, fields]);
+      if (has(type, "serverName"))
+        requests.push([type, { ...fields, serverName: "elsewhere.test" }]);
     }
     const authorities = getAuthority();
     const outcomes = await Promise.all(
-      asked.map(([type, fields]) => runCheckOfType(type, fields, { authorities })),
+      requests.map(([type, fields]) => runCheckOfType(type, fields, { authorities })),
     );
-    for (const [index, [type, fields]] of asked.entries())
+    for (const [index, [type, fields]] of requests.entries())
       expect([type, outcomes[index]]).toMatchObject([
         type,
         !("serverName" in fields)

@@ -216,7 +216,7 @@ describe("a WebSocket", () => {
   });
 
   /** Result of a handshake in which the server sends these lines, including ACCEPT. */
-  async function found(lines: (accept: string) => string, fields: object = {}) {
+  async function findOutcome(lines: (accept: string) => string, fields: object = {}) {
     const server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
@@ -251,9 +251,9 @@ describe("a WebSocket", () => {
           .replace("websocket", "WebSocket")
           .replace("Connection: Upgrade", "connection: keep-alive, upgrade"),
     ])
-      expect(await found(lines)).toBe("up");
+      expect(await findOutcome(lines)).toBe("up");
     const headers = { "sec-websocket-protocol": "chat, ticks" };
-    expect(await found(accepting("Sec-WebSocket-Protocol: ticks"), { headers })).toBe("up");
+    expect(await findOutcome(accepting("Sec-WebSocket-Protocol: ticks"), { headers })).toBe("up");
   });
 
   test("is not opened by a handshake that no client may accept", async () => {
@@ -267,22 +267,26 @@ describe("a WebSocket", () => {
       (lines: string) => lines.replace("Accept: ", "Accept: x"),
       (lines: string) => lines.replace("Accept: ", "Other: "),
     ])
-      expect(await found((accept) => change(accepting()(accept)))).toBe(not);
+      expect(await findOutcome((accept) => change(accepting()(accept)))).toBe(not);
     const subprotocol = "The server chose a WebSocket subprotocol that was not offered.";
     const headers = { "Sec-WebSocket-Protocol": "chat" };
-    expect(await found(accepting("Sec-WebSocket-Protocol: evil"))).toBe(subprotocol);
+    expect(await findOutcome(accepting("Sec-WebSocket-Protocol: evil"))).toBe(subprotocol);
     for (const other of ["evil", "Chat", "chat, evil"])
-      expect(await found(accepting(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
+      expect(await findOutcome(accepting(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
         subprotocol,
       );
-    expect(await found(accepting("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
+    expect(await findOutcome(accepting("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
       "The server chose a WebSocket extension that was not offered.",
     );
-    expect(await found(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
+    expect(await findOutcome(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
       "The response headers are too long.",
     );
-    expect(await found(() => buildMessageHead("HTTP/1.1 700 Odd"))).toBe("HTTP 700, expected 101.");
-    expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The response is not valid HTTP.");
+    expect(await findOutcome(() => buildMessageHead("HTTP/1.1 700 Odd"))).toBe(
+      "HTTP 700, expected 101.",
+    );
+    expect(await findOutcome(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe(
+      "The response is not valid HTTP.",
+    );
   });
 
   test("shows its message without characters that reorder the surrounding text", async () => {
@@ -301,15 +305,15 @@ describe("a WebSocket", () => {
   });
 
   test("sends each header once, regardless of its case in the monitor", async () => {
-    let asked = "";
+    let requested = "";
     await using server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
-        asked = request.toString("latin1");
+        requested = request.toString("latin1");
         socket.end(buildMessageHead("HTTP/1.1 404 Not Found"));
       });
     });
     const headers = { "user-agent": "probe" };
     await runCheckOfType("websocket", { url: server.url.replace("http", "ws"), headers });
-    expect(asked.match(/^user-agent: .*$/gim)).toEqual(["user-agent: probe"]);
+    expect(requested.match(/^user-agent: .*$/gim)).toEqual(["user-agent: probe"]);
   });
 });

@@ -22,18 +22,20 @@ const host = "127.0.0.1";
 
 defineTestWith(["redis-server"], "redis: with and without sign-in", async () => {
   await using server = await startRedisServer("--requirepass", password);
-  const asked = { host, port: server.port };
-  expect(await runCheckOfType("redis", { ...asked, password })).toMatchObject({
+  const request = { host, port: server.port };
+  expect(await runCheckOfType("redis", { ...request, password })).toMatchObject({
     status: "up",
     details: { version: expect.stringMatching(/^\d+\.\d+/), role: "master", mode: "standalone" },
   });
-  expect(await runCheckOfType("redis", { ...asked, username: "default", password })).toMatchObject({
+  expect(
+    await runCheckOfType("redis", { ...request, username: "default", password }),
+  ).toMatchObject({
     status: "up",
   });
-  expect(await runCheckOfType("redis", asked)).toMatchObject({
+  expect(await runCheckOfType("redis", request)).toMatchObject({
     message: "The server requires a password.",
   });
-  expect(await runCheckOfType("redis", { ...asked, password: "other" })).toMatchObject({
+  expect(await runCheckOfType("redis", { ...request, password: "other" })).toMatchObject({
     status: "down",
     message: "The server rejected the password.",
   });
@@ -53,21 +55,21 @@ const queries = {
 };
 
 async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: string) {
-  const asked = { host, port, username: "probe", password, database: ownDatabase };
+  const request = { host, port, username: "probe", password, database: ownDatabase };
   const secured = { tls: true, verifyTls: false };
   for (const how of [{}, secured])
-    expect(await runCheckOfType(type, { ...asked, ...queries.up, ...how })).toMatchObject({
+    expect(await runCheckOfType(type, { ...request, ...queries.up, ...how })).toMatchObject({
       status: "up",
       details: {
         version: expect.stringMatching(/^\d+\.\d+/),
         ...(type === "postgres" && { role: "primary" }),
       },
     });
-  expect(await runCheckOfType(type, { ...asked, tls: true })).toMatchObject({
+  expect(await runCheckOfType(type, { ...request, tls: true })).toMatchObject({
     message: "The certificate's chain is incomplete, or its authority is not trusted.",
   });
   const issueOf = async (fields: object) =>
-    await runCheckOfType(type, { ...asked, ...secured, ...fields });
+    await runCheckOfType(type, { ...request, ...secured, ...fields });
   expect(await issueOf({ password: "other" })).toMatchObject({
     status: "down",
     message: "The server rejected the user name or the password.",
@@ -99,14 +101,14 @@ defineTestWith(
   async () => {
     await using server = await startMariadbServer(password);
     await triedOut("mysql", server.port, "shop");
-    const asked = { host, port: server.port, username: "probe", password };
-    expect(await runCheckOfType("mysql", asked)).toMatchObject({ status: "up" });
+    const request = { host, port: server.port, username: "probe", password };
+    expect(await runCheckOfType("mysql", request)).toMatchObject({ status: "up" });
   },
 );
 
 defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async () => {
   await using agent = await startSnmpAgent(password, `${password}-auth`, `${password}-priv`);
-  const asked = { host, port: agent.port, oid: "1.3.6.1.2.1.1.5.0" };
+  const request = { host, port: agent.port, oid: "1.3.6.1.2.1.1.5.0" };
   const named = { assertions: [{ source: "body", op: "equals", value: "core-switch" }] };
   const user = {
     snmpVersion: "3",
@@ -116,12 +118,12 @@ defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async
     privPassword: `${password}-priv`,
   };
   for (const how of [{ community: password }, { snmpVersion: "1", community: password }, user])
-    expect(await runCheckOfType("snmp", { ...asked, ...named, ...how })).toMatchObject({
+    expect(await runCheckOfType("snmp", { ...request, ...named, ...how })).toMatchObject({
       status: "up",
       said: expect.stringContaining("core-switch"),
     });
   const issueOf = async (fields: object) =>
-    (await runCheckOfType("snmp", { ...asked, ...user, ...fields })).message;
+    (await runCheckOfType("snmp", { ...request, ...user, ...fields })).message;
   expect(await issueOf({ username: "nobody" })).toBe("The device does not know the user.");
   expect(await issueOf({ authPassword: "wrong-password" })).toBe(
     "The device rejected the authentication password.",
@@ -134,9 +136,9 @@ defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async
 
 defineTestWith(["freeradius"], "radius: an accepted user and a rejected one", async () => {
   await using server = await startRadiusServer("shared-secret", password);
-  const asked = { host, port: server.port, secret: "shared-secret", username: "probe", password };
-  expect(await runCheckOfType("radius", asked)).toMatchObject({ status: "up" });
-  expect(await runCheckOfType("radius", { ...asked, password: "other" })).toMatchObject({
+  const request = { host, port: server.port, secret: "shared-secret", username: "probe", password };
+  expect(await runCheckOfType("radius", request)).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("radius", { ...request, password: "other" })).toMatchObject({
     status: "down",
     message: "The server rejected the user name or the password.",
   });
@@ -147,9 +149,9 @@ const untrusted = "The certificate's chain is incomplete, or its authority is no
 
 /** Tests a mail server on its two ports, including its response to an unencrypted login. */
 async function mailTriedOut(type: MonitorType, plainPort: number, securePort: number) {
-  const ask = (port: number, tls: string, fields: object = {}) =>
+  const request = (port: number, tls: string, fields: object = {}) =>
     runCheckOfType(type, { host, port, tls, verifyTls: false, ...fields });
-  expect(await ask(plainPort, "none")).toMatchObject({
+  expect(await request(plainPort, "none")).toMatchObject({
     status: "up",
     details: { greeting: expect.stringMatching(/\S/) },
   });
@@ -158,19 +160,19 @@ async function mailTriedOut(type: MonitorType, plainPort: number, securePort: nu
     [securePort, "tls"],
   ] as const;
   for (const [port, tls] of secured) {
-    expect(await ask(port, tls, user)).toMatchObject({
+    expect(await request(port, tls, user)).toMatchObject({
       status: "up",
       message: expect.stringMatching(/^Accepted the user/),
       certificateExpiresAt: expect.any(String),
       details: { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: expect.any(String) },
     });
-    expect(await ask(port, tls, { ...user, password: "other" })).toMatchObject({
+    expect(await request(port, tls, { ...user, password: "other" })).toMatchObject({
       status: "down",
       message: "The server rejected the user name or the password.",
     });
-    expect(await ask(port, tls, { verifyTls: true })).toMatchObject({ message: untrusted });
+    expect(await request(port, tls, { verifyTls: true })).toMatchObject({ message: untrusted });
   }
-  return (await ask(plainPort, "none", user)).message;
+  return (await request(plainPort, "none", user)).message;
 }
 
 // Exim starts only as root or as the user that Debian compiled into it.
@@ -198,20 +200,20 @@ defineTestWith(
 
 defineTestWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topic", async () => {
   await using server = await startMosquitto(password);
-  const asked = { host, port: server.port, ...user };
+  const request = { host, port: server.port, ...user };
   const overTls = { port: server.securePort, tls: true, verifyTls: false };
   const topic = {
     topic: "$SYS/broker/version",
     assertions: [{ source: "body", op: "contains", value: "mosquitto" }],
   };
   for (const how of [{}, { topic: "plant/#" }, topic, { ...topic, ...overTls }])
-    expect(await runCheckOfType("mqtt", { ...asked, ...how })).toMatchObject({ status: "up" });
-  expect(await runCheckOfType("mqtt", { ...asked, ...topic })).toMatchObject({
+    expect(await runCheckOfType("mqtt", { ...request, ...how })).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("mqtt", { ...request, ...topic })).toMatchObject({
     said: expect.stringContaining("mosquitto version"),
     details: { topic: topic.topic, message: expect.stringContaining("mosquitto version") },
   });
   const issueOf = async (fields: object) =>
-    (await runCheckOfType("mqtt", { ...asked, ...fields })).message;
+    (await runCheckOfType("mqtt", { ...request, ...fields })).message;
   expect(await issueOf({ password: "other" })).toBe("The broker does not authorize the user.");
   expect(await issueOf({ username: null })).toBe("The broker does not authorize the user.");
   expect(await issueOf({ ...overTls, verifyTls: true })).toBe(untrusted);
@@ -243,15 +245,15 @@ for (const { types, settings, key } of sshWays)
     async () => {
       await using server = await startSshServer(types, settings);
       const { port, fingerprint } = server;
-      const asked = { host, port };
-      expect(await runCheckOfType("ssh", { ...asked, fingerprint })).toMatchObject({
+      const request = { host, port };
+      expect(await runCheckOfType("ssh", { ...request, fingerprint })).toMatchObject({
         status: "up",
         said: expect.stringMatching(
           new RegExp(`: SSH-2\\.0-OpenSSH.* with the ${key} key ${RegExp.escape(fingerprint)}\\.$`),
         ),
       });
       expect(
-        await runCheckOfType("ssh", { ...asked, fingerprint: `SHA256:${"A".repeat(43)}` }),
+        await runCheckOfType("ssh", { ...request, fingerprint: `SHA256:${"A".repeat(43)}` }),
       ).toMatchObject({ status: "down", message: "The host key is not the expected one." });
     },
   );

@@ -13,17 +13,17 @@ for (const type of Object.keys(checkKinds).filter(
   (one) => !nameless.includes(one),
 ) as (keyof typeof checkKinds)[])
   test(`${type}: a check with silent name servers reports that it waits for them`, async () => {
-    const asked = Promise.withResolvers<void>();
+    const request = Promise.withResolvers<void>();
     const context: CheckContext = {
       ...createCheckContext(),
       addressesOf() {
-        asked.resolve();
+        request.resolve();
         return new Promise(() => {});
       },
     };
     const settings = NewMonitor.parse({ type, name: "Target", ...newMonitors[type] });
     const check = checkKinds[type] as unknown as CheckKind<MonitorType>;
     void check(settings as never, context);
-    await asked.promise;
+    await request.promise;
     expect(context.step).toBe("resolving the name");
   });

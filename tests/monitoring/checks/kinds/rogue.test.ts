@@ -35,7 +35,7 @@ type Answer = Fake["answers"];
 async function foundAt(
   type: MonitorType,
   fake: Fake,
-  answer: Answer,
+  response: Answer,
   fields: object = {},
   {
     timeoutMs = 60_000,
@@ -46,23 +46,23 @@ async function foundAt(
   const heard: Buffer[] = [];
   const hearing = (line: Duplex) => {
     const on = line.on.bind(line) as (event: string, take: (data: Buffer) => void) => Duplex;
-    const recorded = (event: string, take: (data: Buffer) => void) =>
+    const record = (event: string, take: (data: Buffer) => void) =>
       on(event, (data) => {
         if (event === "data") heard.push(data);
         take(data);
       });
-    line.on = recorded as Duplex["on"];
+    line.on = record as Duplex["on"];
     return line;
   };
-  const answers: Answer =
+  const responses: Answer =
     fake.over === "udp"
       ? (message: Buffer) => {
           heard.push(message);
-          return (answer as (message: Buffer) => Uint8Array | null)(message);
+          return (response as (message: Buffer) => Uint8Array | null)(message);
         }
       : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
-          (answer as Answers)(hearing(socket), (line, unread) => hearing(secure(line, unread)));
-  await using server = await startFake(fake, answers, certificate, begins);
+          (response as Answers)(hearing(socket), (line, unread) => hearing(secure(line, unread)));
+  await using server = await startFake(fake, responses, certificate, begins);
   const at = fake.at?.(host, server.port, certificate !== null) ?? { host, port: server.port };
   const settings = NewMonitor.parse({ type, name: "Target", ...at, ...fake.fields, ...fields });
   const { outcome, logged } = await runLoggedCheck(type, settings, { timeoutMs });
@@ -81,8 +81,8 @@ test("without TLS a server gets a secret only if the protocol has no alternative
   for (const [type, fake] of types) {
     if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
     const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
-    for (const answer of [fake.answers, ...others.map(([each]) => each)]) {
-      const { heard } = await foundAt(type, fake, answer, {}, { timeoutMs: 300 });
+    for (const response of [fake.answers, ...others.map(([each]) => each)]) {
+      const { heard } = await foundAt(type, fake, response, {}, { timeoutMs: 300 });
       if (!clearByChoice.has(type)) expect([type, holdsSecret(heard)]).toEqual([type, false]);
     }
     const { heard } = await foundAt(type, fake, fake.answers);
@@ -128,7 +128,7 @@ test("no input from a target causes an unexpected error", async () => {
   for (const [type, fake] of types) {
     const outcomes = await Promise.all(
       Array.from({ length: tries }, () => {
-        const answer: Answer =
+        const response: Answer =
           fake.over === "udp"
             ? (message: Buffer) => {
                 const good = fake.answers(message);
@@ -140,7 +140,7 @@ test("no input from a target causes an unexpected error", async () => {
                   write(mutated(Buffer.from(data as string), random))) as Duplex["write"];
                 (fake.answers as Answers)(socket, secure);
               };
-        return foundAt(type, fake, answer, {}, { timeoutMs: 300 });
+        return foundAt(type, fake, response, {}, { timeoutMs: 300 });
       }),
     );
     for (const { outcome, logged } of outcomes)

@@ -35,13 +35,13 @@ const login = { host, username: "probe", password: canary };
 type Sql = "postgres" | "mysql";
 
 /** Result of a check whose server responds like this, and what it sent. */
-async function foundAt(type: Sql, answers: Answers, fields: object = {}) {
+async function foundAt(type: Sql, responses: Answers, fields: object = {}) {
   const heard: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
   await using server = await startFake(fake, (socket, secure) => {
     const hearing = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
     hearing(socket);
-    answers(socket, (line, unread) => hearing(secure(line, unread)) as Duplex);
+    responses(socket, (line, unread) => hearing(secure(line, unread)) as Duplex);
   });
   const settings = { type, name: "Target", port: server.port, ...login, ...fields };
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
@@ -159,7 +159,7 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
         { tls, verifyTls: false },
       );
       expect(outcome.message).toBe("The server requires a sign-in method that is not supported.");
-      if (plugin !== "odd") expect(outcome.said).toContain(plugin);
+      if (plugin !== "odd") expect(outcome.serverText).toContain(plugin);
       expect(heard.toString("latin1")).not.toContain(canary);
     }
 });
@@ -292,11 +292,11 @@ test("numbers in a PostgreSQL array are compared as numbers", async () => {
 });
 
 test("rows are not built without an assertion on them", async () => {
-  for (const answers of [
+  for (const responses of [
     answering(114, `${"[".repeat(500_000)}`),
     answering(25, ...Array<string>(30_000).fill("x")),
   ])
-    expect((await foundAt("postgres", answers)).outcome.status).toBe("up");
+    expect((await foundAt("postgres", responses)).outcome.status).toBe("up");
 });
 
 const postgresValues: [sql: string, value: unknown][] = [
@@ -401,9 +401,11 @@ defineTestWith(
     for (const [index, password] of passwords.entries()) {
       const query = `CREATE ROLE user${index} LOGIN PASSWORD ${quoted(password)}`;
       const port = server.port;
-      const asked = { ...login, port, database: "postgres" };
-      expect(await runCheckOfType("postgres", { ...asked, query })).toMatchObject({ status: "up" });
-      const as = { ...asked, username: `user${index}` };
+      const request = { ...login, port, database: "postgres" };
+      expect(await runCheckOfType("postgres", { ...request, query })).toMatchObject({
+        status: "up",
+      });
+      const as = { ...request, username: `user${index}` };
       expect([password, await runCheckOfType("postgres", { ...as, password })]).toMatchObject([
         password,
         { status: "up" },

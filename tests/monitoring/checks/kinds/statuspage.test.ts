@@ -211,9 +211,9 @@ describe("a followed status page", () => {
     const name = `Line\nbreak \u202e ${"x".repeat(500)}`;
     const incidents = [{ name, status: "identified", components: [] }];
     const page = { "/api/v2/summary.json": buildSummary("major_outage", "critical", incidents) };
-    const { said = "", details } = await follow(page);
-    expect(said.length).toBeLessThan(300);
-    expect(said).not.toMatch(/[\n\u202e]/);
+    const { serverText = "", details } = await follow(page);
+    expect(serverText.length).toBeLessThan(300);
+    expect(serverText).not.toMatch(/[\n\u202e]/);
     expect(details).toEqual({ page: "Supplier", incident: expect.any(String) });
   });
 

@@ -8,25 +8,25 @@ import { createDashboard } from "../../../support/dashboard.ts";
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let made = 0;
+let count = 0;
 
 /** Creates a stand-in for systemctl with this output. */
 function saying(output: string, { errors = "", exitCode = 0 } = {}): string {
-  const file = join(folder, `systemctl-${made++}`);
+  const file = join(folder, `systemctl-${count++}`);
   const text = `printf '%s' "$*" | grep -q '^show --property=LoadState,ActiveState,Result -- shop' || exit 9
 printf '${output}'; printf '${errors}' >&2; exit ${exitCode}`;
   writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   return file;
 }
 
-const found = (systemctl: string | null, more: Parameters<typeof runCheckOfType>[2] = {}) =>
+const findOutcome = (systemctl: string | null, more: Parameters<typeof runCheckOfType>[2] = {}) =>
   runCheckOfType("systemd", { unit: "shop.service" }, { systemctl, ...more });
 const unit = (load: string, active: string, result = "success") =>
   saying(`Result=${result}\nLoadState=${load}\nActiveState=${active}\n`);
 
 test("a unit is up while it is active", async () => {
   for (const state of ["active", "reloading"])
-    expect(await found(unit("loaded", state))).toMatchObject({
+    expect(await findOutcome(unit("loaded", state))).toMatchObject({
       status: "up",
       message: expect.stringMatching(new RegExp(`^The unit is ${state}, reported in \\d+ ms\\.$`)),
     });
@@ -47,17 +47,19 @@ test.each([
     saying("", { errors: "System has not been booted with systemd as init system", exitCode: 1 }),
   ],
 ])("and otherwise down: %s", async (message, systemctl) => {
-  expect(await found(systemctl)).toMatchObject({ status: "down", message });
+  expect(await findOutcome(systemctl)).toMatchObject({ status: "down", message });
 });
 
 test("a denied or hanging query is reported", async () => {
   const denied = saying("", { errors: "Access denied", exitCode: 4 });
-  expect((await found(denied)).message).toBe("Not judged: systemd does not let the appliance ask.");
+  expect((await findOutcome(denied)).message).toBe(
+    "Not judged: systemd does not let the appliance ask.",
+  );
   const hanging = join(folder, "hanging");
   writeFileSync(hanging, "#!/bin/sh\nsleep 1000\n", { mode: 0o755 });
   const message = "Timed out while waiting for the response.";
   expect(
-    await runUntilTimedOut(message, (timeoutMs) => found(hanging, { timeoutMs })),
+    await runUntilTimedOut(message, (timeoutMs) => findOutcome(hanging, { timeoutMs })),
   ).toMatchObject({
     status: "down",
     message,
@@ -66,7 +68,7 @@ test("a denied or hanging query is reported", async () => {
 
 test("systemd is blocked from the second organization on, like all of loopback", async () => {
   const shared = "is this machine itself, which several organizations share";
-  expect((await found(unit("loaded", "active"), { isShared: true })).message).toBe(
+  expect((await findOutcome(unit("loaded", "active"), { isShared: true })).message).toBe(
     `Not judged: the target ${shared} (see --allow-target).`,
   );
   const { api } = await createDashboard({ isShared: () => true });

@@ -10,7 +10,7 @@ import {
 
 const kib = 1024;
 
-async function found(greets: SocketHandler, fields: object, timeoutMs = 60_000) {
+async function findOutcome(greets: SocketHandler, fields: object, timeoutMs = 60_000) {
   await using server = await startListener(greets);
   const target = { host: "127.0.0.1", port: server.port, ...fields };
   return await runCheckOfType("tcp", target, { timeoutMs });
@@ -21,7 +21,7 @@ const echo: SocketHandler = (socket) => void socket.pipe(socket);
 
 describe("a port is up", () => {
   test("when it accepts the connection, if nothing more is expected", async () => {
-    expect(await found(silent, {})).toEqual({
+    expect(await findOutcome(silent, {})).toEqual({
       status: "up",
       message: expect.stringMatching(/^Connected in \d+ ms\.$/),
       latencyMs: expect.any(Number),
@@ -34,11 +34,11 @@ describe("a port is up", () => {
       message: expect.stringMatching(/^Answered as expected in \d+ ms\.$/),
       latencyMs: expect.any(Number),
     };
-    expect(await found((socket) => void socket.write("220 mail\r\n"), { expect: "220 " })).toEqual(
-      up,
-    );
-    expect(await found(echo, { send: "PING\r\nü", expect: "G\r\nü" })).toEqual(up);
-    expect(await found((socket) => void socket.end("bye"), { expect: "bye" })).toEqual(up);
+    expect(
+      await findOutcome((socket) => void socket.write("220 mail\r\n"), { expect: "220 " }),
+    ).toEqual(up);
+    expect(await findOutcome(echo, { send: "PING\r\nü", expect: "G\r\nü" })).toEqual(up);
+    expect(await findOutcome((socket) => void socket.end("bye"), { expect: "bye" })).toEqual(up);
   });
 
   test("when the expected text arrives in any pieces", async () => {
@@ -49,13 +49,13 @@ describe("a port is up", () => {
         socket.setNoDelay(true).write(bytes.subarray(0, at));
         setImmediate(() => socket.write(bytes.subarray(at)));
       };
-      expect(await found(greets, { expect: text })).toMatchObject({ status: "up" });
+      expect(await findOutcome(greets, { expect: text })).toMatchObject({ status: "up" });
     }
   });
 
   test("when the expected text ends the first 64 KiB", async () => {
     const greets: SocketHandler = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
-    expect(await found(greets, { expect: "pong" })).toMatchObject({ status: "up" });
+    expect(await findOutcome(greets, { expect: "pong" })).toMatchObject({ status: "up" });
   });
 });
 
@@ -100,7 +100,7 @@ describe("a port is down", () => {
     test(what, async () => {
       const fields = { send: "ping\r\n", expect: "pong" };
       const outcome = await runUntilTimedOut(message, (timeoutMs) =>
-        found(greets, fields, timeoutMs),
+        findOutcome(greets, fields, timeoutMs),
       );
       expect(outcome).toMatchObject({ status: "down", message, latencyMs: null });
     });

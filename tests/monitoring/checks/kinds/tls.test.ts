@@ -94,9 +94,9 @@ defineTestWith(["openssl"], "the remaining days of a certificate are exact", asy
   };
   await using server = await startSecureListener("selfSigned", { greets });
   const url = `https://${host}:${server.port}/`;
-  const seen = async (now: number, certificateExpiryDays: number | null = 14) =>
+  const readSeen = async (now: number, certificateExpiryDays: number | null = 14) =>
     runCheckOfType("http", { url, verifyTls: false, certificateExpiryDays }, { now });
-  const { certificateExpiresAt = "" } = await seen(Date.now());
+  const { certificateExpiresAt = "" } = await readSeen(Date.now());
   const ends = Date.parse(certificateExpiresAt);
   const date = `${certificateExpiresAt.slice(0, 16).replace("T", " ")} UTC`;
   expect(ends).toBeGreaterThan(Date.now() + (validDays - 1) * day);
@@ -108,18 +108,20 @@ defineTestWith(["openssl"], "the remaining days of a certificate are exact", asy
     [-day, `The certificate expired on ${date}.`],
   ] as const) {
     const found = { status: "degraded", message: sentence, certificateExpiresAt };
-    expect(await seen(ends - left)).toMatchObject(found);
-    expect(await seen(ends - left, null)).toMatchObject({ status: "up" });
+    expect(await readSeen(ends - left)).toMatchObject(found);
+    expect(await readSeen(ends - left, null)).toMatchObject({ status: "up" });
   }
-  expect(await seen(ends - 14 * day - 1)).toMatchObject({ status: "up", certificateExpiresAt });
-  const judged = async (op: string, value?: number) => {
+  expect(await readSeen(ends - 14 * day - 1)).toMatchObject({ status: "up", certificateExpiresAt });
+  const judge = async (op: string, value?: number) => {
     const assertions = [{ source: "certificateDays", op, value }];
     const fields = { url, verifyTls: false, certificateExpiryDays: null, assertions };
-    return (await runCheckOfType("http", fields, { now: ends - 3 * day + 1 })).said ?? "holds";
+    return (
+      (await runCheckOfType("http", fields, { now: ends - 3 * day + 1 })).serverText ?? "holds"
+    );
   };
-  expect(await judged("exists")).toBe("holds");
-  expect(await judged("equals", 2)).toBe("holds");
-  expect(await judged("greaterThan", 2)).toEndWith(
+  expect(await judge("exists")).toBe("holds");
+  expect(await judge("equals", 2)).toBe("holds");
+  expect(await judge("greaterThan", 2)).toEndWith(
     "the days until the certificate expires must be greater than 2, received 2.",
   );
 });

@@ -112,7 +112,7 @@ export function useUpdateDraft(incident: Incident) {
     },
     { key: `update ${id}`, staysOnConflict: true },
   );
-  if (!form.dirty) seen.current = incident;
+  if (!form.isDirty) seen.current = incident;
   const status = form.values.status ?? current;
   const { message } = form.values;
   const hasText = message.trim() !== "";

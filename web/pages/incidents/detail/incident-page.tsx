@@ -127,7 +127,7 @@ function Line({ incident }: { incident: IncidentRecord }) {
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
     <p>
-      <SeverityPill severity={severity} over={status === "resolved"} />{" "}
+      <SeverityPill severity={severity} isOver={status === "resolved"} />{" "}
       <StatusPill status={status} />{" "}
       <span className="incident-line">
         {monitors.length > 0 && (
@@ -211,7 +211,7 @@ function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: Up
     <BusyButton
       // With a draft, the button of the composer is the primary one.
       variant={isOver || !draft.isEmpty ? "default" : "filled"}
-      loading={draft.form.busy}
+      loading={draft.form.isBusy}
       disabled={isResolving}
       onClick={() => (draft.hasText ? void draft.postAs(next) : setStatus(incident, next))}
     >

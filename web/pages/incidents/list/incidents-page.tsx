@@ -190,7 +190,7 @@ function IncidentRow({
         </span>
       </Link>
       <span className="incident-severity">
-        <SeverityPill severity={severity} over={status === "resolved"} />
+        <SeverityPill severity={severity} isOver={status === "resolved"} />
       </span>
       <span className="incident-status">
         {status === "resolved" ? (

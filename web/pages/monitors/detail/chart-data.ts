@@ -76,7 +76,7 @@ function breakLine(
   figure: (point: TimelinePoint) => number | null,
 ): Figures {
   const figures: Figures = slots.map((point) => (point === undefined ? undefined : figure(point)));
-  const known = listPlaces(figures);
+  const known = listIndexes(figures);
   const maxGap = maxGapBetween(known);
   for (const [position, index] of known.entries()) {
     const next = known[position + 1] ?? figures.length;
@@ -87,12 +87,12 @@ function breakLine(
   return figures;
 }
 
-const listPlaces = (all: readonly unknown[]) =>
+const listIndexes = (all: readonly unknown[]) =>
   all.flatMap((one, index) => (one == null ? [] : [index]));
 
 /** Maximum distance between two checks without a gap. */
-function maxGapBetween(places: readonly number[]): number {
-  const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
+function maxGapBetween(indexes: readonly number[]): number {
+  const distances = indexes.slice(1).map((index, number) => index - (indexes[number] ?? 0));
   const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
   return usual * gapFactor;
 }
@@ -157,13 +157,13 @@ export function worstTroubleOf(point: TimelinePoint | undefined): Trouble | null
  */
 export function findRuns(points: readonly (TimelinePoint | undefined)[]): Run[] {
   const runs: Run[] = [];
-  const most = maxGapBetween(listPlaces(points));
+  const maxGap = maxGapBetween(listIndexes(points));
   let open: Run | null = null;
   for (const [index, point] of points.entries()) {
     if (point === undefined) continue;
     const state: Run["state"] | null = worstTroubleOf(point) ?? (point.upSeconds > 0 ? "up" : null);
     if (state === null) open = null;
-    else if (open !== null && open.state === state && index - open.last <= most) {
+    else if (open !== null && open.state === state && index - open.last <= maxGap) {
       open.last = index;
       open.seconds += point[`${state}Seconds`];
     } else {

@@ -112,13 +112,13 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
         note={describePace(monitor)}
       />
     );
-  const ends = Date.parse(certificateExpiresAt);
-  const days = Math.floor((ends - now) / 86_400_000);
+  const expiresAt = Date.parse(certificateExpiresAt);
+  const days = Math.floor((expiresAt - now) / 86_400_000);
   return (
     <Figure
       label={t("Certificate")}
       value={days < 0 ? t("ended") : t("{days} d left", { days })}
-      note={t("expires {time}", { time: formatDateTime(zone, ends, now) })}
+      note={t("expires {time}", { time: formatDateTime(zone, expiresAt, now) })}
     />
   );
 }

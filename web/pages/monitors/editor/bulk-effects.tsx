@@ -66,10 +66,10 @@ const nameOf = (id: string, names: NamesById) => names.get(id) ?? "…";
 /** Maximum number of listed changes. */
 const maxListed = 8;
 
-type Some = { count: number; monitors: { name: string }[] };
+type Subset = { count: number; monitors: { name: string }[] };
 
 /** The first names, and the number of the others. */
-function SomeNames({ some: { count, monitors } }: { some: Some }) {
+function SomeNames({ some: { count, monitors } }: { some: Subset }) {
   const names = monitors.map(({ name }) => name);
   const all = Array.from({ length: count }, (_, index) => names[index] ?? "");
   return (

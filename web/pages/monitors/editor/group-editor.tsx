@@ -42,12 +42,12 @@ const defaultValues: Values = {
 
 const readGroup = (id: string) => unwrapData(v1["monitor-groups"]({ id }).get());
 
-export default function GroupDialog({ what }: { what: EditedGroup }) {
+export default function GroupDialog({ edited }: { edited: EditedGroup }) {
   return (
     <EditorDialog
-      title={what.kind === "create-group" ? t("Create group") : t("Edit group")}
+      title={edited.kind === "create-group" ? t("Create group") : t("Edit group")}
       size={480}
-      id={what.kind === "edit-group" ? what.id : null}
+      id={edited.kind === "edit-group" ? edited.id : null}
       read={readGroup}
       managed="groups"
       besides={[useAlertChannels(), useEscalationPolicies(), useOverview()]}
@@ -56,7 +56,7 @@ export default function GroupDialog({ what }: { what: EditedGroup }) {
       {(group, reload) => (
         <Fields
           group={group}
-          monitorIds={what.kind === "create-group" ? what.monitorIds : undefined}
+          monitorIds={edited.kind === "create-group" ? edited.monitorIds : undefined}
           onTheirs={reload}
         />
       )}

@@ -3,7 +3,7 @@ import { toClock, toInstantText } from "../../../components/forms/date-time-rule
 import { useZone } from "../../../components/display/time.tsx";
 import { t } from "../../../language/text.ts";
 
-const ends = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
+const examples = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
 
 /** Field for the end of a manual status. The server rejects a text that is not understood. */
 export function ManualEnd({
@@ -23,7 +23,7 @@ export function ManualEnd({
     <DateTimeField
       label={label}
       zone={zone}
-      choices={ends}
+      choices={examples}
       placeholder={t("No end")}
       openOnFocus={false}
       value={value === null || Number.isNaN(at) ? (value ?? "") : toClock(at, zone)}

@@ -68,13 +68,13 @@ const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => listSecretF
 
 const readMonitor = (id: string) => unwrapData(v1.monitors({ id }).get());
 
-export default function MonitorDialog({ what }: { what: EditedMonitor }) {
-  const isNew = what.kind === "create-monitor";
+export default function MonitorDialog({ edited }: { edited: EditedMonitor }) {
+  const isNew = edited.kind === "create-monitor";
   return (
     <EditorDialog
       title={isNew ? t("Create monitor") : t("Edit monitor")}
       size={640}
-      id={(isNew ? what.like : what.id) ?? null}
+      id={(isNew ? edited.like : edited.id) ?? null}
       read={readMonitor}
       managed={isNew ? null : "monitors"}
       besides={[useAlertChannels(), useEscalationPolicies(), useQuery(overviewQuery)]}
@@ -84,7 +84,7 @@ export default function MonitorDialog({ what }: { what: EditedMonitor }) {
         <Fields
           monitor={monitor}
           isNew={isNew}
-          groupId={isNew ? (what.groupId ?? findDefaultGroupId()) : null}
+          groupId={isNew ? (edited.groupId ?? findDefaultGroupId()) : null}
           onTheirs={reload}
         />
       )}

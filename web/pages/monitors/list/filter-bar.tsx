@@ -1,6 +1,6 @@
 /** The filter bar of the Monitors page: search, states, types and tags. */
 import type { RefObject } from "react";
-import { countAllStates, isPartly, type Overview } from "../../../data/overview.ts";
+import { countAllStates, isPartial, type Overview } from "../../../data/overview.ts";
 import { formatCount } from "../../../components/display/format.ts";
 import {
   Chip,
@@ -99,7 +99,7 @@ function listTypes(overview: Overview): ChoiceOption[] {
   const types = new Set([...counts.keys(), ...(totals?.types ?? [])]);
   const known = orderedTypes.filter((type) => types.has(type));
   return known.map((type) => {
-    const count = isPartly(overview) ? undefined : counts.get(type);
+    const count = isPartial(overview) ? undefined : counts.get(type);
     return [type, nameOfType(type), { group: familyOf(type), ...(count && { count }) }];
   });
 }

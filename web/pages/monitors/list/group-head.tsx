@@ -19,13 +19,13 @@ type Group = NonNullable<Head["group"]>;
 
 type Props = {
   head: Head;
-  active: boolean;
+  isActive: boolean;
   mayWrite: boolean;
   mayMove: boolean;
 };
 
 /** The header row of a group. Its name collapses the group, and a summary shows its state. */
-export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMove }: Props) {
+export const GroupHead = memo(function GroupHead({ head, isActive, mayWrite, mayMove }: Props) {
   const { group, key, count, open, states } = head;
   return (
     <div className="head" data-item>
@@ -45,7 +45,7 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
           type="button"
           aria-expanded={open}
           data-item-focus={key}
-          tabIndex={active ? 0 : -1}
+          tabIndex={isActive ? 0 : -1}
           onClick={() => foldedGroups.toggle(group?.id ?? "ungrouped")}
         >
           <Icon name={open ? "down" : "right"} size={14} />
@@ -65,7 +65,7 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
         <span className="head-words ellipsis faint min-w-0">{group.description}</span>
       )}
       <Summary states={states} />
-      {group !== null && <GroupActions group={group} mayWrite={mayWrite} active={active} />}
+      {group !== null && <GroupActions group={group} mayWrite={mayWrite} isActive={isActive} />}
     </div>
   );
 });
@@ -102,11 +102,11 @@ const listSwitches = (group: Group) => {
 const GroupActions = ({
   group,
   mayWrite,
-  active,
+  isActive,
 }: {
   group: Group;
   mayWrite: boolean;
-  active: boolean;
+  isActive: boolean;
 }) => (
   <span className="head-actions">
     {mayWrite &&
@@ -117,14 +117,14 @@ const GroupActions = ({
           type="button"
           className="dots not-phone"
           title={phrase(t("the group"))}
-          tabIndex={active ? 0 : -1}
+          tabIndex={isActive ? 0 : -1}
           aria-label={phrase(group.name)}
           onClick={run}
         >
           <Icon name={icon} size={15} />
         </button>
       ))}
-    <RowMenu label={t("Actions for {name}", { name: group.name })} tabbed={active}>
+    <RowMenu label={t("Actions for {name}", { name: group.name })} tabbed={isActive}>
       {() => <GroupItems group={group} mayWrite={mayWrite} />}
     </RowMenu>
   </span>

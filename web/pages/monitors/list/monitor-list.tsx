@@ -96,7 +96,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
             >
               <ItemContent
                 {...{ item, order, selected, mayWrite, mayMove }}
-                active={item.key === active}
+                isActive={item.key === active}
               />
             </div>
           );
@@ -150,14 +150,14 @@ const ColumnHeads = () => (
 
 function ItemContent({
   item,
-  active,
+  isActive,
   order,
   selected,
   mayWrite,
   mayMove,
 }: {
   item: Item;
-  active: boolean;
+  isActive: boolean;
   order: readonly string[];
   selected: ReadonlySet<string>;
   mayWrite: boolean;
@@ -169,7 +169,7 @@ function ItemContent({
     return (
       <GroupHead
         head={item}
-        active={active}
+        isActive={isActive}
         mayWrite={mayWrite}
         mayMove={rights.mayMove && !isLimitedToGroups()}
       />
@@ -186,7 +186,7 @@ function ItemContent({
   return (
     <MonitorRow
       monitor={item.monitor}
-      active={active}
+      isActive={isActive}
       selected={selected.has(item.monitor.id)}
       order={order}
       hasMonthBars={hasMonthBars}

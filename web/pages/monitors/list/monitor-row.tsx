@@ -25,7 +25,7 @@ import { t, tNode } from "../../../language/text.ts";
 
 type Props = {
   monitor: OverviewMonitor;
-  active: boolean;
+  isActive: boolean;
   selected: boolean;
   /** IDs of all rows on the page, to select ranges. */
   order: readonly string[];
@@ -45,7 +45,7 @@ export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
 export const MonitorRow = memo(
   function MonitorRow({
     monitor,
-    active,
+    isActive,
     selected,
     order,
     mayWrite,
@@ -61,7 +61,7 @@ export const MonitorRow = memo(
             type="checkbox"
             className="row-check"
             aria-label={t("Select {name}", { name })}
-            tabIndex={active ? 0 : -1}
+            tabIndex={isActive ? 0 : -1}
             checked={selected}
             onChange={() => {}}
             onClick={(event) =>
@@ -72,8 +72,8 @@ export const MonitorRow = memo(
           <span />
         )}
         <StateIcon state={status} label />
-        <NameLink monitor={monitor} active={active} />
-        <RecentBars id={id} name={name} span="day" letters={day} tabbed={active} />
+        <NameLink monitor={monitor} isActive={isActive} />
+        <RecentBars id={id} name={name} span="day" letters={day} tabbed={isActive} />
         <Spark course={monitor.spark} />
         <span className="row-latency quiet text-right text-s nowrap num">
           {formatLatency(isMeasured(status) ? monitor.latencyMs : null)}
@@ -82,16 +82,16 @@ export const MonitorRow = memo(
           {formatPercent(monitor.uptime24h)}
         </span>
         {hasMonthBars && (
-          <RecentBars id={id} name={name} span="month" letters={month} tabbed={active} />
+          <RecentBars id={id} name={name} span="month" letters={month} tabbed={isActive} />
         )}
         <MonthUptime monitor={monitor} />
-        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
+        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={isActive} />
       </div>
     );
   },
   (one, other) =>
     one.monitor === other.monitor &&
-    one.active === other.active &&
+    one.isActive === other.isActive &&
     one.selected === other.selected &&
     one.mayMove === other.mayMove &&
     one.hasMonthBars === other.hasMonthBars &&
@@ -115,7 +115,7 @@ const Grip = ({ id, order }: { id: string; order: readonly string[] }) => (
   </span>
 );
 
-function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boolean }) {
+function NameLink({ monitor, isActive }: { monitor: OverviewMonitor; isActive: boolean }) {
   const { id, name, status, target, type, lastMessage, muted, pausedUntil } = monitor;
   const address =
     target === null ? nameOfType(type) : type === "http" ? target : `${type} ${target}`;
@@ -127,7 +127,7 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
       params={{ id }}
       className="row-link row-cut row-name"
       data-item-focus={id}
-      tabIndex={active ? 0 : -1}
+      tabIndex={isActive ? 0 : -1}
     >
       <b title={name}>
         {name}

@@ -7,7 +7,7 @@ import { createChunk } from "../../../data/chunks.ts";
 import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
   countAllStates,
-  isPartly,
+  isPartial,
   type Overview,
   overviewQuery,
   createOverviewQuery,
@@ -60,7 +60,8 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const { at } = filters;
   const past = useQuery(createPastOverviewQuery(at, wanted));
-  const asksServer = at === undefined && data !== undefined && isPartly(data) && isFiltered(wanted);
+  const asksServer =
+    at === undefined && data !== undefined && isPartial(data) && isFiltered(wanted);
   const { data: found, isPlaceholderData } = useQuery({
     ...createOverviewQuery(wanted),
     enabled: asksServer,

@@ -1,7 +1,7 @@
 /** Turns the overview into the rows of the list, and computes the order after moves. */
 import {
   sumCounts,
-  isPartly,
+  isPartial,
   membersOf,
   type Overview,
   type OverviewGroup,
@@ -47,7 +47,7 @@ export function buildItems(
 ): Item[] {
   const { groups, monitors } = overview;
   const filtered = isFiltered(filters);
-  const partly = isPartly(overview);
+  const partly = isPartial(overview);
   const inFolder = new Map<string | null, OverviewMonitor[]>();
   const byId = new Map(groups.map((group) => [group.id, group]));
   for (const monitor of monitors) {
@@ -118,16 +118,16 @@ export function moveMonitorsTo(
 }
 
 /** Consecutive monitors of a group, and the monitor after them. `beforeId` is null at the end. */
-export type MonitorPlaces = ListPosition & { ids: string[] };
+export type MonitorPositions = ListPosition & { ids: string[] };
 
 /** Current positions of these monitors. */
-export function listPlacesOfMonitors(
+export function listPositionsOfMonitors(
   { monitors }: Overview,
   ids: Iterable<string>,
-): MonitorPlaces[] {
+): MonitorPositions[] {
   const moving = new Set(ids);
-  const foundPlaces: MonitorPlaces[] = [];
-  let currentPlace: MonitorPlaces | null = null;
+  const positions: MonitorPositions[] = [];
+  let currentPlace: MonitorPositions | null = null;
   let before: OverviewMonitor | undefined;
   for (const monitor of monitors) {
     const { id, groupId } = monitor;
@@ -135,19 +135,22 @@ export function listPlacesOfMonitors(
     before = monitor;
     if (moving.has(id)) {
       if (currentPlace === null)
-        foundPlaces.push((currentPlace = { groupId, beforeId: null, ids: [] }));
+        positions.push((currentPlace = { groupId, beforeId: null, ids: [] }));
       currentPlace.ids.push(id);
     } else if (currentPlace !== null) {
       currentPlace.beforeId = id;
       currentPlace = null;
     }
   }
-  return foundPlaces;
+  return positions;
 }
 
 /** Restores monitors to these positions. */
-export const restorePlaces = (overview: Overview, places: readonly MonitorPlaces[]): Overview =>
-  places.reduce(
+export const restorePositions = (
+  overview: Overview,
+  positions: readonly MonitorPositions[],
+): Overview =>
+  positions.reduce(
     (next, { ids, groupId, beforeId }) => moveMonitorsTo(next, ids, groupId, beforeId),
     overview,
   );

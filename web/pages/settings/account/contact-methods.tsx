@@ -81,7 +81,7 @@ export default function ContactMethods() {
           methods.length === 0 ? (
             <NoMethods />
           ) : (
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries" aria-label={t("Contact methods")}>
                 {methods.map((method) => (
                   <MethodEntry key={method.id} method={method} onOpen={show} />

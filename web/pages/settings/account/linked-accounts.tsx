@@ -27,7 +27,7 @@ export function LinkedAccounts() {
   const [unlinking, setUnlinking] = useState<Identity | null>(null);
   if (providers.length === 0 && (query.data ?? []).length === 0 && headerUser === null) return null;
   return (
-    <Panel title={t("Accounts at sign-in providers")} flush>
+    <Panel title={t("Accounts at sign-in providers")} isFlush>
       <Loaded query={query} what={t("Your accounts")}>
         {(identities) => (
           <ul className="entries">

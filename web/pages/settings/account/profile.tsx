@@ -72,7 +72,7 @@ function Names() {
   const { values } = form;
   return (
     <Panel title={t("You")}>
-      <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+      <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
         <div className="field-row">
           <TextInput label={t("Name")} autoComplete="name" {...form.input("name")} />
           <TextInput
@@ -200,7 +200,7 @@ function Password() {
   });
   return (
     <Panel title={t("Password")}>
-      <FormFrame form={form} submit={t("Change password")} disabled={!form.dirty}>
+      <FormFrame form={form} submit={t("Change password")} disabled={!form.isDirty}>
         <div className="field-row">
           <PasswordField
             label={t("Current password")}

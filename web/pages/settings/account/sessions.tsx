@@ -18,7 +18,7 @@ export function Sessions() {
   return (
     <Panel
       title={t("Where you are signed in")}
-      flush
+      isFlush
       actions={
         others.length > 0 && (
           <Button size="xs" onClick={() => endOtherSessions().catch(notifyError)}>

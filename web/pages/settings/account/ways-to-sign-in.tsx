@@ -33,7 +33,7 @@ export function WaysToSignIn() {
   return (
     <Panel
       title={t("Ways to sign in")}
-      flush
+      isFlush
       actions={
         obstacle === null && (
           <Button size="xs" onClick={() => setDoing({ act: "add" })}>

@@ -29,7 +29,7 @@ export default function Administrators() {
       </div>
       <Loaded query={query} what={t("The administrators")}>
         {(administrators) => (
-          <Panel flush>
+          <Panel isFlush>
             <ul className="entries">
               {administrators.map((one) => (
                 <Entry

@@ -106,7 +106,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
   const { values, errorOf } = form;
   const secrets = createStoredSecrets(backupKinds, "schedule", known, buildPatch(values), errorOf);
   return (
-    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
       <Switch label={t("Back up every day")} {...form.toggle("enabled")} />
       <TimeFields form={form} />
       <DestinationFields form={form} secrets={secrets} />

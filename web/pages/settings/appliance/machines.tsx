@@ -26,7 +26,7 @@ export function Machines({
   return (
     <>
       {nodes.length > 0 && (
-        <Panel title={t("Machines")} flush>
+        <Panel title={t("Machines")} isFlush>
           <ul className="entries" aria-label={t("Machines")}>
             {nodes.map((node) => (
               <NodeEntry key={node.id} node={node} />
@@ -50,7 +50,7 @@ export function Machines({
         </Panel>
       )}
       {databases.length > 0 && (
-        <Panel title={t("Database")} flush>
+        <Panel title={t("Database")} isFlush>
           <ul className="entries" aria-label={t("Machines of the database")}>
             {databases.map(({ address, leader, reachable }) => (
               <Entry

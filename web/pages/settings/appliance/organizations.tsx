@@ -31,7 +31,7 @@ export default function Organizations() {
       <Loaded query={query} what={t("The organizations")}>
         {(organizations) => (
           <>
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries">
                 {organizations.map((organization) => (
                   <Row
@@ -143,7 +143,7 @@ function NewOrganization() {
           "You become its owner. Switch between your organizations at the bottom of the navigation.",
         )}
       </p>
-      <FormFrame form={form} submit={t("Create organization")} disabled={!form.dirty}>
+      <FormFrame form={form} submit={t("Create organization")} disabled={!form.isDirty}>
         <TextInput label={t("Name of the new organization")} {...form.input("name")} />
       </FormFrame>
     </Panel>

@@ -48,7 +48,7 @@ export default function SingleSignOn() {
               </EmptyState>
             </Panel>
           ) : (
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries">
                 {providers.map((provider) => (
                   <Row

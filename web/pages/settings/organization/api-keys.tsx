@@ -2,7 +2,7 @@
 import { Button, Checkbox, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ApiKey, MadeApiKey } from "../../../../src/accounts/api-keys/schema.ts";
+import type { ApiKey, CreatedApiKey } from "../../../../src/accounts/api-keys/schema.ts";
 import { dashboard, unwrapData, withIdempotencyKey, apiPathOf, v1 } from "../../../data/client.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { copyText, ShownOnce } from "../../../components/copy.tsx";
@@ -54,7 +54,7 @@ export default function ApiKeys() {
               </EmptyState>
             </Panel>
           ) : (
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries">
                 {keys.toSorted(compareByUse).map((key) => (
                   <KeyRow
@@ -211,7 +211,7 @@ const initial = {
 type KeyValues = typeof initial;
 
 function NewApiKey({ onClose }: { onClose: () => void }) {
-  const [createdKey, setCreatedKey] = useState<MadeApiKey | null>(null);
+  const [createdKey, setCreatedKey] = useState<CreatedApiKey | null>(null);
   const form = useForm(
     initial,
     async ({ name, scope, mcp, groupIds, life }, _, once) => {
@@ -298,7 +298,7 @@ function CreatedKey({
   made: { name, key, scope, mcp },
   onClose,
 }: {
-  made: MadeApiKey;
+  made: CreatedApiKey;
   onClose: () => void;
 }) {
   const header = `"Authorization: Bearer ${key}"`;

@@ -133,7 +133,7 @@ export default function AuditLog() {
                   : t("There are no entries on this page.")}
               </EmptyState>
             ) : (
-              <Panel flush>
+              <Panel isFlush>
                 <Days entries={data} />
               </Panel>
             )}

@@ -64,7 +64,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
         <FormFrame
           form={form}
           submit={t("Save")}
-          disabled={!form.dirty}
+          disabled={!form.isDirty}
           curl={() => ({
             method: "PATCH",
             route: v1.settings,
@@ -100,7 +100,7 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
   const now = useNow();
   if (data.length === 0) return null;
   return (
-    <Panel flush>
+    <Panel isFlush>
       <ul className="entries" aria-label={t("Trusted authorities")}>
         {data.map(({ name, expiresAt }, index) => {
           const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);

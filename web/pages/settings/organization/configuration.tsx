@@ -42,7 +42,7 @@ export default function ConfigurationSettings() {
               </EmptyState>
             </Panel>
           ) : (
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries drift" aria-label={t("Differences")}>
                 {records.map((record) => (
                   <Differing key={`${record.section} ${record.id}`} record={record} />

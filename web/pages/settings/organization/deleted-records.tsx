@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
 import type { DeletedRecord } from "../../../../src/operations/deleted-records/schema.ts";
-import { unwrapData, v1, withIfMatch } from "../../../data/client.ts";
-import { createPageQuery, queryClient } from "../../../data/query.ts";
+import { unwrapData, v1 } from "../../../data/client.ts";
+import { createPageQuery } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
@@ -14,7 +14,6 @@ import { NumberField } from "../../../components/forms/number-field.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
-import { notify } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
@@ -55,7 +54,7 @@ export default function DeletedRecords() {
       <Loaded query={query} what={t("The deleted records")}>
         {({ data, meta }) => (
           <>
-            <Panel flush={data.length > 0}>
+            <Panel isFlush={data.length > 0}>
               {data.length === 0 ? (
                 <EmptyState icon={<Icon name="trash" size={28} />} title={t("Nothing was deleted")}>
                   {t(
@@ -144,7 +143,7 @@ function RetentionFields(props: SettingsFormProps) {
     key: "deleted-records",
   });
   return (
-    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
       <NumberField
         label={t("Days until deleted records are removed")}
         description={t("From 0 to 365. With 0 they are removed within a minute.")}

@@ -78,7 +78,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   );
   const { values, set, errorOf } = form;
   return (
-    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
       <TextInput
         label={t("Name")}
         {...form.input("name")}
@@ -184,7 +184,7 @@ function AlertFields(props: SettingsFormProps) {
   });
   const { values, set } = form;
   return (
-    <FormFrame form={form} submit={t("Save")} disabled={!form.dirty}>
+    <FormFrame form={form} submit={t("Save")} disabled={!form.isDirty}>
       <Switch
         label={t("One alert per cause")}
         description={t(

@@ -295,7 +295,7 @@ function Past() {
     <Loaded query={query} what={t("The imports")}>
       {(runs) =>
         runs.length > 0 && (
-          <Panel title={t("Earlier imports")} flush>
+          <Panel title={t("Earlier imports")} isFlush>
             <ul className="entries">
               {runs.map((run) => (
                 <Entry

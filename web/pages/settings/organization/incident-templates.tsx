@@ -46,7 +46,7 @@ export default function IncidentTemplates() {
           const visible = templates.filter(({ id }) => !deleting.has(id));
           if (visible.length === 0) return <NoTemplates />;
           return (
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries">
                 {visible.map((one) => (
                   <TemplateEntry key={one.id} template={one} onEdit={mayWrite ? edit : null} />

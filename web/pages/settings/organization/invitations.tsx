@@ -31,7 +31,7 @@ export function Invitations() {
   const open = data.filter(({ id }) => !deleting.has(id));
   if (open.length === 0) return null;
   return (
-    <Panel title={t("Invited")} flush>
+    <Panel title={t("Invited")} isFlush>
       <ul className="entries">
         {open.map((invitation) => (
           <InvitationEntry key={invitation.id} invitation={invitation} />

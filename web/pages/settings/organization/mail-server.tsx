@@ -60,7 +60,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
       form.replace(toFields(saved));
     },
   );
-  const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
+  const test = useTestMail(() => (form.isDirty || known.smtp === null ? form.values : null));
   const errorOfField = (name: string) => form.errorOf(name) ?? test.errorOf(name);
   const body = { smtp: buildSmtp(form.values) };
   const secrets = createStoredSecrets(settingsKinds, "organization", known, body, errorOfField);
@@ -76,7 +76,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
         <FormFrame
           form={form}
           submit={t("Save")}
-          disabled={!form.dirty}
+          disabled={!form.isDirty}
           extra={
             known.smtp !== null && (
               <RemoveButton onConfirm={() => removeMailServer(props.organizationId)} />
@@ -89,7 +89,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
           <SenderField {...parts} />
         </FormFrame>
       </Panel>
-      <TestMail test={test} unsaved={form.dirty} />
+      <TestMail test={test} unsaved={form.isDirty} />
     </>
   );
 }
@@ -289,7 +289,7 @@ function useTestMail(unsaved: () => MailServerFields | null) {
 }
 
 function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; unsaved: boolean }) {
-  const { values, input, rest, busy, verdict, submit } = test;
+  const { values, input, rest, isBusy, verdict, submit } = test;
   return (
     <Panel title={t("Test e-mail")}>
       <p className="quiet panel-words">
@@ -299,7 +299,7 @@ function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; uns
       </p>
       <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
         <TextInput label={t("Send to")} type="email" {...input("to")} />
-        <BusyButton type="submit" loading={busy}>
+        <BusyButton type="submit" loading={isBusy}>
           {t("Send test e-mail")}
         </BusyButton>
       </form>

@@ -41,7 +41,7 @@ export default function People() {
       <Loaded query={query} what={t("The people")}>
         {(people) => (
           <>
-            <Panel flush>
+            <Panel isFlush>
               <ul className="entries">
                 {people.map((member) => (
                   <PersonRow
