@@ -39,7 +39,21 @@ const cases: [type: string, row: object, fields: object, missing?: string][] = [
   ],
   ["mqtt", { ...plant, ...on, json_path: "$sum(a)" }, { assertions: [] }, "the JSONata expression"],
   ["mqtt", { ...plant, conditions: '[{"type":"expression"}]' }, {}, "its conditions"],
+  ["dns", expectRecord("MX", "mail.shop.example"), { expected: ["mail.shop.example"] }],
+  ["dns", expectRecord("SOA", "ns1.shop.example"), { expected: ["ns1.shop.example"] }],
+  // Uptime Kuma compares only the authority.
+  ["dns", expectRecord("CAA", "letsencrypt.org"), { expected: ['0 issue "letsencrypt.org"'] }],
 ];
+
+function expectRecord(dns_resolve_type: string, value: string) {
+  const condition = { type: "expression", variable: "record", operator: "equals", value };
+  return {
+    hostname: "shop.example",
+    dns_resolve_type,
+    dns_resolve_server: "192.168.1.1",
+    conditions: JSON.stringify([condition]),
+  };
+}
 
 for (const [type, row, fields, missing = ""] of cases)
   test(`${type} of Uptime Kuma: ${JSON.stringify(row)}`, () => {

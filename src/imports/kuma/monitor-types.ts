@@ -165,6 +165,10 @@ export const types: Readonly<Record<string, MapMonitor>> = createLookup({
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA", "PTR", "SOA"];
 
+/** Uptime Kuma compares only the authority of a CAA record. */
+const toExpectedRecord = (recordType: string, value: string) =>
+  recordType === "CAA" ? `0 issue ${JSON.stringify(value)}` : value;
+
 function convertDns(m: Fields): MappedMonitor {
   const notes: string[] = [];
   const missing: string[] = [];
@@ -201,7 +205,7 @@ function convertDns(m: Fields): MappedMonitor {
       host: hostOf(m),
       recordType: recordTypes.includes(recordType) ? recordType : "A",
       resolver: address === undefined ? null : port === 53 ? bare : withPort,
-      expected: isPlain ? [toText(condition["value"])] : [],
+      expected: isPlain ? [toExpectedRecord(recordType, toText(condition["value"]))] : [],
     },
     notes,
     missing,

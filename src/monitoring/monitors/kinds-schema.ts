@@ -128,7 +128,7 @@ export const monitorKinds = {
       resolver: nullable(Resolver),
       expected: z.array(line(1000)).max(50).default([]).meta({
         description:
-          "Records that must be there. Of `MX` and `SRV` records, the name of the server is enough, without its numbers.",
+          "Records that must be there. Of `MX`, `SRV` and `SOA` records, the name of the server is enough.",
       }),
       requireDnssec: z.boolean().default(false).meta({
         description:

@@ -29,9 +29,10 @@ export function normalizeValue(type: RecordType, value: string): string {
   }
 }
 
-/** Returns the expected values that a record satisfies. The name of a mail or service server is enough. */
+/** Returns the expected values that a record satisfies. The name of a server is enough, without its numbers. */
 export function listValues(type: RecordType, record: string): string[] {
   const value = normalizeValue(type, record);
+  if (type === "SOA") return [value, value.split(" ")[0] ?? ""];
   return type === "MX" || type === "SRV"
     ? [value, value.slice(value.lastIndexOf(" ") + 1)]
     : [value];
@@ -53,8 +54,13 @@ function normalizeNameRecord(value: string): string {
 
 /** Normalizes the two names and the numbers of an SOA record (RFC 1035 §3.3.13). */
 function normalizeStartOfAuthority(value: string): string {
-  const [server = "", mailbox = "", ...numbers] = value.trim().split(/\s+/);
-  return [toAsciiName(server), toAsciiName(mailbox), ...numbers].join(" ");
+  const [server = "", ...others] = value.trim().split(/\s+/);
+  const [mailbox, ...numbers] = others;
+  return [
+    toAsciiName(server),
+    ...(mailbox === undefined ? [] : [toAsciiName(mailbox)]),
+    ...numbers,
+  ].join(" ");
 }
 
 /** Normalizes a DNSKEY record, whose key can contain spaces (RFC 4034 §2.2). */

@@ -42,11 +42,15 @@ test("values of records are compared by type", () => {
 test.each([
   ["MX", "10 mx.example", "Mx.example."],
   ["SRV", "10 20 5060 sip.example", "sip.example"],
-] as const)("%s: the name of the server is enough, as in Gatus", (type, record, expected) => {
-  expect(listValues(type, record)).toContain(normalizeValue(type, expected));
-  expect(listValues(type, record)).toContain(normalizeValue(type, record));
-  expect(listValues(type, record)).not.toContain(normalizeValue(type, "other.example"));
-});
+  ["SOA", "ns.example admin.example 1 2 3 4 5", "NS.example."],
+] as const)(
+  "%s: the name of the server is enough, as in Gatus and Uptime Kuma",
+  (type, record, expected) => {
+    expect(listValues(type, record)).toContain(normalizeValue(type, expected));
+    expect(listValues(type, record)).toContain(normalizeValue(type, record));
+    expect(listValues(type, record)).not.toContain(normalizeValue(type, "other.example"));
+  },
+);
 
 test("a text is found among any number of records, in one or several strings", () => {
   const many = Array.from({ length: 200 }, (_, index) => `record-${index}`);
