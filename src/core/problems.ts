@@ -15,14 +15,16 @@ export const problemNames = [
   "on-call",
   "publishing",
   "storage",
+  "unhandled",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 
-/** Problems of one organization each. Only that organization is notified of them. */
+/** Problems of one organization each. Only that organization, and for `unhandled` the administrators, are notified of them. */
 export const organizationProblems: ReadonlySet<ProblemName> = new Set([
   "drill",
   "on-call",
   "publishing",
+  "unhandled",
 ]);
 
 /** Severities that all services with graded alerts support. */

@@ -1,10 +1,12 @@
 /** Converts events to the rows of one follower exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
+import type { Clock } from "../core/time/clock.ts";
 import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { type EventCursor, createEventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOfOrganization } from "./log.ts";
 import type { EventReader } from "./reader.ts";
+import { Setbacks } from "./setbacks.ts";
 
 /** Maximum rows per write, shared by its organizations. Other work can run between writes. */
 const rowsPerWrite = 2_000;
@@ -54,7 +56,12 @@ type Follower<E extends LoggedEvent, Part> = {
   /** Maximum rows per write. Tests set a lower number. */
   rowsAtOnce?: number;
   onWrite?: OnFollowerWrite;
+  clock: Clock;
+  log?: Log | undefined;
 };
+
+/** Work of one organization that is not caused by an event. */
+export type OwnWork = { organizationId: string; decide: () => readonly Statement[] };
 
 /** An organization with a backlog, and its last finished event. */
 type Backlog<Part> = { organizationId: string; seq: number; part: Part | null };
@@ -74,11 +81,16 @@ export class FairFollower<E extends LoggedEvent, Part> {
   readonly #prefix: string;
   /** Organization that was served last. */
   #lastServed = "";
+  /** Work that failed. */
+  readonly setbacks: Setbacks;
+  /** Organizations whose events are handled one by one, because some together failed. */
+  readonly #careful = new Set<string>();
   #pending: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, follower: Follower<E, Part>) {
     this.#store = store;
     this.#follower = follower;
+    this.setbacks = new Setbacks({ store, clock: follower.clock, log: follower.log });
     this.#prefix = `${follower.name}/`;
     this.cursor = createEventCursor(store, follower.name);
     this.rowsAtOnce = follower.rowsAtOnce ?? rowsPerWrite;
@@ -111,14 +123,66 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return this.runExclusively(() => this.cursor.save());
   }
 
-  /** Writes statements that are not caused by an event. */
-  write(decide: () => Promise<Statement[]>): Promise<void> {
+  /**
+   * Writes what is not caused by an event, for some organizations at a time. One that fails delays no other, and is tried
+   * again later. Returns the organizations that were written. `job` names the work in reports.
+   */
+  async write(job: string, all: readonly OwnWork[]): Promise<string[]> {
+    const ready: { organizationId: string; statements: readonly Statement[] }[] = [];
+    for (const { organizationId, decide } of all) {
+      if (this.setbacks.isWaiting(`${job} ${organizationId}`)) continue;
+      await this.tryAlone(job, organizationId, async () => {
+        const statements = decide();
+        if (statements.length > 0) ready.push({ organizationId, statements });
+      });
+    }
+    const written: string[] = [];
+    for (let start = 0; start < ready.length; start += organizationsAtOnce) {
+      const some = ready.slice(start, start + organizationsAtOnce);
+      const isTogether =
+        some.length > 1 &&
+        (await this.#writeNow(some.flatMap(({ statements }) => statements)).then(
+          () => true,
+          () => false,
+        ));
+      for (const { organizationId, statements } of some)
+        if (
+          isTogether ||
+          (await this.tryAlone(job, organizationId, () => this.#writeNow(statements)))
+        )
+          written.push(organizationId);
+    }
+    return written;
+  }
+
+  #writeNow(statements: readonly Statement[]): Promise<void> {
     return this.runExclusively(async () => {
-      const statements = await decide();
-      if (statements.length === 0) return;
       const position = await this.cursor.read();
       await this.cursor.advance(position, position.seq, statements, position.part);
     });
+  }
+
+  /**
+   * Does the work of one organization, and remembers its failure. Returns whether it succeeded. Throws the error if the
+   * database accepts no write at all, because then the work is not the cause.
+   */
+  async tryAlone(work: string, organizationId: string, attempt: () => Promise<void>) {
+    const key = `${work} ${organizationId}`;
+    try {
+      await attempt();
+      this.setbacks.recordSuccess(key);
+      return true;
+    } catch (error) {
+      await this.#writeNow([]).catch(() => {
+        throw error;
+      });
+      const outcome = this.setbacks.recordFailure(key, error);
+      if (outcome === "report")
+        await this.#writeNow(await this.setbacks.reportWork(organizationId, work));
+      else if (outcome === "lasting")
+        await this.#writeNow([this.setbacks.extendReport(organizationId)]);
+      return false;
+    }
   }
 
   /** Follows the log until the returned function is called. */
@@ -127,14 +191,16 @@ export class FairFollower<E extends LoggedEvent, Part> {
     let isStopped = false;
     let draining: Promise<void> | null = null;
     const drainAll = async () => {
-      for (;;)
+      for (;;) {
         try {
-          return await this.drain(() => isStopped);
+          await this.drain(() => isStopped);
+          if (this.#careful.size === 0) return;
         } catch (error) {
           log.error("handling events failed", { follower: name, cause: String(error) });
-          if (isStopped) return;
-          await Bun.sleep(retryMs);
         }
+        if (isStopped) return;
+        await Bun.sleep(retryMs);
+      }
     };
     const drainInBackground = () =>
       void (draining ??= drainAll().finally(() => void (draining = null)));
@@ -174,10 +240,11 @@ export class FairFollower<E extends LoggedEvent, Part> {
       await this.cursor.advance(position, last.seq, statements);
       onWrite?.([...groups.keys()], hasDeliveries);
     } catch (error) {
-      if (error instanceof StaleRead || workItems.length < 2) throw error;
+      if (error instanceof StaleRead) throw error;
       // Each continues alone, so that events which can't be handled delay only their organization.
       const statements = workItems.map((one) => this.#saveBacklog(one));
       await this.cursor.advance(position, last.seq, statements);
+      if (workItems.length < 2) throw error;
     }
   }
 
@@ -185,16 +252,57 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const waiting = await this.#nextBacklogs();
     if (waiting.length === 0) return false;
     this.#lastServed = waiting.at(-1)?.organizationId ?? "";
-    try {
-      await this.#serve(waiting);
-      return true;
-    } catch (error) {
-      if (error instanceof StaleRead || waiting.length < 2) throw error;
-    }
+    if (waiting.length > 1)
+      try {
+        await this.#serve(waiting);
+        return true;
+      } catch (error) {
+        if (error instanceof StaleRead) throw error;
+      }
     const failures: unknown[] = [];
-    for (const one of waiting) await this.#serve([one]).catch((error) => failures.push(error));
+    for (const one of waiting)
+      await this.#serveAlone(one).catch((error: unknown) => failures.push(error));
     if (failures.length === waiting.length) throw failures[0];
     return true;
+  }
+
+  /** Handles events of one organization. If they fail, handles one at a time, and sets aside one that keeps failing. */
+  async #serveAlone(backlog: Backlog<Part>) {
+    const { organizationId, seq } = backlog;
+    const isSingle = this.#careful.has(organizationId);
+    try {
+      await this.#serve([backlog]);
+      this.setbacks.recordSuccess(organizationId);
+    } catch (error) {
+      if (error instanceof StaleRead) throw error;
+      this.#careful.add(organizationId);
+      const position = await this.cursor.read();
+      // If this fails as well, the database accepts no write, and the event is not the cause.
+      await this.cursor.advance(position, position.seq, [], position.part);
+      const limits = { after: seq, upTo: position.seq, limit: 1 };
+      const [event] = await readSinceOfOrganization(this.#store, organizationId, limits);
+      if (!isSingle || event === undefined) throw error;
+      if (this.setbacks.recordFailure(organizationId, error) === "passing") throw error;
+      await this.#setAside(event);
+    }
+  }
+
+  /** Moves past an event that can't be handled, and reports it in the same write. */
+  async #setAside(event: LoggedEvent) {
+    const { organizationId, seq, type, subjectId } = event;
+    const { name, log } = this.#follower;
+    const position = await this.cursor.read();
+    await this.cursor.advance(
+      position,
+      position.seq,
+      [
+        this.#saveBacklog({ organizationId, seq, part: null }),
+        ...(await this.setbacks.reportEvent(name, event)),
+      ],
+      position.part,
+    );
+    log?.error("an event was set aside", { follower: name, organizationId, seq, type, subjectId });
+    this.setbacks.recordSuccess(organizationId);
   }
 
   /** Handles the next events of organizations with a backlog in one write. */
@@ -202,7 +310,8 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const position = await this.cursor.read();
     const works = await Promise.all(
       waiting.map(async (one) => {
-        const limits = { after: one.seq, upTo: position.seq, limit: eventsAtOnce };
+        const limit = this.#limitFor(one.organizationId);
+        const limits = { after: one.seq, upTo: position.seq, limit };
         return {
           ...one,
           events: await readSinceOfOrganization(this.#store, one.organizationId, limits),
@@ -213,6 +322,10 @@ export class FairFollower<E extends LoggedEvent, Part> {
     await this.cursor.advance(position, position.seq, statements, position.part);
     const organizationIds = waiting.map(({ organizationId }) => organizationId);
     this.#follower.onWrite?.(organizationIds, hasDeliveries);
+  }
+
+  #limitFor(organizationId: string) {
+    return this.#careful.has(organizationId) ? 1 : eventsAtOnce;
   }
 
   /** Divides the rows of a write among organizations. */
@@ -245,27 +358,38 @@ export class FairFollower<E extends LoggedEvent, Part> {
         : await decide({ organizationId, events, part, rows });
     const isThrough = outcome.finished === events.length;
     const reached = isThrough ? read.at(-1)?.seq : events[outcome.finished - 1]?.seq;
-    const isMore = unread.length > read.length || read.length === eventsAtOnce;
+    const limit = isBehind ? this.#limitFor(organizationId) : eventsAtOnce;
+    const isMore = unread.length > read.length || read.length === limit;
     const statements = [...outcome.statements];
     if (!isThrough || isMore)
       statements.push(
         this.#saveBacklog({ organizationId, seq: reached ?? seq, part: outcome.part }),
       );
-    else if (isBehind) statements.push(this.#removeBacklog(organizationId));
+    else if (isBehind) {
+      statements.push(this.#removeBacklog(organizationId));
+      this.#careful.delete(organizationId);
+    }
     return { statements, rows: outcome.rows, hasDeliveries: outcome.hasDeliveries === true };
   }
 
   async #nextBacklogs(): Promise<Backlog<Part>[]> {
-    const next = await this.#backlogs(this.#lastServed, organizationsAtOnce);
+    const waiting = [...this.#careful].filter((id) => this.setbacks.isWaiting(id));
+    const without = waiting.map((id) => this.#prefix + id);
+    const next = await this.#backlogs(this.#lastServed, organizationsAtOnce, without);
     if (next.length > 0 || this.#lastServed === "") return next;
-    return this.#backlogs("", organizationsAtOnce);
+    return this.#backlogs("", organizationsAtOnce, without);
   }
 
-  async #backlogs(after = "", limit = -1): Promise<Backlog<Part>[]> {
+  async #backlogs(
+    after = "",
+    limit = -1,
+    without: readonly string[] = [],
+  ): Promise<Backlog<Part>[]> {
     const prefix = this.#prefix;
     const rows = await this.#store.query<{ name: string; seq: number; part: string | null }>(
-      "select name, seq, part from followers where name > ? and name < ? order by name limit ?",
-      [`${prefix}${after}`, findPrefixEnd(prefix), limit],
+      `select name, seq, part from followers where name > ? and name < ?
+         and name not in (select value from json_each(?)) order by name limit ?`,
+      [`${prefix}${after}`, findPrefixEnd(prefix), JSON.stringify(without), limit],
     );
     return rows.map((row) => ({
       organizationId: row.name.slice(prefix.length),

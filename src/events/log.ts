@@ -17,7 +17,16 @@ const selectEvents = `select seq, organization_id as organizationId, at, type,
   subject_id as subjectId, data from events`;
 
 function parseRow({ data, ...event }: EventRow): LoggedEvent {
-  return { ...event, ...(data !== null && { data: JSON.parse(data) as object }) } as LoggedEvent;
+  return { ...event, ...(data !== null && { data: parseData(data) }) } as LoggedEvent;
+}
+
+/** Damaged data must not keep anyone from reading the log. Whoever needs the data fails with this event alone. */
+function parseData(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return {};
+  }
 }
 
 /** Reads the events after a position, oldest first. */

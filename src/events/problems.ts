@@ -1,6 +1,6 @@
 /** Records problems of the appliance, and notifies organizations of them through events. */
 import { formatUtcMinute, formatTimestamp } from "../core/time/clock.ts";
-import type { Problem, ProblemName } from "../core/problems.ts";
+import { type Problem, type ProblemName, problemNames } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
 /** Key of a problem in the table and in alerts. It includes the node, if there is one. */
@@ -51,6 +51,15 @@ export async function listOpenProblems(store: Store): Promise<OpenProblem[]> {
     const [name, node] = key.split("@") as [ProblemName, string?];
     return { ...problem, name, ...(node !== undefined && { node }) };
   });
+}
+
+/** Counts the organizations with each problem, 0 included. */
+export async function countProblems(store: Store): Promise<{ name: ProblemName; count: number }[]> {
+  const open = await listOpenProblems(store);
+  return problemNames.map((name) => ({
+    name,
+    count: new Set(open.filter((one) => one.name === name).map((one) => one.organizationId)).size,
+  }));
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { countBacklogs } from "./cursor.ts";
 import { findLastSeq, readSince } from "./log.ts";
+import { countProblems } from "./problems.ts";
 
 /** Poll interval, in milliseconds, and thus the maximum delay of other processes' events. */
 const pollMs = 100;
@@ -73,6 +74,15 @@ export class EventReader {
         "Organizations with a backlog of events at a follower.",
         (await countBacklogs(this.#store)).map(({ follower, count }) => ({
           labels: { follower },
+          value: count,
+        })),
+      ),
+      createFamily(
+        "signalbox_problems",
+        "gauge",
+        "Organizations with an open problem of the appliance, by its name.",
+        (await countProblems(this.#store)).map(({ name, count }) => ({
+          labels: { problem: name },
           value: count,
         })),
       ),

@@ -84,16 +84,23 @@ export class ReportMailer {
     await this.#running;
   }
 
-  /** Adds the due reports to the outbox. Tests use it instead of `start`. */
+  /** Adds the due reports to the outbox. An organization that fails delays no other. Tests use it instead of `start`. */
   async runOnce() {
     const { store, leases } = this.#on;
     if (leases.findNamed("subscribers") === null) return;
-    for (const { organizationId, mails } of await listReportMails(store)) {
-      const statements: Statement[] = [];
-      for (const mail of mails)
-        statements.push(...(await this.#buildDeliveries(organizationId, mail)));
-      if (statements.length > 0) await store.atomic(statements);
-    }
+    const failures: unknown[] = [];
+    for (const { organizationId, mails } of await listReportMails(store))
+      await this.#addDeliveries(organizationId, mails).catch((error: unknown) =>
+        failures.push(error),
+      );
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #addDeliveries(organizationId: string, mails: string) {
+    const statements: Statement[] = [];
+    for (const mail of JSON.parse(mails) as StoredMail[])
+      statements.push(...(await this.#buildDeliveries(organizationId, mail)));
+    if (statements.length > 0) await this.#on.store.atomic(statements);
   }
 
   async #buildDeliveries(organizationId: string, mail: StoredMail): Promise<Statement[]> {
@@ -127,18 +134,13 @@ export class ReportMailer {
   }
 }
 
-async function listReportMails(store: Store) {
-  const rows = await store.query<{ organizationId: string; mails: string }>(
+const listReportMails = (store: Store) =>
+  store.query<{ organizationId: string; mails: string }>(
     `select s.organization_id as organizationId, s.report_mails as mails
      from organization_settings s join organizations o on o.id = s.organization_id
      where s.report_mails <> '[]' and o.deleted_at is null`,
     [],
   );
-  return rows.map(({ organizationId, mails }) => ({
-    organizationId,
-    mails: JSON.parse(mails) as StoredMail[],
-  }));
-}
 
 /** Returns time zone and language of the page, or of the organization; null if the page was deleted. */
 export async function findFrame(

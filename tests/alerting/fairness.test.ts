@@ -192,8 +192,10 @@ test("events that can't be handled delay only their own organization", async () 
   await openTheirs();
   await readAll(world, fan);
   expect(summarize()).toEqual([0, 2]);
+  world.time.now += 1_000;
   expect(await fan.follower.drain().catch(String)).toContain("CHECK constraint failed");
   world.store.atomic = atomic;
+  world.time.now += 2_000;
   await settle(world, fan);
   expect(summarize()).toEqual([1, 2]);
 });
@@ -227,6 +229,7 @@ test("timers that can't be handled delay only their own organization", async () 
   expect(await fan.tick().catch(String)).toContain("CHECK constraint failed");
   expect(summarize()).toEqual([0, 1]);
   pager.store.atomic = atomic;
+  time.now += 1_000;
   await fan.tick();
   expect(summarize()).toEqual([1, 1]);
 });

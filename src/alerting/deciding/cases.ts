@@ -78,38 +78,57 @@ export const isOfCertificate = (problem: string) => problem.startsWith("certific
 /** Age at which cases of problems reported by older versions are closed. Those versions sent no end event. */
 const troubleMs = 600_000;
 
-/** Maximum number of cases examined in one tick. */
-const maxCasesPerRound = 1_000;
+/** Cases examined in one tick, divided among the organizations, and minimum of each. */
+const casesPerRound = 1_000;
+const minCases = 20;
+
+type CasePosition = readonly [channelId: string, subjectId: string, problem: string];
 
 export type EndedCase = Omit<typeof openCases.$inferSelect, "acknowledged">;
+/** Cases of an organization that no event closes. `finish` moves on to its next cases. */
+export type EndedCases = { organizationId: string; cases: EndedCase[]; finish: () => void };
 export type CaseRound = ReturnType<typeof createCaseRound>;
 
 /**
- * Examines all open cases in rounds, one batch per call, and finds cases that no event closes.
+ * Examines all open cases in rounds, a part of each organization per call, and finds cases that no event closes.
  * Their monitor was muted, paused, detached, removed or renewed, or their channel was disabled. The
- * end of an outage is an event. `next` moves on to the next batch.
+ * end of an outage is an event.
  */
 export function createCaseRound(store: Store) {
-  let after: readonly string[] = ["", "", "", ""];
-  let last = after;
-  return {
-    async find(now: number): Promise<EndedCase[]> {
-      type Row = EndedCase & { isOver: number };
-      const examined = await store.query<Row>(roundText, [
-        formatTimestamp(now - troubleMs),
-        maxCasesPerRound,
-        ...after,
-      ]);
-      const end = examined.length < maxCasesPerRound ? undefined : examined.at(-1);
-      last =
-        end === undefined
-          ? ["", "", "", ""]
-          : [end.organizationId, end.channelId, end.subjectId, end.problem];
-      return examined.filter(({ isOver }) => isOver === 1);
-    },
-    next: () => void (after = last),
+  const positions = new Map<string, CasePosition>();
+  return async (now: number): Promise<EndedCases[]> => {
+    type Row = EndedCase & { isOver: number };
+    const organizations = await store.query<{ id: string }>(organizationsText, []);
+    if (organizations.length === 0) return [];
+    const most = Math.max(minCases, Math.floor(casesPerRound / organizations.length));
+    const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", "", ""])]);
+    const examined = await store.query<Row>(roundText, [
+      formatTimestamp(now - troubleMs),
+      most,
+      JSON.stringify(turns),
+    ]);
+    return [...Map.groupBy(examined, (one) => one.organizationId)].flatMap(
+      ([organizationId, own]) => {
+        const last = own.length < most ? undefined : own.at(-1);
+        const finish = () => {
+          if (last === undefined) positions.delete(organizationId);
+          else positions.set(organizationId, [last.channelId, last.subjectId, last.problem]);
+        };
+        const cases = own.filter(({ isOver }) => isOver === 1);
+        if (cases.length > 0) return [{ organizationId, cases, finish }];
+        finish();
+        return [];
+      },
+    );
   };
 }
+
+/** Selects the organizations with open cases. */
+const organizationsText = `with recursive o(id) as (
+    select min(organization_id) from open_cases
+    union all select (select min(organization_id) from open_cases where organization_id > o.id)
+    from o where o.id is not null)
+  select id from o where id is not null`;
 
 const roundText = `select c.organization_id as organizationId, c.channel_id as channelId,
     c.subject_id as subjectId, c.problem, c.key, c.alert_id as alertId, not h.enabled or case
@@ -137,9 +156,13 @@ const roundText = `select c.organization_id as organizationId, c.channel_id as c
     when json_extract(a.data, '$.problem') is not null then not exists (select 1 from problems p
       where p.organization_id = c.organization_id and p.name = c.subject_id)
     else a.at < ?1 end as isOver
-  from (select * from open_cases
-      where (organization_id, channel_id, subject_id, problem) > (?3, ?4, ?5, ?6)
-      order by organization_id, channel_id, subject_id, problem limit ?2) c
+  from json_each(?3) t
+    cross join open_cases c on c.organization_id = t.value ->> 0
+      and (c.channel_id, c.subject_id, c.problem) in (
+        select channel_id, subject_id, problem from open_cases
+        where organization_id = t.value ->> 0
+          and (channel_id, subject_id, problem) > (t.value ->> 1, t.value ->> 2, t.value ->> 3)
+        order by channel_id, subject_id, problem limit ?2)
     cross join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
     cross join alerts a on a.organization_id = c.organization_id and a.id = c.alert_id
     left join monitors m on m.organization_id = c.organization_id and m.id = c.subject_id

@@ -1,4 +1,5 @@
 /** Turns events into alerts and alerts into deliveries, alternating between organizations. */
+import type { Log } from "../../core/log.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import {
@@ -26,6 +27,7 @@ import { loadSnapshot } from "./snapshot.ts";
 import { AlertTimers } from "./timers.ts";
 
 type Dependencies = { store: Store; clock: Clock; origin: () => string; signals: Signals } & {
+  log?: Log;
   /** Called after each write of deliveries. */
   onWrite?: () => void;
   room?: OutboxRoom;
@@ -46,7 +48,13 @@ export class AlertFanOut {
   readonly #causes = new CauseMemory();
 
   constructor(dependencies: Dependencies) {
-    const { store, clock, rowsAtOnce, room = createOutboxRoom(store, "alerts") } = dependencies;
+    const {
+      store,
+      clock,
+      log,
+      rowsAtOnce,
+      room = createOutboxRoom(store, "alerts"),
+    } = dependencies;
     this.#dependencies = dependencies;
     this.#room = room;
     const onWrite: OnFollowerWrite = (...written) => this.#emitDeliveries(...written);
@@ -57,6 +65,8 @@ export class AlertFanOut {
       decide: (work) => this.#decide(work),
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
       onWrite,
+      clock,
+      log,
     });
     const begin = (organizationId: string, scope: DecisionScope) =>
       this.#begin(organizationId, scope);

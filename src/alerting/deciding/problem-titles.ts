@@ -58,4 +58,8 @@ export const problemTitles: Record<ProblemName, { start: string; end: string }> 
     start: "Signalbox can't store results of checks",
     end: "Signalbox stores results of checks again",
   },
+  unhandled: {
+    begins: "Signalbox could not handle an event",
+    ends: "Signalbox handles all events again",
+  },
 };

@@ -1,9 +1,12 @@
 /** Finds digests whose quiet hours are over, or were changed, and enters them into the outbox. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
+import type { OwnWork } from "../../events/fair-follower.ts";
 import { findQuietEnd, parseQuietHours } from "../channels/rules.ts";
 
-/** Maximum channels of each kind per tick. */
+/** Maximum held messages per organization and tick. */
+const maxMessages = 500;
+/** Maximum channels per tick when all are examined. */
 const maxChannels = 2_000;
 
 type Holding = {
@@ -16,8 +19,8 @@ type Holding = {
 export type QuietRound = ReturnType<typeof createQuietRound>;
 
 /**
- * Finds channels whose held messages are due, and returns the statements that send their digests, or change the time at
- * which they will if the hours were edited. After a start, and when the clock goes back, it examines all channels with held
+ * Finds channels whose held messages are due, and sends their digests, or changes the time at which they will be sent if
+ * the hours were edited. After a start, and when the clock goes back, it examines all channels with held
  * messages, so that a clock that was ahead holds nothing for longer.
  */
 export function createQuietRound(store: Store) {
@@ -43,7 +46,7 @@ export function createQuietRound(store: Store) {
   async function findHolding(now: number): Promise<Holding[]> {
     if (now < lastNow) after = ["", ""];
     lastNow = now;
-    const due = await store.query<Holding>(dueText, [now, maxChannels]);
+    const due = await store.query<Holding>(dueText, [now, maxMessages]);
     if (after === null) return due;
     const all = await store.query<Holding>(holdingText, [...after, maxChannels]);
     const last = all.length < maxChannels ? undefined : all.at(-1);
@@ -52,21 +55,22 @@ export function createQuietRound(store: Store) {
     return [...new Map([...due, ...all].map((one) => [nameOf(one), one])).values()];
   }
 
-  return async (now: number): Promise<{ statements: Statement[]; organizationIds: string[] }> => {
-    const holding = await findHolding(now);
-    const changed = holding
-      .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
-      .filter(({ end, dueAt }) => end !== dueAt);
-    if (changed.length === 0) return { statements: [], organizationIds: [] };
-    const over = changed.filter(({ end }) => end === null);
-    const moved = changed.filter(({ end }) => end !== null);
-    return {
-      statements: [
-        ...(over.length === 0 ? [] : [sendDigests(over, now)]),
-        ...(moved.length === 0 ? [] : [moveDigests(moved)]),
-      ],
-      organizationIds: [...new Set(changed.map(({ organizationId }) => organizationId))],
-    };
+  return async (now: number): Promise<OwnWork[]> => {
+    const holding = Map.groupBy(await findHolding(now), ({ organizationId }) => organizationId);
+    return [...holding].map(([organizationId, own]) => ({
+      organizationId,
+      decide: () => {
+        const changed = own
+          .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
+          .filter(({ end, dueAt }) => end !== dueAt);
+        const over = changed.filter(({ end }) => end === null);
+        const moved = changed.filter(({ end }) => end !== null);
+        return [
+          ...(over.length === 0 ? [] : [sendDigests(over, now)]),
+          ...(moved.length === 0 ? [] : [moveDigests(moved)]),
+        ];
+      },
+    }));
   };
 }
 
@@ -74,10 +78,12 @@ const channelSql = `d.organization_id as organizationId, d.receiver_id as channe
     c.quiet_hours as quietHours, min(d.due_at) as dueAt`;
 
 const dueText = `select ${channelSql}
-  from (select organization_id, receiver_id, due_at from deliveries indexed by deliveries_quiet_due
-      where due_at is not null and quiet and due_at <= ?1 order by due_at limit ?2) d
+  from (select organization_id, receiver_id, due_at,
+        row_number() over (partition by organization_id order by due_at) as number
+      from deliveries indexed by deliveries_quiet_due
+      where due_at is not null and quiet and due_at <= ?1) d
     cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
-  group by d.organization_id, d.receiver_id`;
+  where d.number <= ?2 group by d.organization_id, d.receiver_id`;
 
 const holdingText = `select ${channelSql}
   from deliveries d indexed by deliveries_quiet

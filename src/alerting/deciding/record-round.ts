@@ -1,12 +1,14 @@
 /** Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
+import type { OwnWork } from "../../events/fair-follower.ts";
 import type { Ending } from "../records/rules.ts";
 import { dropHeldMessages } from "../records/held-messages.ts";
 import { endRecords } from "../records/store.ts";
 
-/** Maximum number of alerts examined in one tick. */
-const maxRecordsPerRound = 1_000;
+/** Alerts examined in one tick, divided among the organizations, and minimum of each. */
+const recordsPerRound = 1_000;
+const minRecords = 20;
 
 type Examined = {
   organizationId: string;
@@ -18,31 +20,45 @@ type Examined = {
 
 export type RecordRound = ReturnType<typeof createRecordRound>;
 
-/** Examines all open alerts in rounds, one batch per call, and returns the statements that end the ones that are over. */
+/** Examines all open alerts in rounds, a part of each organization per call, and ends the ones that are over. */
 export function createRecordRound(store: Store) {
-  const start: readonly string[] = ["", "", ""];
-  let after = start;
-  return async (now: number): Promise<{ statements: Statement[]; organizationIds: string[] }> => {
-    const examined = await store.query<Examined>(roundText, [maxRecordsPerRound, ...after]);
-    const last = examined.length < maxRecordsPerRound ? undefined : examined.at(-1);
-    after = last === undefined ? start : [last.organizationId, last.subjectId, last.family];
-    const over = examined.filter(({ because }) => because !== null);
+  /** The last examined alert of each organization whose round is not finished. */
+  const positions = new Map<string, readonly [subjectId: string, family: string]>();
+  return async (now: number): Promise<OwnWork[]> => {
+    const organizations = await store.query<{ id: string }>(organizationsText, []);
+    if (organizations.length === 0) return [];
+    const most = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
+    const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", ""])]);
+    const examined = await store.query<Examined>(roundText, [JSON.stringify(turns), most]);
     const at = formatTimestamp(now);
-    const groups = Map.groupBy(over, (one) => `${one.organizationId} ${one.because}`);
-    const statements = [...groups.values()].flatMap((portion) => {
-      const [{ organizationId, because }] = portion as [Examined];
-      const ids = portion.map(({ id }) => id);
-      return [
-        ...endRecords(organizationId, ids, because as Ending, at),
-        ...dropHeldMessages(organizationId, ids, because as Ending, at),
-      ];
+    positions.clear();
+    return [...Map.groupBy(examined, (one) => one.organizationId)].map(([organizationId, own]) => {
+      const last = own.length < most ? undefined : own.at(-1);
+      if (last !== undefined) positions.set(organizationId, [last.subjectId, last.family]);
+      return { organizationId, decide: () => endOver(organizationId, own, at) };
     });
-    return {
-      statements,
-      organizationIds: [...new Set(over.map(({ organizationId }) => organizationId))],
-    };
   };
 }
+
+function endOver(organizationId: string, examined: readonly Examined[], at: string): Statement[] {
+  const over = examined.flatMap(({ id, because }) => (because === null ? [] : [{ id, because }]));
+  return [...Map.groupBy(over, ({ because }) => because)].flatMap(([because, some]) => {
+    const ids = some.map(({ id }) => id);
+    return [
+      ...endRecords(organizationId, ids, because, at),
+      ...dropHeldMessages(organizationId, ids, because, at),
+    ];
+  });
+}
+
+/** Selects the organizations with open alerts. */
+const organizationsText = `with recursive o(id) as (
+    select min(organization_id) from alert_records indexed by alert_records_open
+      where resolved_at is null
+    union all select (select min(organization_id) from alert_records indexed by alert_records_open
+      where resolved_at is null and organization_id > o.id)
+    from o where o.id is not null)
+  select id from o where id is not null`;
 
 const roundText = `select r.organization_id as organizationId, r.subject_id as subjectId, r.family,
     r.id, case
@@ -65,9 +81,12 @@ const roundText = `select r.organization_id as organizationId, r.subject_id as s
       when not y.enabled or x.id is null then 'disabled' end
     when r.family = 'drill' then case when e.id is null and q.person_id is null then 'deleted' end
     when p.name is null then 'recovered' end as because
-  from (select * from alert_records indexed by alert_records_open
-      where resolved_at is null and (organization_id, subject_id, family) > (?2, ?3, ?4)
-      order by organization_id, subject_id, family limit ?1) r
+  from json_each(?1) t
+    cross join alert_records r on r.rowid in (
+      select rowid from alert_records indexed by alert_records_open
+      where resolved_at is null and organization_id = t.value ->> 0
+        and (subject_id, family) > (t.value ->> 1, t.value ->> 2)
+      order by subject_id, family limit ?2)
     left join monitors m on r.family in ('state', 'certificate')
       and m.organization_id = r.organization_id and m.id = r.subject_id
     left join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id

@@ -4,7 +4,7 @@ import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { AppError } from "../../core/errors.ts";
 import type { FairFollower, OnFollowerWrite } from "../../events/fair-follower.ts";
-import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
+import { type CaseRound, createCaseRound, type EndedCase, type EndedCases } from "./cases.ts";
 import { createQuietRound, type QuietRound } from "./quiet-round.ts";
 import { createRecordRound, type RecordRound } from "./record-round.ts";
 import {
@@ -29,6 +29,8 @@ const timersPerQuery = 2_000;
 /** Maximum timers per organization in one write, and maximum organizations per write. */
 const maxTimersPerDecision = 500;
 const maxOrganizationsPerWrite = 20;
+/** Maximum timers per tick that are served alone, because they have failed. */
+const maxSuspectsPerTick = 100;
 /** Maximum writes per tick. Remaining timers wait for the next tick. */
 const maxWritesPerTick = 50;
 
@@ -43,7 +45,7 @@ type Dependencies = {
 
 type AlertFollower = Pick<
   FairFollower<LoggedEvent, unknown>,
-  "cursor" | "runExclusively" | "rowsAtOnce" | "write"
+  "cursor" | "runExclusively" | "rowsAtOnce" | "write" | "tryAlone" | "setbacks"
 >;
 
 /** Progress of a timer whose recipients don't fit into one write. */
@@ -54,7 +56,7 @@ type DueTimers = Map<string, Timer[]>;
 
 export class AlertTimers {
   readonly #dependencies: Dependencies;
-  readonly #cases: CaseRound;
+  readonly #findCases: CaseRound;
   readonly #endRecords: RecordRound;
   readonly #quietRound: QuietRound;
   #hasRecordedAll = false;
@@ -63,7 +65,7 @@ export class AlertTimers {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#cases = createCaseRound(dependencies.store);
+    this.#findCases = createCaseRound(dependencies.store);
     this.#endRecords = createRecordRound(dependencies.store);
     this.#quietRound = createQuietRound(dependencies.store);
   }
@@ -71,34 +73,32 @@ export class AlertTimers {
   async tick() {
     const { clock, room, follower, onWrite } = this.#dependencies;
     // First, so that what is due now joins the digests.
-    await follower.write(async () => {
-      const { statements, organizationIds } = await this.#quietRound(clock());
-      if (statements.length > 0) onWrite(organizationIds, true);
-      return statements;
-    });
-    const due = await this.#findDueTimers(clock());
+    const ended = await follower.write("ending quiet hours", await this.#quietRound(clock()));
+    const all = await this.#findDueTimers(clock());
+    const isSuspect = (timer: Timer) => follower.setbacks.has(keyOf(timer));
+    const due = groupByOrganization(all.filter((timer) => !isSuspect(timer)));
+    const failed: Timer[] = [];
     const failures: unknown[] = [];
     for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++) {
       await this.#serveTogether(due).catch(async (error: unknown) => {
         if (error instanceof AppError) throw error;
         failures.push(error);
-        await this.#serveEach(due);
+        failed.push(...(await this.#serveEach(due)));
       });
       await Bun.sleep(0);
     }
-    for (let writes = 0; writes < maxWritesPerTick; writes++) {
-      const { closed, isMore } = await follower.runExclusively(() => this.#closeCases());
-      if (closed.length > 0) onWrite(closed, true);
-      if (!isMore) break;
-      await Bun.sleep(0);
-    }
-    await follower.write(() => room.buildEndStatements(clock()));
-    await follower.write(async () => {
-      const { statements, organizationIds } = await this.#endRecords(clock());
-      if (statements.length > 0) onWrite(organizationIds, false);
-      return statements;
-    });
+    const suspects = all
+      .filter((timer) => isSuspect(timer) && !follower.setbacks.isWaiting(keyOf(timer)))
+      .slice(0, maxSuspectsPerTick);
+    for (const timer of [...failed, ...suspects]) await this.#serveAlone(timer);
+    // Only now, so that the digests are complete when they are sent.
+    if (ended.length > 0) onWrite(ended, true);
+    for (const one of await this.#findCases(clock())) await this.#closeCases(one);
+    await follower.write("ending the problem of a full outbox", await room.listEnds(clock()));
+    const over = await follower.write("ending alerts", await this.#endRecords(clock()));
+    if (over.length > 0) onWrite(over, false);
     if (failures.length > 0) throw failures[0];
+    follower.setbacks.throwNew();
   }
 
   async #serveTogether(due: DueTimers) {
@@ -107,12 +107,26 @@ export class AlertTimers {
     if (served.length > 0) onWrite(served, hasDeliveries);
   }
 
-  /** Serves the next organizations alone, so that timers which can't be handled delay only their own. */
-  async #serveEach(due: DueTimers) {
+  /** Serves the next organizations alone. Returns the timers of those that fail, of which one can't be handled. */
+  async #serveEach(due: DueTimers): Promise<Timer[]> {
+    const failed: Timer[] = [];
     for (const one of [...due].slice(0, maxOrganizationsPerWrite)) {
       due.delete(one[0]);
-      await this.#serveTogether(new Map([one])).catch(() => {});
+      await this.#serveTogether(new Map([one])).catch(() => failed.push(...one[1]));
     }
+    return failed;
+  }
+
+  /** Serves a timer without others. One that can't be handled is tried again later, and reported. */
+  async #serveAlone(timer: Timer) {
+    const { follower } = this.#dependencies;
+    if (follower.setbacks.isWaiting(keyOf(timer))) return;
+    await follower.tryAlone(workOf(timer), timer.organizationId, async () => {
+      const due = groupByOrganization([timer]);
+      for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++)
+        await this.#serveTogether(due);
+    });
+    await Bun.sleep(0);
   }
 
   /**
@@ -190,29 +204,22 @@ export class AlertTimers {
     };
   }
 
-  /** Closes cases that no event closes. */
-  async #closeCases(): Promise<{ closed: string[]; isMore: boolean }> {
-    const { clock, follower } = this.#dependencies;
-    const { cursor, rowsAtOnce } = follower;
-    const over = Map.groupBy(
-      await this.#cases.find(clock()),
-      ({ organizationId }) => organizationId,
-    );
-    const statements: Statement[] = [];
-    let isMore = false;
-    let left = rowsAtOnce;
-    const position = await cursor.read();
-    for (const [index, [organizationId, own]] of [...over].entries()) {
-      const rows = Math.max(1, Math.floor(left / (over.size - index)));
-      const closedCases = await this.#closeOrganizationCases(organizationId, own, rows);
-      statements.push(...closedCases.statements);
-      left -= closedCases.rows;
-      isMore ||= closedCases.isMore;
-    }
-    if (statements.length > 0)
-      await cursor.advance(position, position.seq, statements, position.part);
-    if (!isMore) this.#cases.next();
-    return { closed: statements.length > 0 ? [...over.keys()] : [], isMore };
+  /** Closes cases of one organization that no event closes. */
+  async #closeCases({ organizationId, cases, finish }: EndedCases) {
+    const { follower, onWrite } = this.#dependencies;
+    const work = "closing cases";
+    if (follower.setbacks.isWaiting(`${work} ${organizationId}`)) return;
+    await follower.tryAlone(work, organizationId, async () => {
+      const isMore = await follower.runExclusively(async () => {
+        const { cursor, rowsAtOnce } = follower;
+        const position = await cursor.read();
+        const closed = await this.#closeOrganizationCases(organizationId, cases, rowsAtOnce);
+        await cursor.advance(position, position.seq, closed.statements, position.part);
+        return closed.isMore;
+      });
+      onWrite([organizationId], true);
+      if (!isMore) finish();
+    });
   }
 
   async #closeOrganizationCases(organizationId: string, cases: readonly EndedCase[], rows: number) {
@@ -230,7 +237,7 @@ export class AlertTimers {
     return { ...(await buildStatements(this.#dependencies.room, decision)), isMore };
   }
 
-  async #findDueTimers(now: number): Promise<DueTimers> {
+  async #findDueTimers(now: number): Promise<Timer[]> {
     const { store } = this.#dependencies;
     const memories = await store.query<Timer>(dueText, [now, timersPerQuery]);
     const ahead = await this.#findTimersAhead(now);
@@ -240,19 +247,16 @@ export class AlertTimers {
     const planned = await store.query<Timer>(dueNotificationsText, [now, timersPerQuery]);
     const drills = await findDueDrills(store, now, timersPerQuery);
     const notices = await store.query<Timer>(dueNoticesText, [now, timersPerQuery, dayMs]);
-    return Map.groupBy(
-      [
-        ...memories,
-        ...ahead,
-        ...certificates,
-        ...unrecorded,
-        ...records,
-        ...planned,
-        ...drills,
-        ...notices,
-      ],
-      ({ organizationId }) => organizationId,
-    );
+    return [
+      ...memories,
+      ...ahead,
+      ...certificates,
+      ...unrecorded,
+      ...records,
+      ...planned,
+      ...drills,
+      ...notices,
+    ];
   }
 
   /** Returns timers that were set while the clock was ahead. Runs after a start and whenever the clock goes back. */
@@ -348,6 +352,25 @@ function savePart(organizationId: string, part: TimerPart | null): Statement {
     parameters: [name, JSON.stringify(part)],
   };
 }
+
+const groupByOrganization = (timers: readonly Timer[]): DueTimers =>
+  Map.groupBy(timers, ({ organizationId }) => organizationId);
+
+/** Names of timers in reports. */
+const timerWork: Record<Timer["kind"], string> = {
+  memory: "a reminder or a held alert",
+  certificate: "the expiry of a certificate",
+  unrecorded: "recording an outage",
+  record: "an escalation",
+  notification: "a planned notification",
+  drill: "a monthly drill",
+  notice: "notices of shifts",
+};
+
+const workOf = (timer: Timer) => `${timerWork[timer.kind]} (${timerNameOf(timer)})`;
+
+/** Key of a timer among failed work. */
+const keyOf = (timer: Timer) => `${workOf(timer)} ${timer.organizationId}`;
 
 const timerNameOf = ({ kind, monitorId, recordId = monitorId, channelId = "" }: Timer) =>
   `${kind} ${recordId}${channelId}`;

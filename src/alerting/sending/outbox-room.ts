@@ -3,6 +3,7 @@ import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
 import { setHousekeepingValue, findHousekeepingValue } from "../../database/backup/sweeping.ts";
 import type { Statement, Store } from "../../database/store.ts";
+import type { OwnWork } from "../../events/fair-follower.ts";
 import { recordProblem, recordProblemEnd } from "../../events/problems.ts";
 import type { Decision } from "../deciding/decide.ts";
 
@@ -86,25 +87,26 @@ export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[k
       };
       return [setHousekeepingValue(name, total), ...recordProblem([organizationId], problem, now)];
     },
-    /** Returns statements that end the problem of each organization whose outbox is half empty again. */
-    async buildEndStatements(now: number): Promise<Statement[]> {
+    /** Ends the problem of each organization whose outbox is half empty again. */
+    async listEnds(now: number): Promise<OwnWork[]> {
       const rows = await store.query<{ name: string; value: number }>(
         "select name, value from housekeeping where name like ? || '%'",
         [prefix],
       );
-      const statements: Statement[] = [];
+      const all: OwnWork[] = [];
       for (const { name, value } of rows) {
         const organizationId = name.slice(prefix.length);
         const { countedAt } = known.get(organizationId) ?? { countedAt: -Infinity };
         if (Math.abs(now - countedAt) < recountMs) continue;
         if ((await countAgain(organizationId, now)) > max / 2) continue;
         const message = `The outbox has room again. ${value.toLocaleString("en")} ${kind} were left out.`;
-        statements.push(
+        const statements = [
           { text: "delete from housekeeping where name = ?", parameters: [name] },
           ...recordProblemEnd({ name: kind }, message, now, [organizationId]),
-        );
+        ];
+        all.push({ organizationId, decide: () => statements });
       }
-      return statements;
+      return all;
     },
   };
 }

@@ -214,27 +214,35 @@ export class MaintenanceWatch {
     }
   }
 
-  /** Appends an event for each start and end, in one write with its mark, if this node has the lease. */
+  /**
+   * Appends an event for each start and end, in one write with its mark, if this node has the lease. An organization that
+   * fails delays no other.
+   */
   private async recordChanges() {
     const { clock, leases } = this.dependencies;
     const now = clock();
     if (leases.findNamed("maintenance") === null) return;
     if (leases.findNamed("maintenance") !== this.lease) await this.readMarks();
-    const plans = [...this.plans.values()];
-    const running = new Map(
-      plans.flatMap((plan) => plan.listRunning(now)).map((one) => [one.window.id, one]),
-    );
-    const before = this.marks;
-    for (const mark of before.values())
+    const marks = Map.groupBy(this.marks.values(), (mark) => mark.organizationId);
+    const failures: unknown[] = [];
+    for (const organizationId of new Set([...marks.keys(), ...this.plans.keys()]))
+      await this.recordOwnChanges(organizationId, marks.get(organizationId) ?? [], now).catch(
+        (error: unknown) => failures.push(error),
+      );
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async recordOwnChanges(organizationId: string, marks: readonly Mark[], now: number) {
+    const plan = this.plans.get(organizationId);
+    const running = new Map(plan?.listRunning(now).map((one) => [one.window.id, one]));
+    for (const mark of marks)
       if (running.get(mark.windowId)?.start !== mark.start)
         await this.write(this.buildEndStatements(mark, now));
     for (const one of running.values())
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
-    for (const plan of plans)
-      for (const one of plan.listDueReminders(now)) {
-        if (await this.write(reminderStatements(one, now)))
-          plan.reminded.set(one.window.id, one.start);
-      }
+    for (const one of plan?.listDueReminders(now) ?? [])
+      if (await this.write(reminderStatements(one, now)))
+        plan?.reminded.set(one.window.id, one.start);
   }
 
   /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */

@@ -1,5 +1,5 @@
 /** Detects stalls of the event loop and jumps of the wall clock between two ticks. */
-import { hourMs } from "../../core/time/clock.ts";
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import type { Problem } from "../../core/problems.ts";
 import { formatDuration } from "../../core/text/formatting.ts";
 
@@ -34,6 +34,7 @@ export function findMomentaryProblems(last: Moment, { wall, monotonic }: Moment)
 }
 
 /** Whether a problem with a fixed end is over. An end far ahead means that the clock went back. */
-export function isExpired(until: number | null, now: number): boolean {
-  return until !== null && (until <= now || until > now + hourMs);
+export function isExpired({ name, until }: Pick<Problem, "name" | "until">, now: number): boolean {
+  const longestMs = name === "unhandled" ? dayMs : hourMs;
+  return until !== null && (until <= now || until > now + longestMs);
 }

@@ -10,12 +10,12 @@ import {
 } from "../../core/finding.ts";
 import { withTimeout } from "../../core/outgoing/http/exchange.ts";
 import { send } from "../../core/outgoing/http/request.ts";
-import type { ProblemName } from "../../core/problems.ts";
+import { organizationProblems, type ProblemName } from "../../core/problems.ts";
 import { createTargetGuard } from "../../core/security/target-guard.ts";
 import { getDataFiles } from "../../database/file/data-files.ts";
 import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
-import { buildProblemKey, listOpenProblems } from "../../events/problems.ts";
+import { buildProblemKey, listOpenProblems, type OpenProblem } from "../../events/problems.ts";
 import { isExpired } from "./momentary-problems.ts";
 import { findListener } from "./machine.ts";
 
@@ -115,9 +115,14 @@ const locallyExamined: readonly ProblemName[] = [
 /** Lists the open problems that the running server has reported. */
 export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {
   const open = (await listOpenProblems(store)).filter(
-    ({ name, until }) => !locallyExamined.includes(name) && !isExpired(until, clock()),
+    (one) => !locallyExamined.includes(one.name) && !isExpired(one, clock()),
   );
-  const each = new Map(open.map((problem) => [buildProblemKey(problem), problem])).values();
+  // Those of the appliance are stored for each organization that was notified.
+  const keyOf = (problem: OpenProblem) =>
+    organizationProblems.has(problem.name)
+      ? `${problem.name} ${problem.organizationId}`
+      : buildProblemKey(problem);
+  const each = new Map(open.map((problem) => [keyOf(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
     warningFinding(
       name,

@@ -49,6 +49,7 @@ const endMessages = {
   "on-call": "Everyone whom a policy notifies can be reached again.",
   publishing: "All status pages are published again.",
   storage: storageRecoveredMessage,
+  unhandled: "Everything has been handled for a day.",
 } as const satisfies Record<ProblemName, string>;
 
 /** Problems that concern all nodes. Backups have one schedule for all; every other problem belongs to one node. */
@@ -57,6 +58,7 @@ const sharedProblems: ReadonlySet<ProblemName> = new Set([
   "drill",
   "on-call",
   "publishing",
+  "unhandled",
 ]);
 
 const isShared = ({ name }: Pick<Problem, "name">) => sharedProblems.has(name);
@@ -154,7 +156,7 @@ export class ProblemWatch {
           (problem) =>
             problem.name === one.name && listRecipients(problem).includes(one.organizationId),
         ) &&
-        (ended(one) || isExpired(one.until, now)),
+        (ended(one) || isExpired(one, now)),
     );
     const missing = await findMissingNodes(all, recipients, this.#dependencies);
     missing.begun.forEach((problem) => this.#record(problem));

@@ -2,6 +2,7 @@
 import { dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { guardText, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import type { OwnWork } from "../../events/fair-follower.ts";
 import { appendEvent } from "../../events/log.ts";
 import { severities } from "../../core/statuses.ts";
 import type { NoticeScope } from "./rules.ts";
@@ -26,10 +27,10 @@ const prefix = "digest ";
 const reachedGuard = guardText("coalesce((select seq from followers where name = ?), 0) = ?");
 
 /**
- * Returns statements that append an event for each page whose week is over, once. The first week of a page begins when
- * its first subscriber chooses the digest.
+ * Appends an event for each page whose week is over, once. The first week of a page begins when its first subscriber
+ * chooses the digest.
  */
-export async function buildDigestStatements(store: Store, now: number): Promise<Statement[]> {
+export async function listDueDigests(store: Store, now: number): Promise<OwnWork[]> {
   const pages = await store.query<{ organizationId: string; id: string; timeZone: string }>(
     `select organization_id as organizationId, id, time_zone as timeZone from status_pages
      where (organization_id, id) in (select distinct organization_id, page_id from subscribers
@@ -44,10 +45,11 @@ export async function buildDigestStatements(store: Store, now: number): Promise<
   const nameOf = ({ organizationId, id }: (typeof pages)[number]) =>
     `${prefix}${organizationId} ${id}`;
   const names = new Set(pages.map(nameOf));
-  const unused = marks
-    .filter(({ name }) => !names.has(name))
-    .map(({ name }) => ({ text: "delete from followers where name = ?", parameters: [name] }));
-  const due = pages.flatMap(({ organizationId, id, timeZone }): Statement[] => {
+  const removeUnused = (organizationId: string) =>
+    marks
+      .filter(({ name }) => name.startsWith(`${prefix}${organizationId} `) && !names.has(name))
+      .map(({ name }) => ({ text: "delete from followers where name = ?", parameters: [name] }));
+  const markEnd = ({ organizationId, id, timeZone }: (typeof pages)[number]): Statement[] => {
     const name = nameOf({ organizationId, id, timeZone });
     const reached = reachedBy.get(name) ?? 0;
     const end = findWeekEnd(now, timeZone);
@@ -71,8 +73,19 @@ export async function buildDigestStatements(store: Store, now: number): Promise<
             }),
           ]),
     ];
-  });
-  return [...unused, ...due];
+  };
+  const ids = new Set(
+    [...pages.map(nameOf), ...marks.map(({ name }) => name)].map(
+      (name) => name.split(" ")[1] ?? "",
+    ),
+  );
+  return [...ids].map((organizationId) => ({
+    organizationId,
+    decide: () => [
+      ...removeUnused(organizationId),
+      ...pages.filter((page) => page.organizationId === organizationId).flatMap(markEnd),
+    ],
+  }));
 }
 
 type DigestItem = { type: string; at: string; data: string };

@@ -23,7 +23,7 @@ import { getLanguage } from "../languages/catalogue.ts";
 import { describeUpdate } from "../languages/updates.ts";
 import type { MessageSources } from "../languages/updates.ts";
 import type { IncidentData, MaintenanceData, NoticeContent } from "./notice.ts";
-import { buildDigestStatements } from "./digests.ts";
+import { listDueDigests } from "./digests.ts";
 import { concernsSubscribers, type NoticedEvent, type NoticeScope, widenScope } from "./rules.ts";
 import {
   countRecipients,
@@ -118,7 +118,10 @@ export class SubscriberFanOut {
     if (following === null) return;
     const { follower, room } = following;
     await follower.save();
-    await follower.write(() => room.buildEndStatements(this.#on.clock()));
+    await follower.write(
+      "ending the problem of a full outbox",
+      await room.listEnds(this.#on.clock()),
+    );
     // The search reads all subscribers, so it does not run each minute.
     const now = this.#on.clock();
     if (Math.abs(now - this.#plannedAt) < digestSearchMs) return;
@@ -129,7 +132,10 @@ export class SubscriberFanOut {
   /** Appends the events of digests that are due. */
   async planDigests() {
     const { store, clock } = this.#on;
-    await this.#following()?.follower.write(() => buildDigestStatements(store, clock()));
+    await this.#following()?.follower.write(
+      "starting weekly digests",
+      await listDueDigests(store, clock()),
+    );
   }
 
   /** Processes all waiting events once. Tests call it instead of `start`. */
@@ -159,6 +165,8 @@ export class SubscriberFanOut {
       concerns: concernsSubscribers,
       listening: (organizationIds) => findOrganizationsWithSubscribers(store, organizationIds),
       decide: (work) => this.#decide(work, room),
+      clock: this.#on.clock,
+      log: this.#on.log,
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
     });
     return { follower, room };

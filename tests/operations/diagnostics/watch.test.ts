@@ -149,6 +149,7 @@ test("every stored problem is tested here, except those of organizations, checks
     "on-call",
     "publishing",
     "storage",
+    "unhandled",
   ]);
 });
 
