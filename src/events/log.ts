@@ -20,7 +20,7 @@ function parseRow({ data, ...event }: EventRow): LoggedEvent {
   return { ...event, ...(data !== null && { data: parseData(data) }) } as LoggedEvent;
 }
 
-/** Damaged data must not keep anyone from reading the log. Whoever needs the data fails with this event alone. */
+/** Damaged data must not prevent reading the log. Only followers that need the data fail, with this event alone. */
 function parseData(text: string): object {
   try {
     return JSON.parse(text) as object;

@@ -60,9 +60,9 @@ export class Setbacks {
     return later === 0 ? "report" : "lasting";
   }
 
-  /** Throws the first error since the last call, if any. */
-  throwNew() {
-    const error = this.#newError;
+  /** Throws this error, or the first one since the last call, if any. */
+  throwNew(first?: unknown) {
+    const error = first ?? this.#newError;
     this.#newError = undefined;
     if (error !== undefined) throw error;
   }

@@ -59,7 +59,7 @@ export const problemTitles: Record<ProblemName, { start: string; end: string }> 
     end: "Signalbox stores results of checks again",
   },
   unhandled: {
-    begins: "Signalbox could not handle an event",
-    ends: "Signalbox handles all events again",
+    start: "Signalbox could not handle an event",
+    end: "Signalbox handles all events again",
   },
 };

@@ -97,8 +97,7 @@ export class AlertTimers {
     await follower.write("ending the problem of a full outbox", await room.listEnds(clock()));
     const over = await follower.write("ending alerts", await this.#endRecords(clock()));
     if (over.length > 0) onWrite(over, false);
-    if (failures.length > 0) throw failures[0];
-    follower.setbacks.throwNew();
+    follower.setbacks.throwNew(failures[0]);
   }
 
   async #serveTogether(due: DueTimers) {
