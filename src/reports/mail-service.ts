@@ -78,7 +78,7 @@ export async function previewReportMail(
     language: tag,
     subject: message.title,
     ...renderMail(message, mailStyle),
-    attachment: isPrinted ? nameReportFile(report, "pdf") : null,
+    attachment: isPrinted ? nameReportFile(report, "pdf", query.interval) : null,
   };
 }
 

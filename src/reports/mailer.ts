@@ -343,7 +343,7 @@ async function printAttachments(
     const pdf = await Promise.race([printing, Bun.sleep(maxWaitMs).then(() => null)]);
     if (pdf === null) throw new Error("it took too long");
     const content = Buffer.from(pdf);
-    const filename = nameReportFile(report, "pdf");
+    const filename = nameReportFile(report, "pdf", frame.interval);
     return [{ filename, content, contentType: "application/pdf" }];
   } catch (error) {
     log.warn("a report is sent without its PDF", { organizationId, cause: String(error) });

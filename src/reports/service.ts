@@ -2,6 +2,7 @@
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { AppError } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
+import { toLocal } from "../core/time/time-zones.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { unknownReferenceError } from "../database/references.ts";
 import type { Scope } from "../events/scope.ts";
@@ -324,8 +325,16 @@ export async function downloadReport(scope: Scope, query: ReportQuery): Promise<
   return new File([formatCsv(report)], nameReportFile(report, "csv"));
 }
 
-export const nameReportFile = ({ subject, month }: Report, ending: string) =>
-  `report${subject.type === "organization" ? "" : `-${subject.type}`}-${month}.${ending}`;
+/** Names the file of a report after its month, or the first day of its week. */
+export function nameReportFile(
+  { subject, month, from, timeZone }: Report,
+  ending: string,
+  interval: "weekly" | "monthly" = "monthly",
+): string {
+  const firstDay = formatTimestamp(toLocal(Date.parse(from), timeZone)).slice(0, 10);
+  const period = interval === "weekly" ? `week-${firstDay}` : month;
+  return `report${subject.type === "organization" ? "" : `-${subject.type}`}-${period}.${ending}`;
+}
 
 /** Returns the report as a PDF file. Throws NOT_FOUND, VALIDATION_ERROR, CONFLICT without Chromium. */
 export async function downloadReportAsPdf(
@@ -358,5 +367,5 @@ export async function printReport(
     if (error instanceof AppError) throw error;
     throw new AppError("UNAVAILABLE", "Chromium could not write the PDF. Try again.");
   });
-  return new File([pdf], nameReportFile(report, "pdf"));
+  return new File([pdf], nameReportFile(report, "pdf", frame.interval));
 }

@@ -1199,6 +1199,15 @@ describeInChromium("the Monitors page", (browser) => {
     });
     expect(await popover.count()).toBe(1);
     expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByText("Year", { exact: true }).click();
+    const months = page.getByRole("region", { name: /^Months of/ });
+    await months.getByRole("rowheader").getByRole("button").last().waitFor();
+    expect(await measureOverflow(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    await months.getByRole("rowheader").getByRole("button").last().click();
+    await table.waitFor();
+    expect(new URL(page.url()).searchParams.has("view")).toBe(false);
     expect(open.faults).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatTimestamp, hourMs } from "../../src/core/time/clock.ts";
 import { monthSpan, findOutages, listReportDays, splitPeriods } from "../../src/reports/rules.ts";
+import { nameReportFile } from "../../src/reports/service.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
@@ -591,6 +592,17 @@ test("a viewer downloads it by a URL that contains the organization", async () =
     'attachment; filename="report-2026-10.csv"',
   ]);
   expect(text).toStartWith("kind,id,name,group,month,");
+});
+
+test("the file of a weekly report is named after its first day, in the time zone of the report", () => {
+  const report = {
+    subject: { type: "organization", id: unknownId, name: "Acme" },
+    month: "2026-11",
+    from: "2026-11-15T23:00:00.000Z",
+    timeZone: "Europe/Berlin",
+  } as Report;
+  expect(nameReportFile(report, "pdf", "weekly")).toBe("report-week-2026-11-16.pdf");
+  expect(nameReportFile(report, "pdf")).toBe("report-2026-11.pdf");
 });
 
 describe("of a status page", () => {

@@ -86,7 +86,9 @@ function renderHtml(message: Message, { link, footer, language = english }: Mail
     language.dir === "rtl" ? ["right", "2px 0 2px 16px"] : ["left", "2px 16px 2px 0"];
   const cell = `padding:${padding};vertical-align:top;text-align:${start}`;
   const { type, tone, title, url, acknowledgeUrl } = message;
-  const { text, fields } = splitMessage(message);
+  const { text: lines, fields } = splitMessage(message);
+  // The heading shows the title.
+  const text = lines.filter((line) => line !== title);
   const textLines =
     type === "digest"
       ? `<ul style="margin:0;padding-${start}:20px">${text.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}</ul>`

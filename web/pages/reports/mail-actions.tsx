@@ -1,7 +1,7 @@
 /** Previews the mails of a report that is set up, and sends them now. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { Icon } from "../../components/display/icons.tsx";
@@ -9,28 +9,27 @@ import { Loaded } from "../../components/page.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { v1, withIdempotencyKey } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
-import { t } from "../../language/text.ts";
+import { t, tNode } from "../../language/text.ts";
 
 type ReportMail = Settings["reportMails"][number];
 type Props = { organizationId: string; mails: readonly ReportMail[]; onSent: () => void };
 
 export function MailActions({ organizationId, mails, onSent }: Props) {
   const [shown, setShown] = useState<ReportMail["interval"] | null>(null);
-  const mail = mails.find(({ interval }) => interval === shown);
-  return (
-    <>
-      {mails.map((one) => (
+  return mails.map((mail) => {
+    const isShown = mail.interval === shown;
+    return (
+      <Fragment key={mail.interval}>
         <MailLine
-          key={one.interval}
-          mail={one}
-          isShown={one === mail}
-          onToggle={() => setShown(one === mail ? null : one.interval)}
+          mail={mail}
+          isShown={isShown}
+          onToggle={() => setShown(isShown ? null : mail.interval)}
           onSent={onSent}
         />
-      ))}
-      {mail !== undefined && <Preview organizationId={organizationId} mail={mail} />}
-    </>
-  );
+        {isShown && <Preview organizationId={organizationId} mail={mail} />}
+      </Fragment>
+    );
+  });
 }
 
 function MailLine({
@@ -55,13 +54,19 @@ function MailLine({
     <div className="report-mail-line flex items-center gap-6 text-s">
       <span>{interval === "weekly" ? t("The last week") : t("The last month")}</span>
       <Button size="compact-sm" aria-expanded={isShown} onClick={onToggle}>
-        {t("Preview")}
+        {isShown ? t("Hide") : t("Preview")}
       </Button>
       <Button size="compact-sm" disabled={send.isPending} onClick={send.run}>
         {t("Send now")}
       </Button>
     </div>
   );
+}
+
+/** Sets the styles of a mail by script, because the policy of the admin page blocks those in HTML. */
+function applyStyles(mail: Document | null) {
+  for (const element of mail?.querySelectorAll<HTMLElement>("[data-style]") ?? [])
+    element.style.cssText = element.dataset["style"] ?? "";
 }
 
 /** The stored terms apply; the form can have others that are not saved. */
@@ -82,11 +87,18 @@ function Preview({ organizationId, mail }: { organizationId: string; mail: Repor
   const search = new URLSearchParams({ ...query, organization: organizationId });
   return (
     <Loaded query={preview} what={t("The mail")}>
-      {({ language: lang, text, attachment }) => (
-        <section aria-label={t("Preview")}>
-          <pre className="report-mail" lang={lang} dir="auto" tabIndex={0}>
-            {text}
-          </pre>
+      {({ html, subject, attachment }) => (
+        <section aria-label={t("Preview")} className="report-preview">
+          <p className="text-s">
+            {tNode("Subject: {subject}", { subject: <b dir="auto">{subject}</b> })}
+          </p>
+          <iframe
+            className="report-mail"
+            title={subject}
+            srcDoc={html.replaceAll(' style="', ' data-style="')}
+            sandbox="allow-same-origin"
+            onLoad={({ currentTarget }) => applyStyles(currentTarget.contentDocument)}
+          />
           {attachment !== null && (
             <Button
               size="compact-sm"

@@ -258,6 +258,7 @@ function RecipientFields({
       />
       <Select
         aria-label={t("How often {number}", { number })}
+        className="report-often"
         allowDeselect={false}
         data={frequencyChoices}
         value={frequency}

@@ -1,8 +1,17 @@
 /** A table of a report, sorted by any of its columns. On narrow screens each row is a card with all columns. */
-import { type ReactNode, useState } from "react";
+import { Button } from "@mantine/core";
+import { type ReactNode, useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { Panel } from "../../components/page.tsx";
 import { Icon } from "../../components/display/icons.tsx";
+import { formatCount } from "../../components/display/format.ts";
+import { t } from "../../language/text.ts";
 import { sortRows, type Sorting } from "./sorting.ts";
+
+/** Rows of a table that are shown at first. */
+const firstRows = 15;
+/** A table with only a few more rows than that shows them all. */
+const fewMore = 5;
 
 export type Column<T> = {
   head: string;
@@ -30,6 +39,7 @@ export function Table<T>({
   const all = [name, ...columns];
   const by = all.find(({ head }) => head === sorting?.head);
   const sorted = by === undefined ? rows : sortRows(rows, by.value, sorting?.isDescending === true);
+  const { shown, showAll } = useFirstRows(sorted);
   return (
     <Panel title={title} isFlush className="report-table">
       <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
@@ -48,7 +58,7 @@ export function Table<T>({
             </tr>
           </thead>
           <tbody>
-            {sorted.map((row) => (
+            {shown.map((row) => (
               <tr key={idOf(row)} data-item>
                 <th scope="row">{name.cell(row)}</th>
                 {columns.map(({ head, cell, className }) => (
@@ -61,8 +71,28 @@ export function Table<T>({
           </tbody>
         </table>
       </div>
+      {shown.length < sorted.length && (
+        <Button variant="subtle" fullWidth className="report-more" onClick={showAll}>
+          {t("Show all {count}", { count: formatCount(sorted.length) })}
+        </Button>
+      )}
     </Panel>
   );
+}
+
+/** Limits a long table to its first rows, until the person wants all or prints them. */
+function useFirstRows<T>(rows: readonly T[]): { shown: readonly T[]; showAll: () => void } {
+  const [isWhole, setWhole] = useState(false);
+  useEffect(() => {
+    const showForPrint = () => flushSync(() => setWhole(true));
+    addEventListener("beforeprint", showForPrint);
+    return () => removeEventListener("beforeprint", showForPrint);
+  }, []);
+  const isShort = rows.length <= firstRows + fewMore;
+  return {
+    shown: isWhole || isShort ? rows : rows.slice(0, firstRows),
+    showAll: () => setWhole(true),
+  };
 }
 
 /** A column's head. The first click sorts in the useful direction, the second reverses, the third restores. */

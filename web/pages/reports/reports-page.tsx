@@ -1,9 +1,9 @@
-/** The Reports page: chooses a subject and a month, and shows their report. */
+/** The Reports page: chooses a subject and a month or year, and shows their report. */
 import { addMonths } from "../../../src/core/time/clock.ts";
-import { ActionIcon, Button, Checkbox, Select } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type ComponentProps, lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { toLocal } from "../../../src/core/time/time-zones.ts";
 import { createChunk } from "../../data/chunks.ts";
 import { v1 } from "../../data/client.ts";
@@ -33,69 +33,75 @@ export default function ReportsPage() {
   const navigate = useNavigate();
   const search = parseReportSearch(useSearch({ strict: false }));
   const current = new Date(toLocal(useNow(), zone)).toISOString().slice(0, 7);
-  const { month = current, maintenance, ...subject } = search;
-  const terms = { ...(maintenance && { maintenance }) };
-  const query = { month, timeZone: zone, ...terms, ...subject };
-  const report = useQuery({
-    ...createDataQuery(["report", organization.id, query], (options) =>
-      v1.reports.get({ query, ...options }),
-    ),
-    ...(month === current && { refetchInterval }),
-    placeholderData: (before) => before,
-  });
-  const earlier = { ...query, month: addMonths(month, -1) };
-  const before = useQuery(
-    createDataQuery(["report", organization.id, earlier], (options) =>
-      v1.reports.get({ query: earlier, ...options }),
-    ),
-  );
+  const { month = current, view, maintenance, ...subject } = search;
+  const terms = { timeZone: zone, ...(maintenance && { maintenance }), ...subject };
   useRowKeys();
   const show = (next: ReportSearch) =>
     void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
   return (
     <div className="report">
       <PageHeader title={t("Reports")}>
-        <Exports query={query} />
+        {view === "year" ? (
+          <YearCurl query={{ year: month.slice(0, 4), ...terms }} />
+        ) : (
+          <Exports query={{ month, ...terms }} />
+        )}
         {search.monitorId === undefined && <MailButton subject={subject} />}
         <Button variant="filled" onClick={() => print()}>
           {t("Print")}
         </Button>
       </PageHeader>
       <Choices search={search} current={current} onChange={show} />
-      <Loaded query={report} besides={[before]} what={t("The report")}>
-        {(found) => (
-          <ReportView report={found} before={before.data} organization={organization.name} />
-        )}
-      </Loaded>
-      <Year
-        organizationId={organization.id}
-        query={{ year: month.slice(0, 4), timeZone: zone, ...terms, ...subject }}
-        onPick={(picked) => {
-          show({ ...search, month: picked });
-          scrollTo({ top: 0 });
-        }}
-      />
+      {view === "year" ? (
+        <Suspense>
+          <YearView
+            organizationId={organization.id}
+            query={{ year: month.slice(0, 4), ...terms }}
+            onPick={(picked) =>
+              show({ ...subject, ...(maintenance && { maintenance }), month: picked })
+            }
+          />
+        </Suspense>
+      ) : (
+        <Month query={{ month, ...terms }} isCurrent={month === current} />
+      )}
     </div>
   );
 }
 
-/** The months of the year, which are read when the person asks for them. */
-function Year(props: ComponentProps<typeof YearView>) {
-  const [isShown, setShown] = useState(false);
-  if (isShown)
-    return (
-      <Suspense>
-        <YearView {...props} />
-      </Suspense>
-    );
+type Terms = Omit<ReportSearch, "month" | "view"> & { timeZone: string };
+type Query = Terms & { month: string };
+
+/** The report of a month, compared with the month before. */
+function Month({ query, isCurrent }: { query: Query; isCurrent: boolean }) {
+  const { organization } = useSignedInPerson();
+  const report = useQuery({
+    ...createDataQuery(["report", organization.id, query], (options) =>
+      v1.reports.get({ query, ...options }),
+    ),
+    ...(isCurrent && { refetchInterval }),
+    placeholderData: (before) => before,
+  });
+  const earlier = { ...query, month: addMonths(query.month, -1) };
+  const before = useQuery(
+    createDataQuery(["report", organization.id, earlier], (options) =>
+      v1.reports.get({ query: earlier, ...options }),
+    ),
+  );
   return (
-    <Button className="report-year" onClick={() => setShown(true)}>
-      {t("Show the months of {year}", { year: props.query.year })}
-    </Button>
+    <Loaded query={report} besides={[before]} what={t("The report")}>
+      {(found) => (
+        <ReportView report={found} before={before.data} organization={organization.name} />
+      )}
+    </Loaded>
   );
 }
 
-type Query = ReportSearch & { month: string; timeZone: string };
+const YearCurl = ({ query }: { query: Terms & { year: string } }) => (
+  <span className="not-phone">
+    <CurlButton action={() => ({ method: "GET", route: v1.reports.year, query })} />
+  </span>
+);
 
 /** The report for scripts, and as a file. */
 function Exports({ query }: { query: Query }) {
@@ -131,21 +137,42 @@ function Choices({
   current: string;
   onChange: (next: ReportSearch) => void;
 }) {
-  const { month = current, maintenance, ...subject } = search;
-  const terms = { ...(maintenance && { maintenance }) };
+  const { month = current, view, maintenance, ...subject } = search;
+  const terms = { ...(view && { view }), ...(maintenance && { maintenance }) };
   return (
     <div className="report-choice">
       <SubjectSelect search={search} onChange={(next) => onChange({ ...next, month, ...terms })} />
-      <MonthSwitch
-        month={month}
-        isCurrent={month >= current}
+      <SegmentedControl
+        aria-label={t("Period")}
+        data={[
+          { value: "month", label: t("Month") },
+          { value: "year", label: t("Year") },
+        ]}
+        value={view ?? "month"}
+        onChange={(next) =>
+          onChange({
+            ...subject,
+            month,
+            ...(next === "year" && { view: "year" }),
+            ...(maintenance && { maintenance }),
+          })
+        }
+      />
+      <PeriodSwitch
+        search={{ ...search, month }}
+        current={current}
         onChange={(next) => onChange({ ...search, month: next })}
       />
       <Checkbox
         label={t("Maintenance counts as down time")}
         checked={maintenance === "down"}
         onChange={({ currentTarget: { checked } }) =>
-          onChange({ ...subject, month, ...(checked && { maintenance: "down" }) })
+          onChange({
+            ...subject,
+            month,
+            ...(view && { view }),
+            ...(checked && { maintenance: "down" }),
+          })
         }
       />
     </div>
@@ -153,7 +180,11 @@ function Choices({
 }
 
 /** Opens the addresses to which the reports of a subject are sent. */
-function MailButton({ subject }: { subject: Omit<ReportSearch, "month" | "maintenance"> }) {
+function MailButton({
+  subject,
+}: {
+  subject: Omit<ReportSearch, "month" | "view" | "maintenance">;
+}) {
   const { organization, atLeast } = useSignedInPerson();
   const [isOpen, setOpen] = useState(false);
   if (!atLeast("admin")) return null;
@@ -173,33 +204,42 @@ function MailButton({ subject }: { subject: Omit<ReportSearch, "month" | "mainte
   );
 }
 
-const MonthSwitch = ({
-  month,
-  isCurrent,
+/** Steps to the month or year before and after. The current year ends with the current month. */
+function PeriodSwitch({
+  search: { month, view },
+  current,
   onChange,
 }: {
-  month: string;
-  isCurrent: boolean;
+  search: ReportSearch & { month: string };
+  current: string;
   onChange: (month: string) => void;
-}) => (
-  <div className="report-month flex items-center gap-6 text-s">
-    <ActionIcon
-      className="report-back"
-      aria-label={t("Previous month")}
-      onClick={() => onChange(addMonths(month, -1))}
-    >
-      <Icon name="right" />
-    </ActionIcon>
-    <b aria-live="polite">{describeMonth(month)}</b>
-    <ActionIcon
-      aria-label={t("Next month")}
-      disabled={isCurrent}
-      onClick={() => onChange(addMonths(month, 1))}
-    >
-      <Icon name="right" />
-    </ActionIcon>
-  </div>
-);
+}) {
+  const isYear = view === "year";
+  const step = (count: number) => {
+    const next = addMonths(month, isYear ? 12 * count : count);
+    onChange(next > current ? current : next);
+  };
+  const isLast = isYear ? month.slice(0, 4) >= current.slice(0, 4) : month >= current;
+  return (
+    <div className="report-month flex items-center gap-6 text-s">
+      <ActionIcon
+        className="report-back"
+        aria-label={isYear ? t("Previous year") : t("Previous month")}
+        onClick={() => step(-1)}
+      >
+        <Icon name="right" />
+      </ActionIcon>
+      <b aria-live="polite">{isYear ? month.slice(0, 4) : describeMonth(month)}</b>
+      <ActionIcon
+        aria-label={isYear ? t("Next year") : t("Next month")}
+        disabled={isLast}
+        onClick={() => step(1)}
+      >
+        <Icon name="right" />
+      </ActionIcon>
+    </div>
+  );
+}
 
 const values = {
   groupId: (id: string) => `groupId ${id}`,

@@ -2,11 +2,12 @@ import { monthPattern } from "../../../src/core/time/clock.ts";
 import { getLocale } from "../../../src/core/text/locale.ts";
 
 /**
- * URL parameters: the month (default: the current one), at most one subject (default: the
+ * URL parameters: the month (default: the current one), or its year, at most one subject (default: the
  * organization), and whether time in maintenance counts as down time.
  */
 export type ReportSearch = {
   month?: string;
+  view?: "year";
   monitorId?: string;
   groupId?: string;
   statusPageId?: string;
@@ -16,10 +17,11 @@ export type ReportSearch = {
 const subjects = ["monitorId", "groupId", "statusPageId"] as const;
 
 export function parseReportSearch(search: Record<string, unknown>): ReportSearch {
-  const { month, maintenance } = search;
+  const { month, view, maintenance } = search;
   const subject = subjects.find((name) => typeof search[name] === "string");
   return {
     ...(typeof month === "string" && monthPattern.test(month) && { month }),
+    ...(view === "year" && { view }),
     ...(subject !== undefined && { [subject]: search[subject] as string }),
     ...(maintenance === "down" && { maintenance }),
   };

@@ -7,8 +7,8 @@ import { durationInWords } from "../../components/display/time.tsx";
 import { v1 } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
 import { getLocale } from "../../../src/core/text/locale.ts";
-import { t } from "../../language/text.ts";
-import { Table } from "./report-table.tsx";
+import { t, tCount } from "../../language/text.ts";
+import { type Column, Table } from "./report-table.tsx";
 import { nameMonth, type ReportSearch } from "./search.ts";
 
 type Props = {
@@ -27,6 +27,15 @@ export default function YearView({ organizationId, query, onPick }: Props) {
     <Loaded query={year} what={t("The report")}>
       {(report) => (
         <>
+          <header className="report-head mb-12">
+            <h2>
+              {report.subject.name} · {report.year}
+            </h2>
+            <p>
+              {report.isRunning && `${t("The year is not over yet.")} `}
+              {tCount(report.monitorCount, "{count} monitor.", "{count} monitors.")}
+            </p>
+          </header>
           <MonthTable report={report} onPick={onPick} />
           <GroupTable report={report} />
         </>
@@ -36,6 +45,17 @@ export default function YearView({ organizationId, query, onPick }: Props) {
 }
 
 const describeSeconds = (seconds: number) => (seconds < 1 ? t("None") : durationInWords(seconds));
+
+const slaColumn: Column<YearReport["months"][number]> = {
+  head: "SLA",
+  value: ({ isMet }) => (isMet === null ? null : Number(isMet)),
+  cell: ({ isMet }) =>
+    isMet === null ? (
+      "–"
+    ) : (
+      <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
+    ),
+};
 
 function MonthTable({ report, onPick }: { report: YearReport } & Pick<Props, "onPick">) {
   const months = report.months.filter(({ ratio }) => ratio !== null);
@@ -77,16 +97,7 @@ function MonthTable({ report, onPick }: { report: YearReport } & Pick<Props, "on
           value: ({ maintenanceSeconds }) => maintenanceSeconds,
           cell: ({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds),
         },
-        {
-          head: "SLA",
-          value: ({ isMet }) => (isMet === null ? null : Number(isMet)),
-          cell: ({ isMet }) =>
-            isMet === null ? (
-              "–"
-            ) : (
-              <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
-            ),
-        },
+        ...(report.slaTarget === null ? [] : [slaColumn]),
       ]}
     />
   );
