@@ -330,7 +330,9 @@ function applyStep(
     ...(joined !== undefined && { joined }),
     ...(memory.flappingSince !== null && { changes: memory.changes.length }),
   };
-  const problem = audienceOf(snapshot, monitor).muted ? null : problemOf(memory, state);
+  const { channels, muted } = audienceOf(snapshot, monitor);
+  const problem = muted ? null : problemOf(memory, state);
+  const isOpen = findRecord(snapshot, id, "state") !== null;
   const type = alert?.type ?? problem;
   const message = type && createAlert(type, at, data, now);
   const escalates = held === null && problem !== null && problem !== "monitor.degraded";
@@ -349,6 +351,8 @@ function applyStep(
     const to = out.notify(message, alert.to, isOver, record);
     if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);
   }
+  if (record !== null && !isOpen && alert === null && held === null && channels.length > 0)
+    recordKnown(decision, record, at);
   if (isOver) {
     out.closeSubject(id);
     resolveRecord(decision, id, "state", { because: "recovered", at });
@@ -358,6 +362,12 @@ function applyStep(
   if (record !== null && held !== null && held.behind !== (before.held?.behind ?? null))
     recordHold(decision, record, held, at);
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
+}
+
+/** Adds to the timeline of an alert why it notifies no channel: each was notified before a pause or maintenance. */
+function recordKnown({ snapshot, out }: Decision, record: OpenRecord, at: string) {
+  const message = "Its channels were notified of this outage before, and of no recovery.";
+  out.write(addEntry(snapshot.organizationId, record.id, { at, type: "held", message }));
 }
 
 /** Adds to the timeline of an alert why it is held. */

@@ -46,6 +46,26 @@ describe("an alert", () => {
     expect(await list()).toEqual(["monitor.down resolved recovered", "monitor.down open"]);
   });
 
+  test("says why it notifies no channel after a pause", async () => {
+    const { job, inbox, later, readAlerts, readAlert } = await createWorld();
+    await using hook = await inbox();
+    await job.change({ alertChannelIds: [hook.id] });
+    await job.changeState("down");
+    await later();
+    await job.change({ paused: true });
+    await later();
+    await job.change({ paused: false });
+    await job.changeState("down");
+    await later();
+    expect(hook.listTitles()).toEqual(["monitor.down A"]);
+    const open = (await readAlerts()).find(({ status }) => status === "open");
+    const { timeline } = await readAlert(open?.id);
+    expect(timeline.map(({ type, message }: Json) => [type, message])).toEqual([
+      ["opened", "A is down"],
+      ["held", "Its channels were notified of this outage before, and of no recovery."],
+    ]);
+  });
+
   test("names each message of a digest, and its delivery once", async () => {
     const made = await createWorld();
     await using hook = await made.inbox();
