@@ -360,6 +360,19 @@ describe("a monthly drill", () => {
     expect(await listDrills()).toHaveLength(2);
   });
 
+  test("that was planned while the clock was years ahead is planned anew", async () => {
+    const world = await createWorld({ drill: monthly });
+    const { time, later, listDrills, policyId } = world;
+    const start = time.now;
+    time.now += 800 * 24 * 60 * minute;
+    await later(10);
+    time.now = start;
+    await later(10);
+    time.now = findDrillTime(policyId, monthly, start);
+    await later(10);
+    expect(await listDrills()).toHaveLength(1);
+  });
+
   test("of a person is started by the engine, and ends with the membership", async () => {
     const world = await createWorld();
     const { time, later, pass, listDrills, api } = world;

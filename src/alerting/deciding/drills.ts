@@ -34,7 +34,8 @@ export function startMonthlyDrill({ snapshot, out, now }: Decision, { drill: due
   if (policy !== undefined) out.write(guardVersion(escalationPolicies, organizationId, policy));
   const isRunning = findRecord(snapshot, id, "drill") !== null;
   const hasTargets = type === "person" || (policy?.steps.length ?? 0) > 0;
-  if (!isRunning && hasTargets && isWithinDrillHours(monthly, now))
+  const isDue = due.dueAt <= now && isWithinDrillHours(monthly, now);
+  if (isDue && hasTargets && !isRunning)
     out.write(insertRecord(createDrill(organizationId, { type, id, name }, "normal", now)));
   out.write(setDrillDueAt(organizationId, due, findDrillTime(id, monthly, now)));
 }

@@ -1,5 +1,6 @@
 /** Reads and writes the monthly drills of policies and people. */
 import { AppError } from "../../core/errors.ts";
+import { dayMs } from "../../core/time/clock.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { guardText, type Prepared, StaleRead, type Store } from "../../database/store.ts";
 import { findDrillTime } from "./rules.ts";
@@ -18,7 +19,10 @@ export const guardNoDrill = (
   otherwise: () => new AppError("CONFLICT", `A drill of ${name} is already running.`),
 });
 
-/** A monthly drill whose time has come. */
+/** Longest time from one monthly drill to the next. A drill farther ahead was planned while the clock was ahead. */
+const longestMonthMs = 37 * dayMs;
+
+/** A monthly drill to start, or to plan anew. */
 export type DueDrill = {
   organizationId: string;
   type: "policy" | "person";
@@ -33,17 +37,17 @@ export type DueDrill = {
 const dueText = `select 'policy' as type, p.organization_id as organizationId, p.id, p.name, p.drill,
       p.drill_due_at as dueAt
     from escalation_policies p indexed by escalation_policies_drill_due
-    where p.drill_due_at <= ?1
+    where p.drill_due_at is not null and (p.drill_due_at <= ?1 or p.drill_due_at > ?1 + ?3)
   union all select 'person', m.organization_id, m.person_id, p.name, m.drill, m.drill_due_at
     from memberships m indexed by memberships_drill_due join people p on p.id = m.person_id
-    where m.drill_due_at <= ?1`;
+    where m.drill_due_at is not null and (m.drill_due_at <= ?1 or m.drill_due_at > ?1 + ?3)`;
 
-/** Lists the policies and people whose monthly drill is due, outside deleted organizations. */
+/** Lists the policies and people whose monthly drill is due, or too far ahead, outside deleted organizations. */
 export const listDueDrills = (store: Store, now: number, limit: number): Promise<DueDrill[]> =>
   store.query<DueDrill>(
     `select d.* from (${dueText}) d
       join organizations o on o.id = d.organizationId and o.deleted_at is null limit ?2`,
-    [now, limit],
+    [now, limit, longestMonthMs],
   );
 
 const drilledTables = {
