@@ -9,6 +9,10 @@ export function setRoute(request: Request, pattern: string) {
   (getOriginalRequest(request) as Routed)[routeSymbol] = pattern;
 }
 
+/** Returns the route pattern of an original request; `unknown` if none was recorded. */
+export const getRoute = (original: Request): string =>
+  (original as Routed)[routeSymbol] ?? "unknown";
+
 /** Known methods. Clients can invent others, which are counted together. */
 const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -29,7 +33,7 @@ export function createRequestMetrics() {
   return {
     /** Counts a response. `received` is the original request. */
     observe(received: Request, { status }: Response, durationMs: number) {
-      const pattern = (received as Routed)[routeSymbol] ?? "unknown";
+      const pattern = getRoute(received);
       let observers = known.get(pattern);
       if (observers === undefined) known.set(pattern, (observers = []));
       const found = (methods as readonly string[]).indexOf(received.method);

@@ -5,6 +5,7 @@ import { escapeTags } from "../../src/core/text/formatting.ts";
 import { createAssetRoutes } from "../../src/http/responses/web-files.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
+import { waitUntil } from "../support/poll.ts";
 import {
   buildSection,
   type SiteResponse,
@@ -289,6 +290,28 @@ describe("a page that is not public", () => {
     expect((await visitor.get("/status/ours", { method: "POST", form: {} })).status).toBe(404);
     expect((await visitor.ask("/status/ours", { method: "HEAD" }))?.status).toBe(200);
   });
+});
+
+test("an address that was served before still depends on method, query, language and visibility", async () => {
+  await using made = await createVisitor();
+  const { get, publish } = made;
+  await publish({ languages: ["de"] });
+  const path = "/status/ours";
+  const languageOf = async (query: string, accepted: string) =>
+    (await get(path + query, { headers: { "Accept-Language": accepted } })).headers.get(
+      "content-language",
+    );
+  for (const _round of [1, 2, 3]) {
+    expect(await languageOf("", "de")).toBe("de");
+    expect(await languageOf("", "en")).toBe("en");
+    expect(await languageOf("?lang=de", "en")).toBe("de");
+    expect((await get(`${path}?at=nonsense`)).status).toBe(422);
+    expect((await made.ask(path, { method: "HEAD" }))?.status).toBe(200);
+    for (const method of ["POST", "PUT", "DELETE"])
+      expect([method, (await get(path, { method })).status]).toEqual([method, 404]);
+  }
+  await publish({ visibility: "hidden" });
+  await waitUntil(async () => (await get(path)).status === 404);
 });
 
 describe("a host of its own", () => {

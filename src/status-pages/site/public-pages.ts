@@ -38,6 +38,7 @@ import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
 import type { PageLock, VisitedPage } from "./lock.ts";
+import { KnownAddresses, type Target } from "./known-addresses.ts";
 import { isNegotiated, OfferedLanguages, readLanguage } from "./page-language.ts";
 import {
   type FilePart,
@@ -97,6 +98,7 @@ export class PublicPages {
   readonly #on: PublicPagesDependencies;
   /** Pages that offer several languages, by slug. All others have one cache entry per part. */
   readonly #offered = new Map<string, OfferedLanguages>();
+  readonly #addresses = new KnownAddresses();
 
   constructor(dependencies: PublicPagesDependencies) {
     this.#on = dependencies;
@@ -104,11 +106,25 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const offered = isFilePart(part.name) ? undefined : this.#offered.get(address.slug);
-    const neutralKey = cacheKey(address, part);
-    const key =
-      offered === undefined ? neutralKey : `${neutralKey} ${offered.choose(request, part.name)}`;
-    return this.#respondToAnyone(request, key) ?? this.#serveUncached(request, address, part);
+    const target = { slug: address.slug, name: part.name, key: cacheKey(address, part) };
+    const cached = this.#respondCached(request, target);
+    if (cached === null) return this.#serveUncached(request, address, part);
+    this.#addresses.add(request, target);
+    return cached;
+  }
+
+  /** Responds from the cache to a request whose address was served before; null for any other. */
+  serveKnown(request: Request): Response | null {
+    const target = this.#addresses.find(request);
+    return target && this.#respondCached(request, target);
+  }
+
+  #respondCached(request: Request, { slug, name, key }: Target): Response | null {
+    const offered = isFilePart(name) ? undefined : this.#offered.get(slug);
+    return this.#respondToAnyone(
+      request,
+      offered === undefined ? key : `${key} ${offered.choose(request, name)}`,
+    );
   }
 
   /** Chooses the language of a response. `isOnlyOne` if the page offers no other. */

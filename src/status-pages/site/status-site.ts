@@ -84,7 +84,6 @@ export function createStatusSite(dependencies: Dependencies) {
   let subscription: Subscription | null = null;
 
   function respond(request: Request): Response | Promise<Response> {
-    judgement.followWrites();
     // Public paths contain no escaped characters, but the router would decode them.
     if (pathOf(request).includes("%")) return respondError(request, unknownPathError(), log);
     return fetch(request);
@@ -93,6 +92,9 @@ export function createStatusSite(dependencies: Dependencies) {
   return {
     /** Responds on the public site's own port, where `/` leads to the page of the only organization. */
     answerAlone: (received: Request): Response | Promise<Response> | null => {
+      judgement.followWrites();
+      const known = pages.serveKnown(received);
+      if (known !== null) return known;
       const request = hosts.rewrite(received);
       const path = pathOf(request);
       alone.add(request);
@@ -100,6 +102,9 @@ export function createStatusSite(dependencies: Dependencies) {
     },
     /** Responds on the main port; null if the path is not part of the public site. */
     handleRequest(received: Request): Response | Promise<Response> | null {
+      judgement.followWrites();
+      const known = pages.serveKnown(received);
+      if (known !== null) return known;
       const request = hosts.rewrite(received);
       return isPublicPath(pathOf(request)) ? respond(request) : null;
     },

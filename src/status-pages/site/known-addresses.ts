@@ -1,0 +1,36 @@
+/**
+ * Remembers what the addresses of cached responses name, because routing takes longer than the rest of such a response.
+ */
+import { setRecent } from "../../core/collections/recent-set.ts";
+import { getOriginalRequest } from "../../http/original-request.ts";
+import { getRoute, setRoute } from "../../http/request-metrics.ts";
+import type { PartName } from "./public-paths.ts";
+
+/** A part of a page, with the key of its cache entry in the page's only language. */
+export type Target = { slug: string; name: PartName; key: string };
+
+/** Maximum remembered addresses. */
+const maxAddresses = 1_000;
+
+/** Without a query, or with a language. Clients can invent any number of other queries. */
+const rememberedUrl = /^[^?]{1,300}(?:\?lang=[\w-]{1,20})?$/;
+
+export class KnownAddresses {
+  readonly #targets = new Map<string, Target & { route: string }>();
+
+  /** Remembers the address of a request, unless the request was rewritten for a proxy or a page's own host. */
+  add(request: Request, target: Target) {
+    const { method, url } = request;
+    if (method !== "GET" || getOriginalRequest(request) !== request || !rememberedUrl.test(url))
+      return;
+    setRecent(this.#targets, url, { ...target, route: getRoute(request) }, maxAddresses);
+  }
+
+  /** Returns what the address names, and records its route in the metrics; null if it is not remembered. */
+  find(request: Request): Target | null {
+    const found = this.#targets.get(request.url);
+    if (found === undefined || request.method !== "GET") return null;
+    setRoute(request, found.route);
+    return found;
+  }
+}
