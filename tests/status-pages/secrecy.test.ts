@@ -21,6 +21,7 @@ const approved = {
     "GET /calendars/:token",
     "GET /dashboard/session",
     "GET /docs",
+    "GET /docs/https",
     "GET /healthz",
     "GET /manifest.webmanifest",
     // Check-ins of jobs; the code is the credential.
