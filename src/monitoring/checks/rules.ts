@@ -12,7 +12,7 @@ export type MonitorState = {
   successes: number;
 };
 
-/** Result of a check. With `final`, a failure makes the monitor down without retries. */
+/** Result of a check. With `isFinal`, a failure makes the monitor down without retries. */
 export type Found = { status: "up" | "degraded" | "down" | "unknown"; isFinal?: boolean };
 
 /** Number of consecutive results before the state changes: failures after the first one, and successes. */

@@ -204,7 +204,7 @@ test("the public message names neither the number nor the limit", async () => {
   expect(outcome).toMatchObject({
     status: "degraded",
     message: "Queue depth is above its limit.",
-    said: "Queue depth 1,240 (limit 1,000).",
+    serverText: "Queue depth 1,240 (limit 1,000).",
     number: { value: 1_240, level: "degraded" },
   });
 });
@@ -215,7 +215,7 @@ test("a number without limits that is missing leaves the monitor up", async () =
   const outcome = await runCheckOfType("http", { url: site.at("/"), number: chart });
   expect(outcome).toMatchObject({
     status: "up",
-    said: expect.stringContaining("there is no number"),
+    serverText: expect.stringContaining("there is no number"),
   });
   site.setReply(replyWith(200, "0.75\n"));
   expect(await runCheckOfType("http", { url: site.at("/"), number: chart })).toMatchObject({

@@ -87,13 +87,13 @@ describe("a check", () => {
       const assertions = [{ source: "body", op: "equals", value: "x" }];
       expect(await runCheckOfType("http", { url: shop.at(), inverted, assertions })).toMatchObject({
         status: "up",
-        said: expect.stringMatching(/^Fails, as expected: .+, received "fine"\.$/),
+        serverText: expect.stringMatching(/^Fails, as expected: .+, received "fine"\.$/),
       });
     });
 
     test("does not succeed if the target is blocked or after an internal error", async () => {
       const blocked = { host: "169.254.169.254", port: 80, inverted };
-      expect(await runCheckOfType("tcp", blocked)).toMatchObject({ status: "down", final: true });
+      expect(await runCheckOfType("tcp", blocked)).toMatchObject({ status: "down", isFinal: true });
       const { outcome } = await runLoggedCheck("tcp", { inverted });
       expect(outcome.status).toBe("unknown");
     });

@@ -476,7 +476,7 @@ export class CheckEngine {
         message: issue ?? describeReport(report),
         latencyMs: report.latencyMs ?? durationMs,
         final: report.isFinal,
-        ...(message !== null && { said: message }),
+        ...(message !== null && { serverText: message }),
       };
       const outcome = markSlow(finding, monitor.degradedAfterMs);
       this.outcomes.record(

@@ -36,10 +36,10 @@ function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
   return {
     status,
     message,
-    ...(names.length > 0 && { said: `${message} ${listNames(names)} down.` }),
+    ...(names.length > 0 && { serverText: `${message} ${listNames(names)} down.` }),
     latencyMs: null,
     // The states of its monitors are the result of retries already.
-    final: true,
+    isFinal: true,
   } as const;
 }
 

@@ -46,7 +46,7 @@ export function buildConditions(settings: Conditions): readonly Condition[] {
 }
 
 /**
- * Why a condition is violated, as the end of a sentence. `said` also quotes the response, for the organization only.
+ * Why a condition is violated, as the end of a sentence. `serverText` also quotes the response, for the organization only.
  */
 export type Issue = { message: string; serverText?: string };
 

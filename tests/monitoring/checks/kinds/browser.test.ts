@@ -249,7 +249,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     expect(await findOutcome(`${own.url}/blocked`, {}, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     expect(own.elsewhere.connections()).toBe(0);
   });

@@ -61,10 +61,10 @@ test("any other exit code is down and is named", async () => {
   expect(await run(program("echo CRITICAL; exit 2"))).toMatchObject({
     status: "down",
     message: expect.stringMatching(/^It exited with 2 after \d+ ms\.$/),
-    said: "CRITICAL (it exited with 2)",
+    serverText: "CRITICAL (it exited with 2)",
   });
   expect(await run(program("echo no disk >&2; exit 3"))).toMatchObject({
-    said: "no disk (it exited with 3)",
+    serverText: "no disk (it exited with 3)",
   });
   expect(await run(program("kill -TERM $$"))).toMatchObject({
     status: "down",
@@ -131,7 +131,7 @@ test("a program outside the folder, or writable by others, is not run", async ()
   for (const [command, message] of refused)
     expect([command, await run(command)]).toEqual([
       command,
-      expect.objectContaining({ status: "down", message, final: true }),
+      expect.objectContaining({ status: "down", message, isFinal: true }),
     ]);
   chmodSync(join(folder, "open"), 0o755);
   symlinkSync(join(folder, "open", "x.sh"), join(folder, "within.sh"));

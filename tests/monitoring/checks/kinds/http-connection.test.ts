@@ -134,7 +134,7 @@ describe("an address instead of DNS", () => {
     expect(await runCheckOfType("http", fields, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     expect(site.connections()).toBe(0);
   });

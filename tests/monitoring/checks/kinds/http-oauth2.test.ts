@@ -269,7 +269,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(await result.check({}, { listeners })).toMatchObject({
       status: "down",
       message: "Access token: Blocked: the target is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     expect([result.service.connections(), result.site.connections()]).toEqual([0, 0]);
   });

@@ -244,7 +244,7 @@ defineTestWith(
     expect(await runCheckOfType("http", { url: nowhere, proxyUrl }, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the proxy is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     for (const host of ["169.254.169.254", "[::ffff:169.254.169.254]", "localhost"]) {
       const outcome = await runCheckOfType(

@@ -149,7 +149,7 @@ describe("a redirect leads", () => {
     ]) {
       shop.setReply(replyWithRedirect(location));
       const found = await runCheckOfType("http", { url: shop.at() }, { listeners });
-      expect(found).toMatchObject({ status: "down", final: true });
+      expect(found).toMatchObject({ status: "down", isFinal: true });
       expect(found.message).toStartWith("Blocked: the target is ");
     }
     expect(own.asked).toEqual([]);

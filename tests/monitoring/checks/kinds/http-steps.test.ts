@@ -191,7 +191,7 @@ describe("a monitor with steps", () => {
     const { outcome } = await findOutcome({}, { steps: [{ url: other.at("/") }] }, { listeners });
     expect(outcome).toMatchObject({
       message: "Step 2: Blocked: the target is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     expect(other.connections()).toBe(0);
   });

@@ -216,7 +216,7 @@ describe("a redirect", () => {
       replyWithRedirect("http://169.254.169.254/latest/meta-data"),
     );
     const outcome = await runCheckOfType("http", { url: site.at() });
-    expect(outcome).toMatchObject({ status: "down", final: true });
+    expect(outcome).toMatchObject({ status: "down", isFinal: true });
     expect(outcome.message).toStartWith("Blocked: the target is a link-local address");
   });
 });

@@ -57,7 +57,7 @@ const down = (message: string | RegExp) => ({
 const refused = { found: down("The connection was refused.") };
 const wrongName = { ...down("The certificate is for another name.") };
 const blocked = {
-  found: { ...down("Blocked: the target is this appliance itself."), final: true },
+  found: { ...down("Blocked: the target is this appliance itself."), isFinal: true },
 };
 const details = { tlsVersion: "1.3", issuer: "authority" };
 const noSecrets = "it has no secrets";

@@ -155,7 +155,7 @@ describe.each(types)("%s", (type, fake) => {
     expect(outcome).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
-      final: true,
+      isFinal: true,
     });
     expect(server.countAccepted()).toBe(0);
   });

@@ -34,7 +34,7 @@ defineTestWith(["ping"], "the ping of an aborted check is stopped", async () => 
 test("a name that resolves to a blocked address is not pinged", async () => {
   expect(await runCheckOfType("ping", { host: "0x0" })).toMatchObject({
     status: "down",
-    final: true,
+    isFinal: true,
     message: "Blocked: the target is no address of a host.",
   });
 });

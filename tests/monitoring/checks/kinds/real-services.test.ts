@@ -79,7 +79,7 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
   });
   expect(await issueOf(queries.nonsense)).toMatchObject({
     message: "The server does not understand the query.",
-    said: expect.stringContaining("nothing_of_this_name"),
+    serverText: expect.stringContaining("nothing_of_this_name"),
   });
   expect(await issueOf(queries.large)).toMatchObject({
     message: "The response is longer than 1024 KiB.",
@@ -120,7 +120,7 @@ defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async
   for (const how of [{ community: password }, { snmpVersion: "1", community: password }, user])
     expect(await runCheckOfType("snmp", { ...request, ...named, ...how })).toMatchObject({
       status: "up",
-      said: expect.stringContaining("core-switch"),
+      serverText: expect.stringContaining("core-switch"),
     });
   const issueOf = async (fields: object) =>
     (await runCheckOfType("snmp", { ...request, ...user, ...fields })).message;
@@ -209,7 +209,7 @@ defineTestWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topi
   for (const how of [{}, { topic: "plant/#" }, topic, { ...topic, ...overTls }])
     expect(await runCheckOfType("mqtt", { ...request, ...how })).toMatchObject({ status: "up" });
   expect(await runCheckOfType("mqtt", { ...request, ...topic })).toMatchObject({
-    said: expect.stringContaining("mosquitto version"),
+    serverText: expect.stringContaining("mosquitto version"),
     details: { topic: topic.topic, message: expect.stringContaining("mosquitto version") },
   });
   const issueOf = async (fields: object) =>
@@ -248,7 +248,7 @@ for (const { types, settings, key } of sshWays)
       const request = { host, port };
       expect(await runCheckOfType("ssh", { ...request, fingerprint })).toMatchObject({
         status: "up",
-        said: expect.stringMatching(
+        serverText: expect.stringMatching(
           new RegExp(`: SSH-2\\.0-OpenSSH.* with the ${key} key ${RegExp.escape(fingerprint)}\\.$`),
         ),
       });

@@ -148,7 +148,7 @@ describe.each([
     expect(await follow(documents, { components: ["api "] })).toMatchObject({
       status: "down",
       message: "The status page reports an outage.",
-      said: "The status page reports an outage. API: “Elevated error rates”",
+      serverText: "The status page reports an outage. API: “Elevated error rates”",
       details: { page: "Supplier", incident: "Elevated error rates" },
     });
   });
@@ -168,7 +168,7 @@ describe.each([
     });
     expect(await follow(documents, { ...maintained, maintenanceAs: "down" })).toMatchObject({
       status: "down",
-      said: expect.stringMatching(/^The status page reports an outage. Website/),
+      serverText: expect.stringMatching(/^The status page reports an outage. Website/),
     });
   });
 
@@ -184,12 +184,12 @@ describe("a followed status page", () => {
     const partly = { "/api/v2/summary.json": buildSummary("major_outage", "major", slow) };
     expect(await follow(partly)).toMatchObject({
       status: "degraded",
-      said: "The status page reports degraded service. API: “Elevated error rates”",
+      serverText: "The status page reports degraded service. API: “Elevated error rates”",
     });
     const hidden = { "/api/v2/summary.json": buildSummary("operational", "minor", slow) };
     expect(await follow(hidden)).toMatchObject({
       status: "degraded",
-      said: "The status page reports degraded service. “Elevated error rates”",
+      serverText: "The status page reports degraded service. “Elevated error rates”",
     });
   });
 
