@@ -13,15 +13,20 @@ const credentialPairs = [
   ["clientCertificate", "clientKey"],
 ] as const;
 
-/** Types with a password of its own: Redis accepts it without a user, and steps fill it into a page. */
-const ownPasswords: ReadonlySet<unknown> = new Set(["redis", "browser"]);
+/** Types with a password of its own: Redis accepts it without a user. */
+const ownPasswords: ReadonlySet<unknown> = new Set(["redis"]);
 
 /** Credentials of the versions of SNMP. */
 const ofSnmp3 = ["username", "authPassword", "privPassword"] as const;
 const ofSnmp1 = ["community"] as const;
 
+/** Fields that decide whether credentials are used. */
 export const credentialFields = [
-  ...new Set([...credentialPairs.flat(), ...ofSnmp1, "snmpVersion"] as const),
+  ...new Set([
+    ...credentialPairs.flat(),
+    ...ofSnmp1,
+    ...(["snmpVersion", "steps", "host", "tls"] as const),
+  ]),
 ];
 
 /** Returns a credential that the check would ignore, with the reason; null if all are used. */
@@ -32,6 +37,12 @@ export function findUnusedCredential(monitor: Fields): Credential | null {
   const ofOther = type === "snmp" ? unused.find(isSet) : undefined;
   if (ofOther !== undefined)
     return { path: ofOther, issue: `is not used with snmpVersion ${String(snmpVersion)}` };
+  if (type === "browser") return findUnusedInSteps(monitor);
+  if (type === "docker" && isSet("clientKey")) {
+    // The socket of this machine and a connection without TLS use no certificate.
+    if (!isSet("host")) return requireOther("clientKey", "host");
+    if (monitor["tls"] === false) return requireOther("clientKey", "tls");
+  }
   for (const [path, needed] of credentialPairs) {
     if (path === "password" && ownPasswords.has(type)) continue;
     if (isSet(path) && !isSet(needed)) return requireOther(path, needed);
@@ -40,6 +51,21 @@ export function findUnusedCredential(monitor: Fields): Credential | null {
   return type === "ldap" && isSet("username") && !isSet("password")
     ? requireOther("username", "password")
     : null;
+}
+
+/** Finds a user name or password that no step of a browser fills into the page. */
+function findUnusedInSteps(monitor: Fields): Credential | null {
+  const steps = (monitor["steps"] ?? []) as readonly string[];
+  const isFilled = (name: string) =>
+    steps.some((step) => new RegExp(`^fill .*\\{\\{\\s*${name}\\s*\\}\\}`).test(step));
+  const path = ["password", "username"].find(
+    (name) => (monitor[name] ?? null) !== null && !isFilled(name),
+  );
+  if (path === undefined) return null;
+  return {
+    path,
+    issue: `is not used by any step: add a step such as "fill #${path} with {{${path}}}", or remove ${path}`,
+  };
 }
 
 const requireOther = (path: string, needed: string): Credential => ({

@@ -6,7 +6,13 @@ import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { Kinds } from "../../../src/core/kinds.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { testAppliance } from "../../support/appliance.ts";
-import { clientKey, newChannels, newMonitors, signingCanary } from "../../support/samples.ts";
+import {
+  clientCertificate,
+  clientKey,
+  newChannels,
+  newMonitors,
+  signingCanary,
+} from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
 
@@ -27,7 +33,6 @@ const usedAlone = {
   "mysql password": "its user is required",
   "postgres password": "its user is required",
   "redis password": "AUTH of the default user",
-  "browser password": "filled into a page by a step",
   "snmp community": "version 1 and 2c",
 };
 
@@ -74,6 +79,39 @@ test("every optional secret of a channel type is used, or rejected without the f
     else expect(found.error.issues[0]?.path.join(".")).toBeOneOf([name, "username"]);
   }
   expect(accepted.sort()).toEqual(Object.keys(usedAloneByChannels).sort());
+});
+
+test("credentials that no step of a browser fills in are rejected, also after a change of the steps", async () => {
+  const { ours } = await testAppliance();
+  const body = { type: "browser", name: "Shop", ...newMonitors.browser };
+  const send = async (fields: object) =>
+    readRejection(await ours.api("POST", path, { body: { ...body, ...fields } }));
+  const fill = (name: string) => `fill #user with {{ ${name} }}`;
+  expect(await send({ password: "secret" })).toEqual([422, "password"]);
+  expect(await send({ username: "ann", steps: ["expect {{username}}"] })).toEqual([
+    422,
+    "username",
+  ]);
+  expect(await send({ password: "secret", steps: [fill("username")] })).toEqual([422, "password"]);
+  const used = { username: "ann", password: "secret", steps: [fill("username"), fill("password")] };
+  const { status, json } = await ours.api("POST", path, { body: { ...body, ...used } });
+  expect(status).toBe(201);
+  const one = `${path}/${json.data.id}`;
+  const change = async (fields: object) =>
+    readRejection(await ours.api("PATCH", one, { body: fields }));
+  const steps = [fill("username")];
+  expect(await change({ steps, password: "secret" })).toEqual([422, "password"]);
+  expect(await change({ steps, password: null })).toEqual([200, undefined]);
+  expect(await change({ name: "Log-in" })).toEqual([200, undefined]);
+});
+
+test("a client key for Docker is rejected without a host or TLS, which need none", async () => {
+  const { ours } = await testAppliance();
+  const pair = { clientCertificate, clientKey };
+  for (const fields of [{ host: null }, { host: "docker.lan", tls: false }]) {
+    const body = { type: "docker", name: "Shop", ...newMonitors.docker, ...pair, ...fields };
+    expect(readRejection(await ours.api("POST", path, { body }))).toEqual([422, "clientKey"]);
+  }
 });
 
 test("a change that leaves a password without a username is rejected, and both can be removed", async () => {

@@ -333,7 +333,7 @@ const set: Record<keyof typeof newMonitors, object> = {
   grpc: { host: "10.0.0.9", port: 443, service: "shop.Orders", ...secured },
   docker: {
     container: "label=com.example.app=shop",
-    host: null,
+    host: "docker.lan",
     port: 2375,
     ...secured,
     clientCertificate,
