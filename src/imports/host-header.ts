@@ -11,6 +11,16 @@ type HttpTarget = {
 const connectionHeaders =
   /^(?:connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
+/** Separates a Host header, in any case, from the others. */
+export function separateHost(headers: Record<string, string>) {
+  const isHost = ([name]: readonly [string, string]) => name.toLowerCase() === "host";
+  const all = Object.entries(headers);
+  return {
+    host: all.find(isHost)?.[1] ?? null,
+    headers: Object.fromEntries(all.filter((header) => !isHost(header))),
+  };
+}
+
 /** Removes headers that a monitor can't send. */
 export function selectHeaders(
   headers: Record<string, string>,

@@ -39,6 +39,17 @@ const cases: [type: string, row: object, fields: object, missing?: string][] = [
   ],
   ["mqtt", { ...plant, ...on, json_path: "$sum(a)" }, { assertions: [] }, "the JSONata expression"],
   ["mqtt", { ...plant, conditions: '[{"type":"expression"}]' }, {}, "its conditions"],
+  [
+    "websocket-upgrade",
+    { url: "wss://shop.lan/live", headers: '{"host":"SHOP.lan","Upgrade":"h2c","X-Team":"a"}' },
+    { type: "websocket", url: "wss://shop.lan/live", headers: { "X-Team": "a" } },
+  ],
+  [
+    "websocket-upgrade",
+    { url: "wss://10.0.0.9/live", headers: '{"Host":"shop.lan"}' },
+    { type: "websocket", url: "wss://10.0.0.9/live", headers: {} },
+    "the header Host: shop.lan",
+  ],
   ["dns", expectRecord("MX", "mail.shop.example"), { expected: ["mail.shop.example"] }],
   ["dns", expectRecord("SOA", "ns1.shop.example"), { expected: ["ns1.shop.example"] }],
   // Uptime Kuma compares only the authority.

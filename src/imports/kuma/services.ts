@@ -9,6 +9,7 @@ import {
   toNumber,
   toTextOrNull,
 } from "./values.ts";
+import { selectHeaders, separateHost } from "../host-header.ts";
 import { convertComparison, convertExpiry, parseHeaders, buildJsonAssertion } from "./web.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
@@ -149,22 +150,32 @@ export function convertGrpc(m: Fields): MappedMonitor {
   };
 }
 
-export const convertWebSocket = (m: Fields): MappedMonitor => ({
-  type: "websocket",
-  fields: {
+export function convertWebSocket(m: Fields): MappedMonitor {
+  const notes: string[] = [];
+  const { host, headers } = separateHost(parseHeaders(m));
+  const fields = {
     url: toText(m["url"]),
-    headers: parseHeaders(m),
+    headers: selectHeaders(headers, notes),
     certificateExpiryDays: null,
-  },
-  notes: [
-    ...(toTextOrNull(m["ws_subprotocol"]) === null
-      ? []
-      : [`Requests no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
-    ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
-      ? ["The server must respond with the correct Sec-WebSocket-Accept."]
-      : []),
-  ],
-});
+  };
+  const isOther = host !== null && host.toLowerCase() !== URL.parse(fields.url)?.host;
+  return {
+    type: "websocket",
+    fields,
+    notes: [...notes, ...describeHandshake(m)],
+    missing: isOther ? [`the header Host: ${host}`] : [],
+  };
+}
+
+/** Describes the parts of the handshake that are not imported. */
+const describeHandshake = (m: Fields): string[] => [
+  ...(toTextOrNull(m["ws_subprotocol"]) === null
+    ? []
+    : [`Requests no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
+  ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
+    ? ["The server must respond with the correct Sec-WebSocket-Accept."]
+    : []),
+];
 
 export const convertRadius = (m: Fields): MappedMonitor => ({
   type: "radius",

@@ -5,7 +5,7 @@ import { isOn, parseColumn, parseList, toNumber, toTextOrNull } from "./values.t
 import { parseExactNumber } from "../../core/text/decimals.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isJson } from "../../core/text/placeholders.ts";
-import { applyHostHeader, selectHeaders } from "../host-header.ts";
+import { applyHostHeader, selectHeaders, separateHost } from "../host-header.ts";
 import { toText } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
@@ -70,12 +70,9 @@ type MappedHttp = MappedMonitor & { notes: string[]; missing: string[] };
 
 export function convertHttp(m: Fields): MappedHttp {
   const mapped = convertRequest(m);
-  const headers = Object.entries(mapped.fields["headers"] as Record<string, string>);
-  const isHost = ([name]: readonly [string, string]) => name.toLowerCase() === "host";
-  const others = Object.fromEntries(headers.filter((header) => !isHost(header)));
-  mapped.fields["headers"] = selectHeaders(others, mapped.notes);
-  const [, host] = headers.find(isHost) ?? [];
-  if (host !== undefined) applyHostHeader(mapped, host);
+  const { host, headers } = separateHost(mapped.fields["headers"] as Record<string, string>);
+  mapped.fields["headers"] = selectHeaders(headers, mapped.notes);
+  if (host !== null) applyHostHeader(mapped, host);
   return mapped;
 }
 

@@ -67,12 +67,23 @@ function parseReport(fields: readonly Field[], { latency, statusOf }: PushDialec
     message:
       valuesOf("msg")
         .map(parseMessage)
-        .find((message) => message !== "") ?? null,
+        .find((message) => message !== "") ?? describeIgnored(fields, latency),
     latencyMs:
       valuesOf(latency)
         .map(parseLatency)
         .find((ms) => ms !== null) ?? null,
   });
+}
+
+/** Maximum length of the ignored names in a message. */
+const maxNames = 60;
+
+/** Mentions unknown fields of a report without a status: `?state=down` counts as up. */
+function describeIgnored(fields: readonly Field[], latency: string): string | null {
+  const names = fields.map(({ name }) => name);
+  const unknown = names.filter((name) => !["status", "msg", latency].includes(name));
+  if (unknown.length === 0 || names.includes("status")) return null;
+  return `Up, because the report has no status. Ignored: ${toRemoteLine(unknown.join(", "), maxNames)}`;
 }
 
 const trimIfText = (value: unknown) => (typeof value === "string" ? value.trim() : value);

@@ -115,6 +115,11 @@ for (const { path, methods, dialect } of pushRoutes)
         const { status } = await send(path, "GET", { query: buildForm(fields) });
         expect([value, status, (await monitorOf(id)).latencyMs]).toEqual([value, 200, latencyMs]);
       }
+      await send(path, "GET", { query: "state=down&rid=7" });
+      expect(await monitorOf(id)).toMatchObject({
+        status: "up",
+        lastMessage: "Up, because the report has no status. Ignored: state, rid",
+      });
       const long = `${"x".repeat(499)}\ud83d\ude00${"y".repeat(5000)}`;
       await send(path, "POST", encodings["a form"]!({ msg: long }));
       expect((await monitorOf(id)).lastMessage).toBe(`${"x".repeat(499)}\ud83d\ude00`);

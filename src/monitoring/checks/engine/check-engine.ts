@@ -475,7 +475,7 @@ export class CheckEngine {
         status: kind === "success" ? ("up" as const) : ("down" as const),
         message: issue ?? describeReport(report),
         latencyMs: report.latencyMs ?? durationMs,
-        final: report.isFinal,
+        isFinal: report.isFinal,
         ...(message !== null && { serverText: message }),
       };
       const outcome = markSlow(finding, monitor.degradedAfterMs);

@@ -52,7 +52,7 @@ test("a program that exits with 0 is up, and its first line is its message", asy
     latencyMs: expect.any(Number),
     details: { output: "OK - 3 files | [31m x=1" },
   });
-  expect(await run(program("exit 0"))).not.toHaveProperty("said");
+  expect(await run(program("exit 0"))).not.toHaveProperty("serverText");
   const long = await run(program("head -c 5000 /dev/zero | tr '\\0' x"));
   expect(long.serverText).toHaveLength(250);
 });
