@@ -1,13 +1,19 @@
 /**
  * Remembers what the addresses of cached responses name, because routing takes longer than the rest of such a response.
  */
+import type { PageLanguage } from "../../core/languages.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 import { getOriginalRequest } from "../../http/original-request.ts";
 import { getRoute, setRoute } from "../../http/request-metrics.ts";
 import type { PartName } from "./public-paths.ts";
 
-/** A part of a page, with the key of its cache entry in the page's only language. */
-export type Target = { slug: string; name: PartName; key: string };
+/** A part of a page, with the keys of its cache entries: one in the page's only language, or one per language. */
+export type Target = {
+  slug: string;
+  name: PartName;
+  key: string;
+  keys: Partial<Record<PageLanguage, string>>;
+};
 
 /** Maximum remembered addresses. */
 const maxAddresses = 1_000;

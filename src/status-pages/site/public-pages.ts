@@ -106,7 +106,8 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const target = { slug: address.slug, name: part.name, key: cacheKey(address, part) };
+    const key = cacheKey(address, part);
+    const target = { slug: address.slug, name: part.name, key, keys: {} };
     const cached = this.#respondCached(request, target);
     if (cached === null) return this.#serveUncached(request, address, part);
     this.#addresses.add(request, target);
@@ -119,12 +120,12 @@ export class PublicPages {
     return target && this.#respondCached(request, target);
   }
 
-  #respondCached(request: Request, { slug, name, key }: Target): Response | null {
+  #respondCached(request: Request, target: Target): Response | null {
+    const { slug, name, keys } = target;
     const offered = isFilePart(name) ? undefined : this.#offered.get(slug);
-    return this.#respondToAnyone(
-      request,
-      offered === undefined ? key : `${key} ${offered.choose(request, name)}`,
-    );
+    if (offered === undefined) return this.#respondToAnyone(request, target.key);
+    const language = offered.choose(request, name);
+    return this.#respondToAnyone(request, (keys[language] ??= `${target.key} ${language}`));
   }
 
   /** Chooses the language of a response. `isOnlyOne` if the page offers no other. */
