@@ -46,7 +46,7 @@ export function boundReport(report: Report): Report {
   return {
     ...report,
     key: key.length <= maxKey ? toLine(key, maxKey) : `sha256 ${sha256(key)}`,
-    title: toRemoteLine(title, maxTitle),
+    title: toRemoteLine(title, maxTitle).trim(),
     text: cut(toRemoteText(text), sourceBounds.text.value),
     link: link === null || link.length > maxTitle * 4 ? null : link,
     episode: report.episode == null ? null : toLine(report.episode, 100),

@@ -637,7 +637,7 @@ test("texts of strangers have no control and no misleading characters, and links
     link: pickLink("https://a.example/\u202e\u200bx"),
   } as const;
   expect(boundReport(report)).toMatchObject({
-    title: " [31mDisk full",
+    title: "[31mDisk full",
     text: "one ]8;;x \ntwo \tthree\ufffd",
     link: "https://a.example/%E2%80%AE%E2%80%8Bx",
   });
