@@ -172,6 +172,11 @@ const gatusCases: [string, Fields, Fields][] = [
     { conditions: ["[DNS_RCODE] == NOERROR"] },
   ],
   [
+    "the records of an address are queried by name",
+    { type: "dns", host: "192.0.2.1", recordType: "PTR" },
+    { dns: { "query-name": "1.2.0.192.in-addr.arpa", "query-type": "PTR" } },
+  ],
+  [
     "a domain is queried at most every five minutes",
     { type: "domain", domain: "shop.example", interval: 60 },
     { interval: "300s" },
@@ -203,6 +208,39 @@ test.each(gatusCases)("for Gatus, %s", async (_, fields, expected) => {
   const sections = parse(text.replaceAll("$$", "$")) as Record<string, Fields[]>;
   const [entry] = Object.values(sections).flat();
   expect(entry).toMatchObject(expected);
+});
+
+test.each([
+  ["gatus", "https://dns.lan/dns-query"],
+  ["gatus", "tls://dns.lan"],
+  ["uptime-kuma", "tls://dns.lan"],
+  ["prometheus-blackbox", "https://dns.lan/dns-query"],
+] as const)("for %s, a DNS monitor with the resolver %s is left out", async (format, resolver) => {
+  const monitor = { type: "dns", name: "Records", host: "shop.lan", resolver };
+  const { text, report } = await exportMonitors(format, { monitor });
+  expect(text).not.toContain("shop.lan");
+  expect(report).toContain("Not exported: there is no such check. “Records”");
+});
+
+test("for Prometheus, DNS goes over TLS, to the name of an address, and a sign-in is one header", async () => {
+  const { text } = await exportMonitors("prometheus-blackbox", {
+    ptr: { type: "dns", host: "192.0.2.1", recordType: "PTR", resolver: "tls://dns.lan" },
+    shop: {
+      type: "http",
+      url: "https://shop.lan/",
+      bearerToken: "t",
+      basicAuth: { username: "u", password: "p" },
+    },
+  });
+  const [{ modules }, { scrape_configs: jobs }] = parseAllDocuments(text).map((one) => one.toJS());
+  expect(modules["dns_1"].dns).toMatchObject({
+    query_name: "1.2.0.192.in-addr.arpa",
+    dns_over_tls: true,
+    transport_protocol: "tcp",
+  });
+  expect(jobs[0].static_configs[0].targets).toEqual(["dns.lan:853"]);
+  expect(modules["http_1"].http).toMatchObject({ authorization: { credentials: "t" } });
+  expect(modules["http_1"].http).not.toHaveProperty("basic_auth");
 });
 
 test("for Gatus, endpoints have different names, and jobs their own tokens", async () => {

@@ -1,7 +1,8 @@
 /** Converts monitors to modules of Prometheus' blackbox exporter, and to scrape jobs that use them. */
 import type { Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
-import { formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
+import { parseResolver } from "../../monitoring/monitors/rules.ts";
+import { findQueryName, formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
 
 type Probe = { target: string; module: Fields; used: readonly string[] };
 
@@ -15,7 +16,7 @@ const always = ["type", "name", "interval", "timeout", "paused"];
 const ofHost = ["host", "port"];
 
 /** https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
-const probes: Record<string, (monitor: Fields) => Probe> = {
+const probes: Record<string, (monitor: Fields) => Probe | null> = {
   http: buildHttpProbe,
   tcp: (monitor) => ({
     target: addressOf(monitor),
@@ -57,29 +58,7 @@ const probes: Record<string, (monitor: Fields) => Probe> = {
     used: ofHost,
   }),
   ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
-  dns: ({ host, recordType, resolver, expected }) => ({
-    target: toText(resolver) || "1.1.1.1",
-    module: {
-      prober: "dns",
-      dns: {
-        query_name: host,
-        query_type: recordType,
-        ...(Array.isArray(expected) &&
-          expected.length > 0 && {
-            validate_answer_rrs: {
-              fail_if_none_matches_regexp: expected.map((value) => escapeExpression(String(value))),
-            },
-          }),
-      },
-    },
-    // One of several records is enough for the exporter.
-    used: [
-      "host",
-      "recordType",
-      "resolver",
-      ...(Array.isArray(expected) && expected.length > 1 ? [] : ["expected"]),
-    ],
-  }),
+  dns: buildDnsProbe,
   grpc: (monitor) => ({
     target: addressOf(monitor),
     module: {
@@ -93,6 +72,32 @@ const probes: Record<string, (monitor: Fields) => Probe> = {
     used: [...ofHost, "service", "tls", "verifyTls"],
   }),
 };
+
+/** There is DNS over TLS, but not over HTTPS. */
+function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe | null {
+  const server = parseResolver(toText(resolver));
+  if (server?.scheme === "https") return null;
+  const records = (expected ?? []) as string[];
+  const isEncrypted = server?.scheme === "tls";
+  const dns = {
+    query_name: findQueryName(toText(recordType), toText(host)),
+    query_type: recordType,
+    ...(isEncrypted && { transport_protocol: "tcp", dns_over_tls: true }),
+    ...(records.length > 0 && {
+      validate_answer_rrs: {
+        fail_if_none_matches_regexp: records.map((value) => escapeExpression(value)),
+      },
+    }),
+  };
+  return {
+    target: isEncrypted
+      ? `${formatHost(server.host)}:${server.port}`
+      : toText(resolver) || "1.1.1.1",
+    module: { prober: "dns", dns },
+    // One of several records is enough for the exporter.
+    used: ["host", "recordType", "resolver", ...(records.length > 1 ? [] : ["expected"])],
+  };
+}
 
 const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
@@ -119,9 +124,11 @@ function buildHttpProbe(monitor: Fields): Probe {
     follow_redirects: monitor["followRedirects"] !== false,
     ...(hasHeaders && { headers }),
     ...(body != null && body !== "" && { body }),
-    ...(signIn != null && {
-      basic_auth: { username: signIn["username"], password: signIn["password"] ?? "" },
-    }),
+    // The exporter rejects a module with two of these. A bearer token takes precedence here.
+    ...(signIn != null &&
+      bearerToken == null && {
+        basic_auth: { username: signIn["username"], password: signIn["password"] ?? "" },
+      }),
     ...(bearerToken != null && { authorization: { credentials: bearerToken } }),
     ...(keyword != null && {
       fail_if_body_not_matches_regexp: [escapeExpression(toText(keyword))],
@@ -143,7 +150,7 @@ function buildHttpProbe(monitor: Fields): Probe {
 /** Converts a monitor to a probe, with the fields that it lacks; null if there is no such prober. */
 export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: string[] } | null {
   const probe = probes[String(fields["type"])]?.(fields);
-  if (probe === undefined || fields["paused"] === true || fields["inverted"] === true) return null;
+  if (probe == null || fields["paused"] === true || fields["inverted"] === true) return null;
   const { assertions: _short, ...others } = normalizeFields(fields);
   const usual = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
   const lost = Object.keys(others).filter(

@@ -6,7 +6,13 @@ import { convertEndpoint, convertExternalEndpoint } from "../gatus/endpoints.ts"
 import { Section } from "../gatus/section.ts";
 import { toText } from "../values.ts";
 import { buildCondition, buildStatusConditions, isPlain } from "./conditions.ts";
-import { computeSilence, formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
+import {
+  computeSilence,
+  findQueryName,
+  formatHost,
+  type Foreign,
+  type OurMonitor,
+} from "./monitors.ts";
 
 type Endpoint = { url: string; conditions: string[]; more?: Fields; notes?: string[] };
 
@@ -51,22 +57,27 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
     more: { ...(send != null && { body: send }), ...listHeaders(headers) },
     notes: send == null ? ["Down there unless the server sends a message."] : [],
   }),
-  dns: ({ host, recordType, resolver, expected }) => ({
-    url: formatResolver(toText(resolver) || "1.1.1.1"),
-    conditions: [
-      "[DNS_RCODE] == NOERROR",
-      ...buildRecordConditions(toText(recordType), (expected ?? []) as string[]),
-    ],
-    more: { dns: { "query-name": host, "query-type": recordType } },
-  }),
+  dns: buildDnsEndpoint,
   domain: ({ domain, minDays }) => ({
     url: `https://${String(domain)}`,
     conditions: [`[DOMAIN_EXPIRATION] > ${Number(minDays) * 24}h`],
   }),
 };
 
-/** Gatus adds the port itself unless there is a colon. */
-const formatResolver = (resolver: string) => (isIP(resolver) === 6 ? `[${resolver}]:53` : resolver);
+/** Gatus queries over UDP, exactly the written name, and adds the port itself unless there is a colon. */
+function buildDnsEndpoint({ host, recordType, resolver, expected }: Fields): Endpoint | null {
+  const type = toText(recordType);
+  const server = toText(resolver) || "1.1.1.1";
+  if (server.includes("://")) return null;
+  return {
+    url: isIP(server) === 6 ? `[${server}]:53` : server,
+    conditions: [
+      "[DNS_RCODE] == NOERROR",
+      ...buildRecordConditions(type, (expected ?? []) as string[]),
+    ],
+    more: { dns: { "query-name": findQueryName(type, toText(host)), "query-type": type } },
+  };
+}
 
 /** How Gatus writes a record in the body. It knows no other types, and only the last record of a response. */
 const recordFormats: Readonly<Record<string, (value: string) => string>> = createLookup({

@@ -3,6 +3,7 @@
  * fields that it had in version 1.10, fails without some of them, and starts only monitors whose `active` is 1:
  * https://github.com/louislam/uptime-kuma/blob/1.23.16/server/server.js (uploadBackup)
  */
+import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
@@ -18,7 +19,7 @@ const healthCheck =
   "service Health { rpc Check(HealthCheckRequest) returns (HealthCheckResponse); }";
 
 /** Fields by monitor type. Types without an entry don't exist in Uptime Kuma 1.23. */
-const types: Record<string, (monitor: Fields) => Fields> = {
+const types: Record<string, (monitor: Fields) => Fields | undefined> = {
   http: buildHttp,
   tcp: hostAndPort,
   // Version 1.23 checks only that these ports accept connections.
@@ -30,12 +31,16 @@ const types: Record<string, (monitor: Fields) => Fields> = {
   ldap: hostAndPort,
   sip: hostAndPort,
   ping: ({ host }) => ({ hostname: host }),
-  dns: ({ host, recordType, resolver }) => ({
-    hostname: host,
-    port: 53,
-    dns_resolve_type: recordType,
-    dns_resolve_server: resolver ?? "1.1.1.1",
-  }),
+  dns: ({ host, recordType, resolver }) =>
+    // Uptime Kuma queries over UDP, and asks for the name of an address by itself.
+    toText(resolver).includes("://") || (recordType === "PTR" && isIP(toText(host)) === 0)
+      ? undefined
+      : {
+          hostname: host,
+          port: 53,
+          dns_resolve_type: recordType,
+          dns_resolve_server: resolver ?? "1.1.1.1",
+        },
   push: (monitor) => ({
     pushToken: monitor["pushToken"],
     interval: computeSilence({ ...monitor, grace: 0 }),

@@ -1,6 +1,8 @@
 /** Reads the monitors of an exported configuration, with all of their fields. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
+import { isIP } from "node:net";
+import { buildReverseName } from "../../monitoring/checks/kinds/dns-values.ts";
 import { parseSchedule } from "../../monitoring/jobs/schedule-rules.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 
@@ -54,6 +56,10 @@ export function computeSilence({ interval, grace, schedule, timeZone }: Fields):
 
 export const formatHost = (host: unknown) =>
   String(host).includes(":") ? `[${String(host)}]` : String(host);
+
+/** The name to query, for programs that don't turn an address into the name of its PTR records. */
+export const findQueryName = (recordType: string, host: string) =>
+  recordType === "PTR" && isIP(host) !== 0 ? buildReverseName(host) : host;
 
 export const entriesOf = ({ document }: Exported, section: string): [string, Fields][] =>
   Object.entries(isObject(document[section]) ? document[section] : {}).filter(

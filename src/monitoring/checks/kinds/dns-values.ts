@@ -92,3 +92,11 @@ export function hasText(strings: readonly string[], wanted: string): boolean {
     return false;
   });
 }
+
+/** Name of the PTR records of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
+export function buildReverseName(address: string): string {
+  const groups = isIP(address) === 6 ? parseIpv6Groups(address) : null;
+  if (groups === null) return `${address.split(".").toReversed().join(".")}.in-addr.arpa`;
+  const digits = groups.map((group) => group.toString(16).padStart(4, "0")).join("");
+  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
+}

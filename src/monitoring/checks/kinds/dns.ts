@@ -13,7 +13,7 @@ import { assertAllHold } from "../protocols/assertions.ts";
 import { createResolved } from "../resolved-rules.ts";
 import { queryResolver } from "../protocols/dns-transports.ts";
 import { findValue } from "../protocols/json-path.ts";
-import { hasText, listValues, normalizeValue } from "./dns-values.ts";
+import { buildReverseName, hasText, listValues, normalizeValue } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
@@ -113,14 +113,6 @@ const rcodes: Readonly<Record<number, string>> = {
   4: "NOTIMP",
   5: "REFUSED",
 };
-
-/** Name of the PTR records of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
-function buildReverseName(address: string): string {
-  const groups = isIP(address) === 6 ? parseIpv6Groups(address) : null;
-  if (groups === null) return `${address.split(".").toReversed().join(".")}.in-addr.arpa`;
-  const digits = groups.map((group) => group.toString(16).padStart(4, "0")).join("");
-  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
-}
 
 /** Queries the records with the system's library. */
 async function lookUp(settings: Settings, context: CheckContext): Promise<DnsResponse> {
