@@ -1,5 +1,6 @@
 /** Compares values of DNS records by type: names without case, addresses in any notation, text exactly. */
 import { isIP } from "node:net";
+import { parseIpv6Groups } from "../../../core/security/client-network.ts";
 import { toAsciiName } from "../../../core/security/destinations.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 

@@ -5,7 +5,6 @@ import { canReachNameServers, silentNameServersError } from "../../../core/outgo
 import { parseResolver } from "../../monitors/rules.ts";
 import { LocalFailure, ResolverFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
-import { parseIpv6Groups } from "../../../core/security/client-network.ts";
 import { toAsciiName } from "../../../core/security/destinations.ts";
 import { capitalize, excerptText } from "../../../core/text/formatting.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
