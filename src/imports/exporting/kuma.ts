@@ -32,7 +32,7 @@ const types: Record<string, (monitor: Fields) => Fields | undefined> = {
   sip: hostAndPort,
   ping: ({ host }) => ({ hostname: host }),
   dns: ({ host, recordType, resolver }) =>
-    // Uptime Kuma queries over UDP, and asks for the name of an address by itself.
+    // Uptime Kuma queries over UDP, and turns an address into the name of its PTR records.
     toText(resolver).includes("://") || (recordType === "PTR" && isIP(toText(host)) === 0)
       ? undefined
       : {
