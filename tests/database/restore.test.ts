@@ -21,6 +21,7 @@ import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
 import { buildStagingPaths } from "../../src/database/backup/unfinished-restore.ts";
 import { getBuiltMigrations, writeMigrationFolder } from "../support/migration-folder.ts";
+import { useCheapEncryption } from "../support/cheap-encryption.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
@@ -214,6 +215,7 @@ describe("a backup that is restored", () => {
 });
 
 describe("a backup under a passphrase", () => {
+  useCheapEncryption();
   const passphrase = "correct horse battery";
   async function encrypted(withKey: boolean) {
     const path = await readUsed({ name: "Theirs" });
