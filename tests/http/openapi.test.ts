@@ -24,6 +24,8 @@ type Media = { schema: Schema; examples: Record<string, { value: { error: { code
 type Content = { content: { "application/json": Media } };
 type Operation = {
   operationId: string;
+  summary: string;
+  tags: string[];
   "x-access": string;
   requestBody: Content;
   responses: Record<string, Content & { headers?: Record<string, object> }>;
@@ -114,6 +116,13 @@ test("every route under /api/v1 declares its access, and the document has it", a
 test("a route without an endpoint declaration makes the document fail", () => {
   const route = { method: "GET", path: "/api/v1/forgotten", hooks: {} };
   expect(() => buildOpenApi([...apiRoutes, route], "1.0.0")).toThrow("/api/v1/forgotten");
+});
+
+test("operations have one tag of plain words and a summary, of which the reference page makes their links", () => {
+  for (const [name, { tags, summary }] of operations) {
+    expect([name, ...tags]).toEqual([name, expect.stringMatching(/^[A-Za-z][A-Za-z -]+$/)]);
+    expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z]/)]);
+  }
 });
 
 test("operations have unique ids for generated clients", () => {
