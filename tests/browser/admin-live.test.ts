@@ -1,6 +1,6 @@
 /** Changes that arrive on open pages by the live stream. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { sendHeldNow, startOwnedMachine } from "../support/admin-world.ts";
 import { pollUntil } from "../support/poll.ts";
 import { replyWith, startTarget } from "../support/target.ts";
@@ -10,16 +10,28 @@ const save = (page: Page) => page.getByRole("button", { name: "Save", exact: tru
 
 describeInChromium("an edit", (browser) => {
   let world: Awaited<ReturnType<typeof startOwnedMachine>>;
+  /** A window of the owner. With a shared worker, Playwright never considers its network idle. */
+  let page: Page;
   let turn = 0;
+  const faults: string[] = [];
   beforeAll(async () => {
     world = await startOwnedMachine();
+    const { storageState } = world;
+    const context = await browser.newContext({ storageState, reducedMotion: "reduce" });
+    await context.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
+    page = await context.newPage();
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) faults.push(message.text());
+    });
   });
   afterAll(async () => {
+    await page.context().close();
     await world[Symbol.asyncDispose]();
   });
 
   /** Resolves when the page has received all events and finished its reads. */
-  async function settle(page: Page) {
+  async function settle() {
     // A change of another record makes the page read the session; events arrive in order.
     const known = page.waitForResponse(/\/dashboard\/session$/);
     await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
@@ -27,27 +39,27 @@ describeInChromium("an edit", (browser) => {
     await page.waitForLoadState("networkidle");
   }
 
-  /** Requests of the page that an edit causes. */
+  /** Requests that an edit on this page causes. */
   async function readsOf(
-    page: Page,
+    path: string,
     edit: () => Promise<unknown>,
     prepare?: () => Promise<unknown>,
   ): Promise<string[]> {
-    // With a shared worker, Playwright never considers the network idle.
-    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
     const stream = page.waitForResponse(/\/dashboard\/live\?/);
-    await page.reload();
+    await page.goto(`${world.url}${path}`);
     await stream;
     await prepare?.();
-    await settle(page);
+    await settle();
     const reads: string[] = [];
-    page.on("request", (request) => {
+    const record = (request: Request) => {
       const { pathname, search } = new URL(request.url());
       if (request.method() !== "GET" || !pathname.startsWith("/dashboard/")) return;
       reads.push(`${pathname.slice("/dashboard".length)}${search}`);
-    });
+    };
+    page.on("request", record);
     await edit();
-    await settle(page);
+    await settle();
+    page.off("request", record);
     return reads.filter((path) => path !== "/session").toSorted();
   }
 
@@ -55,10 +67,7 @@ describeInChromium("an edit", (browser) => {
 
   test("of an incident makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
-    await using open = await world.open(browser, `/incidents/${id}`);
-    const { page } = open;
-    await page.getByRole("button", { name: /^Post to/ }).waitFor();
-    const reads = await readsOf(page, async () => {
+    const reads = await readsOf(`/incidents/${id}`, async () => {
       await page.getByRole("textbox", { name: "Message" }).fill("A queue was full.");
       await page.getByRole("button", { name: /^Post to/ }).click();
       await sendHeldNow(page);
@@ -67,7 +76,7 @@ describeInChromium("an edit", (browser) => {
     // The list of held changes is read when the change is held, and when it is sent.
     once(reads.filter((path) => !path.startsWith("/api/v1/held-changes")));
     expect(reads).toContain(`/api/v1/incidents/${id}`);
-    expect(open.faults).toEqual([]);
+    expect(faults).toEqual([]);
   });
 
   test("of a failing monitor makes its page read only what the edit can change, once", async () => {
@@ -82,14 +91,12 @@ describeInChromium("an edit", (browser) => {
       () => ask("GET", "/attention"),
       ([failing]) => failing?.notified[0]?.status === "delivered",
     );
-    await using open = await world.open(browser, `/monitors/${id}`);
-    const { page } = open;
     const rename = async () => {
       await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
       await save(page);
       await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
     };
-    const reads = await readsOf(page, rename, () =>
+    const reads = await readsOf(`/monitors/${id}`, rename, () =>
       page.getByRole("button", { name: "Edit", exact: true }).click(),
     );
     const monitor = `/api/v1/monitors/${id}`;
@@ -102,27 +109,27 @@ describeInChromium("an edit", (browser) => {
       name: "Bot",
       url: "http://bot.lan/hook",
     });
-    await using open = await world.open(browser, `/alert-channels/${id}`);
-    const { page } = open;
-    await page.getByRole("button", { name: "Edit", exact: true }).click();
-    const reads = await readsOf(page, async () => {
+    const rename = async () => {
       await page.getByLabel("Name", { exact: true }).fill("Robot");
       await save(page);
       await page.getByRole("heading", { name: "Robot" }).waitFor();
-    });
+    };
+    const reads = await readsOf(`/alert-channels/${id}`, rename, () =>
+      page.getByRole("button", { name: "Edit", exact: true }).click(),
+    );
     once(reads);
     expect(reads).toContain(`/api/v1/alert-channels/${id}`);
   });
 
   test("of the people makes the editor's page read its changes once", async () => {
-    await using open = await world.open(browser, "/settings/people");
-    const { page } = open;
-    await page.getByRole("button", { name: "Invite people" }).click();
-    const reads = await readsOf(page, async () => {
+    const invite = async () => {
       await page.getByLabel("E-mail").fill("bea@acme.example");
       await page.getByRole("button", { name: "Create invitation" }).click();
       await page.getByText("bea@acme.example").first().waitFor({ state: "attached" });
-    });
+    };
+    const reads = await readsOf("/settings/people", invite, () =>
+      page.getByRole("button", { name: "Invite people" }).click(),
+    );
     once(reads);
     expect(reads).toContain("/invitations");
   });
@@ -133,11 +140,11 @@ describeInChromium("an edit", (browser) => {
       const body = { type: "push", name: `Job ${index}` };
       monitorIds.push((await world.ask("POST", "/api/v1/monitors", body)).id);
     }
-    await using open = await world.open(browser, "/");
-    const { page } = open;
-    await page.getByText("Job 19").waitFor();
-    const reads = await readsOf(page, () =>
-      world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
+    const reads = await readsOf(
+      "/",
+      () =>
+        world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
+      () => page.getByText("Job 19").waitFor(),
     );
     once(reads);
     expect(reads).toContain("/overview");
@@ -172,12 +179,9 @@ describeInChromium("an edit", (browser) => {
 
   test("is shown without the live stream, too", async () => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Archive" });
-    await using open = await world.open(browser, `/monitors/${id}`);
-    const { page } = open;
     // Requests of a shared worker can't be blocked.
-    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
     await page.route(/\/dashboard\/live/, (route) => route.abort());
-    await page.reload();
+    await page.goto(`${world.url}/monitors/${id}`);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Name", { exact: true }).fill("Old archive");
     await save(page);

@@ -64,7 +64,7 @@ function listRequests(path: string, turn: number): [method: string, spelling: st
 }
 
 const noBackups = {
-  createBackup: () => Promise.reject(new AppError("CONFLICT", "A backup is being appliance.")),
+  createBackup: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),
   take: () => null,
 };
 
