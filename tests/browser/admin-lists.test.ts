@@ -1,23 +1,15 @@
-/** Fields with a list, in every form: Enter selects an option, and never submits the form. */
+/** Fields with a list: Enter selects an option, and never submits the form. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { createAdminWorld, findRow, selectPageFaults } from "../support/admin-world.ts";
+import { createAdminWorld, findRow, moveTo, selectPageFaults } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { replyWith } from "../support/target.ts";
 
-/** Dialogs of the command palette, which open on top of any page. */
-const dialogs = ["Create monitor", "Create group", "Create incident", "Schedule maintenance"];
-
-/** Further forms with such a field. */
-const paths = [
-  "/status-pages?new=true",
-  "/settings/organization",
-  "/settings/people?new=true",
-  "/settings/api-keys?new=true",
-  "/settings/incident-templates?new=true",
-  "/settings/profile",
-  "/settings/backup",
-];
+/**
+ * Dialogs of the command palette with every kind of such field. All forms share one frame, see
+ * `tests/web/forms.test.ts`.
+ */
+const dialogs = ["Create monitor", "Schedule maintenance"];
 
 const lists = "form input[aria-haspopup=listbox]:visible:enabled";
 
@@ -48,7 +40,6 @@ async function openFromPalette(page: Page, label: string) {
 
 describeInChromium("fields with a list", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;
-  let statusPage = "";
   beforeAll(async () => {
     world = await createAdminWorld();
     const { ask, site } = world;
@@ -57,11 +48,10 @@ describeInChromium("fields with a list", (browser) => {
       name: "Pager",
       url: site.at("/hook"),
     });
-    statusPage = (await ask("GET", "/api/v1/status-pages"))[0].id;
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("in each form, Enter in a field with a list never sends the form", async () => {
+  test("Enter in a field with a list never sends its form", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const sent: string[] = [];
@@ -72,29 +62,21 @@ describeInChromium("fields with a list", (browser) => {
         sent.push(`${request.method()} ${request.url()}`);
     });
     await page.getByText("Web shop").first().waitFor();
-    async function tryForm(name: string) {
+    for (const label of dialogs) {
+      await openFromPalette(page, label);
       await page.locator(lists).first().waitFor();
       for (const list of await findLists(page))
         if (await list.isVisible()) await pressEnter(page, list);
-      expect([name, sent]).toEqual([name, []]);
-    }
-    for (const label of dialogs) {
-      await openFromPalette(page, label);
-      await tryForm(label);
+      expect([label, sent]).toEqual([label, []]);
       await page.reload();
       await page.getByText("Web shop").first().waitFor();
-    }
-    for (const path of [`/status-pages/${statusPage}`, ...paths]) {
-      await page.goto(`${world.url}${path}`);
-      if (path.startsWith("/status-pages/"))
-        await page.getByRole("button", { name: /^Appearance/ }).click();
-      await tryForm(path);
     }
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("an incident starts with the monitors that are down; while typing, Enter adds the first match, and a second Enter adds nothing", async () => {
     world.site.setReply(replyWith(503), "/checkout");
+    await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
     await using open = await world.open(browser, "/");
     const { page } = open;
     await findRow(page, "Checkout").getByRole("img", { name: "Down" }).first().waitFor();
@@ -141,9 +123,9 @@ describeInChromium("fields with a list", (browser) => {
     await typeInFilter("nas", "Enter");
     await page.getByRole("heading", { name: "NAS" }).waitFor();
 
-    await page.goto(`${world.url}/settings/profile`);
+    await moveTo(page, "/settings/profile");
     await page.getByRole("switch", { name: "Single-key shortcuts" }).press("Space");
-    await page.goto(`${world.url}/monitors`);
+    await moveTo(page, "/monitors");
     await page.getByRole("link", { name: /^NAS/ }).focus();
     for (const key of ["p", "e", "j", "?", "n"]) await page.keyboard.press(key);
     await page.keyboard.press("ArrowDown");
