@@ -6,6 +6,7 @@ import {
   createAdminWorld,
   selectPageFaults,
   findRow,
+  moveTo,
   pressButton,
   sendHeldNow,
   visitAs,
@@ -65,7 +66,7 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("deleted records are restored, also from the audit log; a taken name is asked for", async () => {
-    await using open = await world.open(browser, "/settings/audit-log");
+    await using open = await world.resume(browser, "/settings/audit-log");
     const { page } = open;
     const restoring = page.getByRole("button", { name: "Restore Wrong customer" });
     await restoring.click();
@@ -77,13 +78,13 @@ describeInChromium("incidents", (browser) => {
     await request.getByRole("textbox", { name: "Name" }).fill("Older job");
     await request.getByRole("button", { name: "Restore" }).click();
     await page.getByText("Nothing was deleted").waitFor();
-    await page.goto(`${world.url}/incidents`);
+    await moveTo(page, "/incidents");
     await page.getByText("Wrong customer").first().waitFor();
     expect(await page.getByText("Wrong customer").count()).toBeGreaterThan(0);
   });
 
   test("by keyboard alone, an incident is created, identified, resolved and reopened, and the public page follows", async () => {
-    await using open = await world.open(browser, "/");
+    await using open = await world.resume(browser, "/");
     const { page } = open;
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("ControlOrMeta+k");
@@ -185,13 +186,13 @@ describeInChromium("incidents", (browser) => {
       await press("Enter");
       await page.waitForURL(`**${href}`);
     }
-    await page.goto(`${world.url}/incidents`);
+    await moveTo(page, "/incidents");
     await page.getByRole("region", { name: "Resolved" }).waitFor();
     await press("/");
     await page.keyboard.type("kj");
     expect(await page.locator(":focus").inputValue()).toBe("kj");
     // Starts below the row under the pointer, wherever the focus is.
-    await page.goto(`${world.url}/alert-channels`);
+    await moveTo(page, "/alert-channels");
     await page.locator("[data-item]").first().hover();
     await press("j");
     await page.locator("[data-item]").nth(1).locator(":focus").waitFor();
@@ -204,7 +205,7 @@ describeInChromium("incidents", (browser) => {
     const pager = { type: "webhook", name: "Pager", url: site.at("/pager") };
     const { id } = await ask("POST", "/api/v1/alert-channels", pager);
     await ask("POST", `/api/v1/alert-channels/${id}/test`);
-    await using open = await world.open(browser, `/incidents/${incidentId}`);
+    await using open = await world.resume(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const audience = page.locator(".audience", { hasText: "will notify" });
     await audience.getByText("Pager is failing").waitFor();
@@ -233,7 +234,7 @@ describeInChromium("incidents", (browser) => {
     });
     site.setReply(replyWith(502), "/payments");
     await ask("POST", `/api/v1/monitors/${monitorId}/check`);
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     /** The words in their order from left to right. */
     const orderOf = (box: Locator, words: string[]) =>
@@ -342,7 +343,7 @@ describeInChromium("incidents", (browser) => {
       message: hostile,
       public: false,
     });
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     await page.evaluate(() => Object.assign(window, { hit: () => (document.title = "hit") }));
     await locateMessage(page).fill(hostile);
@@ -427,7 +428,7 @@ describeInChromium("incidents", (browser) => {
       title: "Typing errors",
       message: "Teh cause is unknown.\n\n- not the disk\n- not the network",
     });
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Edit update" }).click();
     const field = locateDialog(page, "Edit update").getByRole("textbox", { name: "Message" });
@@ -453,7 +454,7 @@ describeInChromium("incidents", (browser) => {
   test("a postmortem is written, saved as a draft, and published after the incident's end", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Queue was stuck" });
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("link", { name: "Write postmortem" }).click();
     const text = page.getByRole("textbox", { name: /^Impact/ });
@@ -555,7 +556,7 @@ describeInChromium("incidents", (browser) => {
       title: "Slow pages",
       monitorIds: [world.idOf("Search")],
     });
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: /Looking into it/ }).click();
@@ -594,7 +595,7 @@ describeInChromium("incidents", (browser) => {
       const { updates, notes } = await world.ask("GET", `/api/v1/incidents/${id}`);
       return [...updates.slice(1), ...notes].map(({ message }: { message: string }) => message);
     };
-    await using open = await world.open(browser, `/incidents/${id}`);
+    await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     /** The server handles the request but its response is lost, `times` times or always. */
     const losing = async (path: string, times?: number) => {
@@ -687,7 +688,7 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("changes by scripts appear on open pages within a second", async () => {
-    await using open = await world.open(browser, "/incidents");
+    await using open = await world.resume(browser, "/incidents");
     const { page } = open;
     await page.getByText("Live", { exact: true }).waitFor();
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Told by a script" });
@@ -707,7 +708,7 @@ describeInChromium("incidents", (browser) => {
     await page.keyboard.press("v");
     await page.getByRole("dialog").frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
     await page.keyboard.press("Escape");
-    await page.goto(`${world.url}/incidents`);
+    await moveTo(page, "/incidents");
     await page.getByText("Slow search results").waitFor();
     expect(await page.getByRole("button", { name: /Create incident/ }).count()).toBe(0);
     await open.measureShifts();

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findLookFlaws, findThemeViolations } from "../support/admin-looks.ts";
-import { createAdminWorld, setTheme, selectPageFaults, visitAs } from "../support/admin-world.ts";
+import {
+  createAdminWorld,
+  moveTo,
+  setTheme,
+  selectPageFaults,
+  visitAs,
+} from "../support/admin-world.ts";
 import { describeInChromium, storePicture } from "../support/browser.ts";
 import { ntp } from "../support/fakes/ntp.ts";
 import { startFake } from "../support/fakes/start-fake.ts";
@@ -55,7 +61,7 @@ describeInChromium("stored secrets", (browser) => {
 
   test("after a change of a monitor's address each secret must be entered again at its field", async () => {
     const { id } = await shop("moving");
-    await using open = await world.open(browser, `/monitors/${id}`);
+    await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
     await editing(page);
     const fields = {
@@ -98,7 +104,7 @@ describeInChromium("stored secrets", (browser) => {
   test("steps are edited and moved, with variables that are stored and never shown", async () => {
     const { id } = await shop("stepping");
     world.site.setReply(replyWith(200, '{"id": 7}'), "/stepping");
-    await using open = await world.open(browser, `/monitors/${id}`);
+    await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
     await editing(page);
     await page.getByRole("button", { name: /^Steps/ }).click();
@@ -147,7 +153,7 @@ describeInChromium("stored secrets", (browser) => {
 
   test("unchanged secrets are retained, and used by Test now before saving", async () => {
     const { id } = await shop("staying");
-    await using open = await world.open(browser, `/monitors/${id}`);
+    await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
     await editing(page);
     await page.getByLabel("URL", { exact: true }).fill(world.site.at("/tried"));
@@ -165,7 +171,7 @@ describeInChromium("stored secrets", (browser) => {
 
   test("a type is found by its purpose; its test and its page show its relevant details", async () => {
     await using clock = await startFake(ntp);
-    await using open = await world.open(browser, "/");
+    await using open = await world.resume(browser, "/");
     const { page } = open;
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("ControlOrMeta+k");
@@ -198,7 +204,7 @@ describeInChromium("stored secrets", (browser) => {
     await dialog.getByRole("button", { name: "Create monitor" }).click();
     await dialog.waitFor({ state: "detached" });
     const [{ id }] = await world.ask("GET", "/api/v1/monitors?q=Clock");
-    await page.goto(new URL(`/monitors/${id}`, page.url()).href);
+    await moveTo(page, `/monitors/${id}`);
     await page.getByText("Clock offset").waitFor();
     await findOutcome(page.locator("main")).waitFor();
     expect(await findLookFlaws(page, "monitor-details")).toEqual([]);
@@ -207,7 +213,7 @@ describeInChromium("stored secrets", (browser) => {
 
   test("a copy has no secrets, names them, and needs the values of its headers", async () => {
     const { id } = await shop("original");
-    await using open = await world.open(browser, `/monitors/${id}`);
+    await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Duplicate" }).click();
@@ -240,7 +246,7 @@ describeInChromium("stored secrets", (browser) => {
     });
     const smtp = { host: "mail.lan", user: "box", password: "a-password", from: "box@mail.lan" };
     await world.ask("PATCH", "/api/v1/settings", { smtp });
-    await using open = await world.open(browser, `/alert-channels/${id}`);
+    await using open = await world.resume(browser, `/alert-channels/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("URL", { exact: true }).fill("http://elsewhere.lan/hook");
@@ -249,7 +255,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByText(`${request}, or remove it.`).waitFor();
     await inspect(page, "secrets-channel");
 
-    await page.goto(`${world.url}/settings/mail-server`);
+    await moveTo(page, "/settings/mail-server");
     await page.getByLabel("Host").fill("elsewhere.lan");
     const password = page.getByLabel("Password", { exact: true });
     expect(await password.getAttribute("placeholder")).toBe(again);

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { findLookFlaws } from "../support/admin-looks.ts";
 import {
   createAdminWorld,
+  moveTo,
   owner,
   pressButton,
   selectPageFaults,
@@ -93,7 +94,7 @@ describeInChromium("the settings", (browser) => {
     database.run("UPDATE nodes SET event_lag = 8 WHERE id = 'a'");
     await machines.getByText("8 events").waitFor();
 
-    await page.goto(`${world.url}/settings`);
+    await moveTo(page, "/settings");
     await page.getByRole("link", { name: "API keys" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("link", { name: "API keys" }).click();
@@ -124,7 +125,7 @@ describeInChromium("the settings", (browser) => {
   });
 
   test("the audit log is filtered by a range of days, with labelled fields", async () => {
-    await using open = await world.open(browser, "/settings/audit-log");
+    await using open = await world.resume(browser, "/settings/audit-log");
     const { page } = open;
     await page.getByText(sections["audit-log"]).first().waitFor();
     for (const width of [390, 768, 1440]) {
@@ -144,7 +145,7 @@ describeInChromium("the settings", (browser) => {
   });
 
   test("a record's history shows who changed the interval, and restores it", async () => {
-    await using open = await world.open(browser, "/monitors");
+    await using open = await world.resume(browser, "/monitors");
     const { page } = open;
     const interval = async () =>
       (await world.ask("GET", "/api/v1/monitors?type=tcp")).find(
@@ -175,7 +176,7 @@ describeInChromium("the settings", (browser) => {
   });
 
   test("a key is created by keyboard, shown once, works, and stops when it is revoked", async () => {
-    await using open = await world.open(browser, "/monitors");
+    await using open = await world.resume(browser, "/monitors");
     const { page } = open;
     await page.getByText("Web shop").first().waitFor();
     await page.keyboard.press("Control+k");

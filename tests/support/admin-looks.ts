@@ -1,7 +1,7 @@
 /** Checks the look of admin pages: axe, widths and console errors. */
-import { expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { setTheme, selectPageFaults } from "./admin-world.ts";
+import { moveTo, setTheme, selectPageFaults } from "./admin-world.ts";
 import {
   measureOverflow,
   storePicture,
@@ -45,23 +45,29 @@ export async function findLookFlaws(page: Page, name: string): Promise<string[]>
 /** A page, and a text that appears when it has loaded; default: any panel content. */
 type PageToTest = readonly [path: string, ready?: string];
 
-/** Defines one test per page: no findings and no console errors. */
+/** Defines one test per page: no findings and no console errors. All are shown in one window. */
 export function defineLookTests(
   open: (path: string) => ReturnType<typeof visitPage>,
   pages: Record<string, () => PageToTest>,
 ) {
-  test.each(Object.keys(pages))(
-    "%s: axe finds nothing in either theme, and it fits three widths",
-    async (name) => {
-      const [path, ready] = pages[name]?.() ?? [""];
-      await using opened = await open(path);
-      const { page } = opened;
-      await (ready === undefined ? page.locator(".panel:visible") : page.getByText(ready))
-        .first()
-        .waitFor();
-      expect(await findLookFlaws(page, name)).toEqual([]);
-      await opened.measureShifts();
-      expect(selectPageFaults(opened.faults)).toEqual([]);
-    },
-  );
+  describe("the pages", () => {
+    let opened: Awaited<ReturnType<typeof visitPage>> | undefined;
+    afterAll(() => opened?.[Symbol.asyncDispose]());
+
+    test.each(Object.keys(pages))(
+      "%s: axe finds nothing in either theme, and it fits three widths",
+      async (name) => {
+        const [path, ready] = pages[name]?.() ?? [""];
+        if (opened === undefined) opened = await open(path);
+        else await moveTo(opened.page, path);
+        const { page, faults } = opened;
+        await (ready === undefined ? page.locator(".panel:visible") : page.getByText(ready))
+          .first()
+          .waitFor();
+        expect(await findLookFlaws(page, name)).toEqual([]);
+        await opened.measureShifts();
+        expect(selectPageFaults(faults)).toEqual([]);
+      },
+    );
+  });
 }

@@ -69,7 +69,31 @@ async function createPersonClient(url: string, entrance: string, credentials: ob
      */
     open: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visitPage(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
+    /**
+     * The same in the page of an earlier test, if that left nothing open, without loading it again.
+     * The page knows already what earlier tests have read, so wait for what your test has changed.
+     */
+    resume: (browser: Browser, path: string, options: VisitOptions = {}) =>
+      visitPage(browser, `${url}${path}`, {
+        reducedMotion: "reduce",
+        ...options,
+        cookies,
+        resume: (page) => resumeAt(page, path),
+      }),
   };
+}
+
+async function resumeAt(page: Page, path: string): Promise<boolean> {
+  const isClear = await page.evaluate(() => {
+    const open = ".toast, [role=dialog], [role=menu], [aria-label='Held changes']";
+    if (document.querySelector(open) !== null || document.querySelector(".rail") === null)
+      return false;
+    localStorage.clear();
+    sessionStorage.clear();
+    return true;
+  });
+  if (isClear) await moveTo(page, path);
+  return isClear;
 }
 
 function parseCookie(header: string): Cookie[] {
@@ -78,10 +102,13 @@ function parseCookie(header: string): Cookie[] {
   return [{ name, value, ...about, sameSite: "Strict" }];
 }
 
-/** An owned machine with two groups of monitors of our target. `env` are variables of the server. */
+/**
+ * An owned machine with two groups of monitors of our target, each checked once: every check is
+ * rendered by every open page. `env` are variables of the server.
+ */
 export async function createAdminWorld(env?: Record<string, string>) {
   const owned = await startOwnedMachine(env);
-  const { url, ask, open } = owned;
+  const { url, ask, open, resume } = owned;
   const site = await startTarget(replyWith(200));
   const createGroup = (name: string, color: string) =>
     ask("POST", "/api/v1/monitor-groups", { name, color, tags: ["eu"] });
@@ -95,7 +122,7 @@ export async function createAdminWorld(env?: Record<string, string>) {
       name,
       url: site.at(`/${name.toLowerCase().replaceAll(" ", "-")}`),
       groupId,
-      interval: 5,
+      interval: 86_400,
       retries: 0,
     });
   const monitors: Record<string, { id: string }> = {};
@@ -112,6 +139,7 @@ export async function createAdminWorld(env?: Record<string, string>) {
     office,
     idOf: (name: string) => monitors[name]?.id ?? "",
     open,
+    resume,
     async [Symbol.asyncDispose]() {
       await owned[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
@@ -139,6 +167,20 @@ export async function sendHeldNow(page: Page) {
 export async function pressButton(page: Page, name: string) {
   const enabled = page.locator("button:enabled");
   await page.getByRole("button", { name }).and(enabled).first().press("Enter");
+}
+
+/**
+ * Shows another page as a link does: loading the admin page again costs more than most tests. The
+ * page in between shows that nothing of the earlier one is left.
+ */
+export async function moveTo(page: Page, path: string) {
+  const between = page.getByRole("heading", { name: "Page not found" });
+  const show = (path: string) =>
+    page.evaluate((path) => void history.pushState({}, "", path), path);
+  await show("/nowhere");
+  await between.waitFor();
+  await show(path);
+  await between.waitFor({ state: "detached" });
 }
 
 /** A row of the Monitors page. */

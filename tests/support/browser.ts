@@ -56,6 +56,8 @@ export async function storePicture(
   await page.screenshot({ path: join(screenshots, name), ...options });
 }
 
+type IdlePage = { page: Page; origin: string; cookies: readonly Cookie[] };
+
 export type Browser = ReturnType<typeof launchChromium>;
 
 /**
@@ -72,23 +74,27 @@ export function launchChromium(executablePath = lightest) {
       browser = chromium.launch({ executablePath, args: argsOfTests });
     return (await browser) as Chromium;
   };
-  let idle: { page: Page; origin: string }[] = [];
+  let idle: IdlePage[] = [];
   return {
     newPage: async (options?: BrowserContextOptions) => (await getLivingBrowser()).newPage(options),
-    newContext: async (options?: BrowserContextOptions) =>
-      (await getLivingBrowser()).newContext(options),
-    /** A page that an earlier test released at this origin. */
-    idlePage: (origin: string): Page | undefined => {
-      const found = idle.find((one) => one.origin === origin && !one.page.isClosed());
-      idle = idle.filter((one) => one !== found);
-      return found?.page;
+    newContext: async (options?: BrowserContextOptions) => {
+      const context = await (await getLivingBrowser()).newContext(options);
+      if (!isMeasured) await context.addInitScript(saveData);
+      return context;
     },
-    releasePage: async (page: Page, origin: string) => {
+    /** A page that an earlier test released at this origin, if possible of the same person. */
+    idlePage: (origin: string, cookies: readonly Cookie[]): IdlePage | undefined => {
+      const usable = idle.filter((one) => one.origin === origin && !one.page.isClosed());
+      const found = usable.find((one) => Bun.deepEquals(one.cookies, cookies)) ?? usable[0];
+      idle = idle.filter((one) => one !== found);
+      return found;
+    },
+    releasePage: async ({ page, origin, cookies }: IdlePage) => {
       for (const event of ["pageerror", "console", "request", "load"] as const)
         page.removeAllListeners(event);
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await page.context().setOffline(false);
-      idle.push({ page, origin });
+      idle.push({ page, origin, cookies });
     },
     closeIdlePages: async () => {
       await Promise.all(idle.splice(0).map(({ page }) => page.close()));
@@ -136,6 +142,11 @@ export type VisitOptions = Pick<
   cookies?: Cookie[];
   /** Whether the admin page preloads its other scripts, which costs more CPU time than most tests. */
   preloads?: boolean;
+  /**
+   * Shows the address in a page that the same person has left open, instead of loading it; false if
+   * that is not possible.
+   */
+  resume?: (page: Page) => Promise<boolean>;
 };
 
 /**
@@ -152,6 +163,7 @@ export async function visitPage(
     reducedMotion,
     cookies = [],
     preloads = false,
+    resume,
   }: VisitOptions = {},
   prepare?: (page: Page) => Promise<unknown>,
 ) {
@@ -159,8 +171,9 @@ export async function visitPage(
   // A URL that differs only in its fragment would not reload the page.
   const isShared = prepare === undefined && !preloads;
   const mayReuse = isShared && hash === "";
-  const reused = mayReuse ? browser.idlePage(origin) : undefined;
-  const page = reused ?? (await browser.newPage());
+  const reused = mayReuse ? browser.idlePage(origin, cookies) : undefined;
+  const isSame = Bun.deepEquals(reused?.cookies, cookies);
+  const page = reused?.page ?? (await browser.newPage());
   const context = page.context();
   page.setDefaultTimeout(timeoutMs);
   const faults: string[] = [];
@@ -176,11 +189,8 @@ export async function visitPage(
   if (reused === undefined) {
     await page.addInitScript(watchThePage);
     if (!preloads) await page.addInitScript(saveData);
-  } else {
+  } else if (!isSame) {
     await context.clearCookies();
-    await page.evaluate(() => void (window.name = "reused"));
-    // Errors before this point belong to the previous page.
-    page.once("framenavigated", () => void (faults.length = 0));
   }
   await context.addCookies(cookies);
   await page.setViewportSize(viewport ?? defaultViewport);
@@ -190,7 +200,15 @@ export async function visitPage(
     reducedMotion: reducedMotion ?? "no-preference",
   });
   await prepare?.(page);
-  await page.goto(address, { waitUntil: "load" });
+  if (resume !== undefined && isSame && (await resume(page))) faults.length = 0;
+  else {
+    if (reused !== undefined) {
+      await page.evaluate(() => void (window.name = "reused"));
+      // Errors before this point belong to the previous page.
+      page.once("framenavigated", () => void (faults.length = 0));
+    }
+    await page.goto(address, { waitUntil: "load" });
+  }
   return {
     page,
     faults,
@@ -207,7 +225,8 @@ export async function visitPage(
       faults.push(...blocked);
       return sum;
     },
-    [Symbol.asyncDispose]: () => (isShared ? browser.releasePage(page, origin) : page.close()),
+    [Symbol.asyncDispose]: () =>
+      isShared ? browser.releasePage({ page, origin, cookies }) : page.close(),
   };
 }
 
