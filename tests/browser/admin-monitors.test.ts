@@ -547,6 +547,8 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+    // Nothing behind an open dialog can have the focus.
+    expect(await findViolations(page, "html")).toEqual([]);
     await judge();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -171,7 +171,9 @@ describeInChromium("the status page", (browser) => {
   for (const name of ["typical", "calm", "a-week", "one", "locked"])
     test(`nothing moves while ${name} loads, however late its font is`, async () => {
       let delayed = 0;
-      await using open = await visitPage(browser, pageOf(name).address, {}, (page) =>
+      const [width = 0] = widths;
+      const options = { viewport: { width, height: 900 } };
+      await using open = await visitPage(browser, pageOf(name).address, options, (page) =>
         page.route("**/*.woff2", async (route) => {
           delayed++;
           await Bun.sleep(300);
@@ -179,11 +181,13 @@ describeInChromium("the status page", (browser) => {
         }),
       );
       for (const [index, width] of widths.entries()) {
-        await open.page.setViewportSize({ width, height: 900 });
-        await open.page.goto(pageOf(name).address);
+        if (index > 0) {
+          await open.page.setViewportSize({ width, height: 900 });
+          await open.page.goto(pageOf(name).address);
+        }
         const shifts = await open.measureShifts();
         expect([width, shifts <= 0.01 ? 0 : shifts]).toEqual([width, 0]);
-        expect(delayed).toBe(index + 2);
+        expect(delayed).toBe(index + 1);
       }
     });
 
@@ -441,29 +445,31 @@ describeInChromium("the status page", (browser) => {
      * Opens an address; returns whether a script ran, and the paths that were loaded from the
      * attacker.
      */
-    const attack = async (url: string) => {
+    const attack = async (url: string, page: Page) => {
       requested.length = 0;
-      const page = await browser.newPage();
       await page.goto(url, { waitUntil: "load" });
       await page.mouse.click(5, 5);
       await page.waitForTimeout(300);
       const hasRun = page.url().includes(ranMark);
-      await page.close();
+      await page.goto("about:blank");
       const loaded = requested.filter((path) => !/^\/(?:logo\/|favicon)/.test(path));
       return { hasRun, loaded };
     };
+    // Of its own, because the others must find nothing in a cache.
+    const alone = await browser.newPage();
+    const context = await browser.newContext();
+    const pages = await Promise.all([1, 2, 3].map(() => context.newPage()));
     const unprotected = [];
     for (const [index, [name, svg]] of attacks.entries()) {
-      const { hasRun, loaded } = await attack(`${origin}/logo/${index}`);
+      const { hasRun, loaded } = await attack(`${origin}/logo/${index}`, alone);
       if (hasRun || loaded.length > 0) unprotected.push(name);
       const logoUrl = await put(svg);
       await pollUntil(address, (text) => text.includes(logoUrl));
       const urls = [address, world.url + logoUrl, `${address}/logo`];
-      expect([name, await Promise.all(urls.map(attack))]).toEqual([
-        name,
-        urls.map(() => ({ hasRun: false, loaded: [] })),
-      ]);
+      const outcomes = await Promise.all(pages.map((page, turn) => attack(urls[turn] ?? "", page)));
+      expect([name, outcomes]).toEqual([name, urls.map(() => ({ hasRun: false, loaded: [] }))]);
     }
+    await Promise.all([alone.close(), context.close()]);
     // Without our headers, the same files do run and load.
     expect(unprotected).toContain("elements, attributes and styles");
     expect(unprotected).toContain("a style sheet of its own");

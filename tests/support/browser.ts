@@ -189,10 +189,7 @@ export async function visitPage(
   if (reused === undefined) {
     await page.addInitScript(watchThePage);
     if (!preloads) await page.addInitScript(saveData);
-  } else if (!isSame) {
-    await context.clearCookies();
   }
-  await context.addCookies(cookies);
   await page.setViewportSize(viewport ?? defaultViewport);
   await page.emulateMedia({
     media: null,
@@ -202,6 +199,8 @@ export async function visitPage(
   await prepare?.(page);
   if (resume !== undefined && isSame && (await resume(page))) faults.length = 0;
   else {
+    await context.clearCookies();
+    await context.addCookies(cookies);
     if (reused !== undefined) {
       await page.evaluate(() => void (window.name = "reused"));
       // Errors before this point belong to the previous page.
@@ -264,7 +263,10 @@ const saveData = () =>
 
 const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
-/** Findings of axe with its default rules: one line per element and rule. */
+/**
+ * Findings of axe with its default rules: one line per element and rule. While a dialog is open, of
+ * what is in front: the page behind it has a test of its own.
+ */
 export const findViolations = (page: Page, within?: string): Promise<string[]> =>
   runAxe(page, {}, within);
 
@@ -284,11 +286,17 @@ async function runAxe(page: Page, options: RunOptions, within?: string): Promise
     await session.detach();
   }
   const found = await page.evaluate(
-    ([options, within]) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(within ?? document, {
-        resultTypes: ["violations"],
-        ...options,
-      }),
+    ([options, within]) => {
+      const front = [...document.querySelectorAll("[aria-modal], [role=listbox], [role=menu]")];
+      const isCovered = document.querySelector("[aria-modal]") !== null;
+      return (globalThis as unknown as { axe: typeof axe }).axe.run(
+        within ?? (isCovered ? front : document),
+        {
+          resultTypes: ["violations"],
+          ...options,
+        },
+      );
+    },
     [options, within] as const,
   );
   return found.violations.flatMap(({ id, nodes }) =>
