@@ -18,6 +18,8 @@ const ends = [
   "Power back to normal",
   "UP | nightly",
   "Backup-OK",
+  "Shop is back up, it was down for 5 min",
+  "Resolved: the shop is down",
 ];
 test.each(ends)("“%s” is the end of a problem", (subject) => {
   expect(isUsualEnd(subject)).toBe(true);
@@ -38,6 +40,9 @@ const problems = [
   "Cron <root@db1> /opt/bin/check --ok",
   "Checkmk: srv/Filesystem / OK -> CRIT",
   "up.example.com is down",
+  "The online shop is down",
+  "DOWN: online shop",
+  "Success rate below 90 %",
   "/opt/recovery/run exited with 1",
 ];
 test.each(problems)("“%s” is a problem", (subject) => {

@@ -4,7 +4,11 @@
 const ending =
   /(?<![\p{L}\p{N}])(?:(resolved|recovered|recovery|restored|cleared|back to normal)|(up|online)|ok|success|successful|successfully|succeeded)(?![\p{L}\p{N}])/giu;
 const failure =
-  /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully)(?![\p{L}\p{N}])/giu;
+  /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully|(?:is|are|went|goes) down)(?![\p{L}\p{N}])/giu;
+/** Such as “DOWN: …”. */
+const leadingFailure = /^[^\p{L}\p{N}]*down(?![\p{L}\p{N}])/iu;
+/** Such as “success rate”. */
+const rateAfter = /^\s{1,3}(?:rates?|ratio)(?![\p{L}\p{N}])/iu;
 /** Such as “OK: …”, “[Up] …”, with any text after it. */
 const leadingEnding = /^[^\p{L}\p{N}]*(?:ok|success|successful|up|online)\s{0,3}[:|\]–—]/iu;
 /** The state before a change, such as `OK -> CRIT`. */
@@ -40,6 +44,9 @@ function* findWords(pattern: RegExp, text: string): Generator<Found> {
   }
 }
 
+const isOtherUp = (before: string, after: string) =>
+  otherUpBefore.test(before) || otherUpAfter.test(after);
+
 /** Whether a subject reports the end of a problem. In doubt it reports a problem, which no one must miss. */
 export function isUsualEnd(subject: string): boolean {
   if (cron.test(subject)) return false;
@@ -50,10 +57,9 @@ export function isUsualEnd(subject: string): boolean {
     if (negation.test(before)) continue;
     const [, isClear, isUp] = match;
     if (isClear !== undefined) return true;
-    if (isUp === undefined || !(otherUpBefore.test(before) || otherUpAfter.test(after)))
-      isWeak = true;
+    if (isUp === undefined ? !rateAfter.test(after) : !isOtherUp(before, after)) isWeak = true;
   }
-  if (!isWeak) return false;
+  if (!isWeak || leadingFailure.test(text)) return false;
   for (const { before } of findWords(failure, text)) if (!none.test(before)) return false;
   return true;
 }
