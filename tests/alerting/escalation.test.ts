@@ -332,6 +332,38 @@ describe("a person", () => {
   });
 });
 
+test("a clock that goes back by a day delays neither steps nor contact methods", async () => {
+  const world = await createPager();
+  const { api, later, time, inbox, createWatchedJob } = world;
+  await using ben = await createPersonWithPhone(world, "Ben", { afterMinutes: 3 });
+  await using second = await inbox({ name: "Second" });
+  const steps = [
+    { afterMinutes: 0, targets: [{ type: "person", id: ben.id }] },
+    buildChannel(5, second.id),
+  ];
+  await api("POST", "/api/v1/escalation-policies", {
+    body: { name: "Shop", default: true, steps },
+  });
+  const job = await createWatchedJob([], { name: "A" });
+  await job.change({ alertChannelIds: [] });
+  await job.changeState("down");
+  await later();
+  time.now -= 86_400_000;
+  const before = time.now;
+  const arrived: [minute: number, name: string][] = [];
+  for (let i = 0; i < 30; i++) {
+    const counts = [ben.received().length, second.received().length];
+    await later(20);
+    const minute = Math.floor((time.now - before) / 60_000);
+    if (ben.received().length > (counts[0] ?? 0)) arrived.push([minute, "Ben"]);
+    if (second.received().length > (counts[1] ?? 0)) arrived.push([minute, "Second"]);
+  }
+  expect(arrived.slice(0, 2)).toEqual([
+    [3, "Ben"],
+    [5, "Second"],
+  ]);
+});
+
 describe("an acknowledgment that is removed within a minute", () => {
   /** Ada's phone is used after 2 minutes, and Ben's at once. Who is paged depends on the schedule. */
   async function createTeam() {

@@ -19,6 +19,7 @@ import { findDueDrills, startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
 import { idleLookMs } from "./holding-rules.ts";
 import { joinedNoticeMs } from "./joining-rules.ts";
+import { moveEscalationsBack } from "../records/store.ts";
 import { announceShifts } from "./notices.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
@@ -260,10 +261,13 @@ export class AlertTimers {
 
   /** Returns timers that were set while the clock was ahead. Runs after a start and whenever the clock goes back. */
   async #findTimersAhead(now: number): Promise<Timer[]> {
-    if (this.#lastNow === null || now < this.#lastNow) this.#mayBeAhead = true;
+    const { store } = this.#dependencies;
+    if (this.#lastNow === null || now < this.#lastNow) {
+      await moveEscalationsBack(store, now);
+      this.#mayBeAhead = true;
+    }
     this.#lastNow = now;
     if (!this.#mayBeAhead) return [];
-    const { store } = this.#dependencies;
     const rows = await store.query<Timer>(aheadText, [
       now,
       steadyMs,

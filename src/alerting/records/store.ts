@@ -194,6 +194,41 @@ export const advanceRecord = (
   parameters: [step, round, dueAt, escalatedFrom, formatRuns(runs), organizationId, id],
 });
 
+/** Latest past time of an escalation, which is its start or its last step. */
+const latestText = "max(r.escalated_from, coalesce((select max(value) from json_each(r.runs)), 0))";
+const aheadText = `r.resolved_at is null and r.escalated_from is not null and ${latestText} > ?`;
+
+/**
+ * Moves escalations back that started, or ran a step, after `now` in Unix milliseconds: the clock was ahead. Their next
+ * steps would be that late. A snooze ends at a time that a person chose.
+ */
+export async function moveEscalationsBack(store: Store, now: number): Promise<void> {
+  const parameters = [now];
+  const found = await store.query(
+    `select 1 from alert_records r indexed by alert_records_open where ${aheadText} limit 1`,
+    parameters,
+  );
+  if (found.length === 0) return;
+  const record = "r.organization_id = n.organization_id and r.id = n.record_id";
+  await store.atomic([
+    {
+      text: `update alert_notifications as n
+        set due_at = due_at - (select ${latestText} - ? from alert_records r where ${record})
+        where exists (select 1 from alert_records r where ${record} and ${aheadText})`,
+      parameters: [now, now],
+    },
+    {
+      text: `update alert_records as r set version = version + 1,
+          escalated_from = escalated_from - (${latestText} - ?),
+          due_at = iif(snoozed_until is null, due_at - (${latestText} - ?), due_at),
+          runs = iif(runs is null, null,
+            (select json_group_array(value - (${latestText} - ?)) from json_each(r.runs)))
+        where ${aheadText}`,
+      parameters: [now, now, now, now],
+    },
+  ]);
+}
+
 /** Stores a notification for later. */
 export const planNotification = createInsert(alertNotifications, "insert or replace");
 
