@@ -53,9 +53,10 @@ export async function sendAsMail(
   const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
   const refusals: SessionError[] = [];
   const unsent = new Set(left);
+  // Loaded before the time of the server starts: on a busy machine, that takes seconds.
+  const { buildMail: mailOf } = await import("./email-mail.ts");
+  const { submitMail } = await import("./email-session.ts");
   const talk = withTimeout(context, async (outgoing) => {
-    const { buildMail: mailOf } = await import("./email-mail.ts");
-    const { submitMail } = await import("./email-session.ts");
     try {
       for (const [groupMessage, groupRecipients] of groups) {
         const { envelope, bytes } = await mailOf(groupMessage, to, smtp.from, mailStyle);
@@ -91,8 +92,8 @@ export async function tryMailServer(
 ): Promise<{ verdict: Verdict; certificateEnds: Date | null }> {
   const token = await getCredential(smtp, context);
   if (typeof token === "object" && token !== null) return { verdict: token, certificateEnds: null };
+  const { trySession } = await import("./email-session.ts");
   return withTimeout(context, async (outgoing) => {
-    const { trySession } = await import("./email-session.ts");
     try {
       return { verdict: delivered, certificateEnds: await trySession(smtp, outgoing, token) };
     } catch (error) {

@@ -16,6 +16,7 @@ import type {
 import type { ProviderFinding } from "../../../../src/accounts/single-sign-on/schema.ts";
 import type { Role } from "../../../../src/core/roles.ts";
 import { roles } from "../../../../src/core/statuses.ts";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { CopyLine } from "../../../components/copy.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { type Form, Fold, FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -211,13 +212,7 @@ function ClientFields({ form, provider }: Part & { provider: IdentityProvider | 
   );
 }
 
-const roleLabels: Record<Role, string> = {
-  viewer: t("Viewer"),
-  member: t("Member"),
-  admin: t("Admin"),
-  owner: t("Owner"),
-};
-const roleOptions = roles.map((role) => ({ value: role, label: roleLabels[role] }));
+const roleOptions = roles.map((role) => ({ value: role, label: capitalize(roleNames[role]) }));
 
 /** The organizations that the provider opens, with the roles of people there. */
 function OrganizationFields({ form }: Part) {
