@@ -179,6 +179,7 @@ type OptionalEventData = {
   /** Set if subscribers of status pages are not notified. */
   "maintenance.created": { notify: false };
   "maintenance.updated": { notify: false };
+  "maintenance.restored": { notify: false };
 };
 
 export type DataOf<T extends EventType> = T extends keyof EventData

@@ -20,6 +20,7 @@ const verbs: Record<string, string> = {
   deleteIncidentTemplate: t("Incident template"),
   deleteSchedule: t("Schedule"),
   deleteMaintenanceWindow: t("Maintenance"),
+  restoreMaintenanceWindow: t("Maintenance"),
   deleteMonitor: t("Monitor"),
   deleteSubscriber: t("Subscriber"),
   revokeInvitation: t("Invitation"),

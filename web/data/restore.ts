@@ -26,6 +26,6 @@ export function restoreRecord(
     case "incident":
       return v1.incidents({ id }).restore.post(undefined, options);
     case "maintenance":
-      return v1["maintenance-windows"]({ id }).restore.post(undefined, options);
+      return v1["maintenance-windows"]({ id }).restore.post({}, options);
   }
 }

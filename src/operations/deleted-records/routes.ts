@@ -1,6 +1,7 @@
 /** Routes that list, restore and remove deleted records. */
 import { Deleted, pageSchema } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
 import {
   DeletedRecord,
@@ -8,6 +9,7 @@ import {
   PageRestoration,
   Restoration,
   Restored,
+  WindowRestoration,
 } from "./schema.ts";
 import { listDeletedRecords, removeDeletedRecord, restoreDeletedRecord } from "./service.ts";
 
@@ -116,7 +118,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "deleted-record",
       summary: "Restore a deleted incident",
-      description,
+      description: `${description} It notifies no one. Its next update does.`,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],
       handle: ({ scope, params }) => restoreDeletedRecord(scope, "incident", params.id),
@@ -128,9 +130,12 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "deleted-record",
       summary: "Restore a deleted maintenance window",
-      description: `${description} It is not announced again.`,
+      description: `${description} If subscribers were notified of its cancellation, they hear that it is planned again.`,
+      query: HoldQuery,
+      body: WindowRestoration,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],
-      handle: ({ scope, params }) => restoreDeletedRecord(scope, "maintenance", params.id),
+      handle: ({ scope, params, body }) =>
+        restoreDeletedRecord(scope, "maintenance", params.id, body),
     }),
   );

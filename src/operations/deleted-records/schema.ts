@@ -56,6 +56,16 @@ export const PageRestoration = z
   .default({})
   .meta({ id: "PageRestoration", example: { slug: "shop-old" } });
 
+export const WindowRestoration = z
+  .strictObject({
+    notify: z.boolean().default(true).meta({
+      description:
+        "Whether subscribers who were notified of its cancellation hear that it is planned again.",
+    }),
+  })
+  .default({ notify: true })
+  .meta({ id: "MaintenanceWindowRestoration", example: { notify: false } });
+
 export const Restored = z.object({ id: Id, noun: Noun, name: z.string() }).meta({
   id: "Restored",
   description: "The record, which has its old ID again.",

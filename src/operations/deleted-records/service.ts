@@ -61,7 +61,7 @@ export async function removeDeletedRecord(scope: Scope, id: string): Promise<typ
   );
 }
 
-type Given = { name?: string | undefined; slug?: string | undefined };
+type Given = { name?: string | undefined; slug?: string | undefined; notify?: boolean };
 
 /**
  * Restores a deleted record with its history and its links to records that exist. Links to records that are deleted too
@@ -94,8 +94,13 @@ export async function restoreDeletedRecord(
       ...guardLimits(scope, at),
       ...(await (effects[row.noun]?.(scope, id, at) ?? [])),
     ],
-    { action: `${row.noun}.restored`, subjectId: id },
-    { id, noun: row.noun, name },
+    {
+      action: `${row.noun}.restored` as const,
+      subjectId: id,
+      ...(given.notify === false && { data: { notify: false } }),
+    } as Parameters<typeof commit>[2],
+    // Held changes show the title.
+    { id, noun: row.noun, name, title: name },
   );
 }
 

@@ -308,6 +308,8 @@ async function findContent(
       return findChange(store, page, event, part);
     case "maintenance.deleted":
       return findCancellation(store, page.id, event, part);
+    case "maintenance.restored":
+      return findReturn(store, page, event, part);
     default:
       return (
         (await buildContent(page.loaded, event)) ??
@@ -352,6 +354,7 @@ async function buildContent(
         : null;
     case "maintenance.updated":
     case "maintenance.deleted":
+    case "maintenance.restored":
     case "subscriber.added":
     case "subscriber.confirmed":
       return null;
@@ -435,6 +438,22 @@ async function findCancellation(
   return { content, scope: last.scope ?? wholePage, notifiedOfWindow: subjectId };
 }
 
+/** Returns the notice that cancelled maintenance takes place after all; null if the page sent no cancellation. */
+async function findReturn(
+  store: Store,
+  { loaded, id: pageId }: ShownPage,
+  { organizationId, subjectId, data }: Extract<NoticedEvent, { type: "maintenance.restored" }>,
+  part: Part | null,
+): Promise<ScopedContent | null> {
+  if (data?.notify === false) return null;
+  const window = await loaded.findWindow(subjectId);
+  if (window === null) return null;
+  const own = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
+  if (last?.type !== "maintenance.cancelled") return null;
+  return buildMaintenanceContent(loaded, "maintenance.planned", window);
+}
+
 async function buildIncidentContent(
   loaded: LoadedPage,
   { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
@@ -506,7 +525,7 @@ const summarizeIncident = ({
  * notified if the page sent a notice of it before.
  */
 const isBasedOnEarlier = (event: LoggedEvent) =>
-  isRemoval(event) || event.type === "maintenance.updated" || event.type === "maintenance.deleted";
+  isRemoval(event) || /^maintenance\.(?:updated|deleted|restored)$/.test(event.type);
 
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;

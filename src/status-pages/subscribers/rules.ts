@@ -96,6 +96,7 @@ const noticedEvents = [
   "maintenance.started",
   "maintenance.ended",
   "maintenance.deleted",
+  "maintenance.restored",
   "status-page.digest-due",
   "subscriber.added",
   "subscriber.confirmed",

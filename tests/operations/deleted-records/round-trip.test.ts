@@ -162,6 +162,7 @@ const staying: Record<string, string> = {
   "alerts.monitor_id": "log",
   "alerts.incident_id": "log",
   "escalation_targets.channel_id": "a channel in a policy can't be deleted",
+  "published_places.page_id": "its files are removed, and written again after a restoration",
   "alert_memory.monitor_id": "alerting forgets a deleted monitor",
 };
 

@@ -130,8 +130,6 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     ]);
     const restored = `/api/v1/maintenance-windows/${weekly.id}/restore`;
     expect((await publisher.api("POST", restored)).status).toBe(200);
-    // A restoration is announced with the next change.
-    await changeWindow(publisher, weekly.id, { progressNotices: true });
     await publisher.send();
     await cancel(weekly);
     expect(labelsOf(publisher).slice(4).map(String).toSorted()).toEqual([
@@ -140,6 +138,37 @@ describe.concurrent("subscribers who want maintenance hear", () => {
       "Scheduled maintenance",
       "Wartung abgesagt",
     ]);
+  });
+
+  test("nothing of a restoration without a cancellation before, with notify: false, or undone in time", async () => {
+    await using publisher = await createPublisher();
+    await publisher.mailbox();
+    const window = await publisher.planWindow({ title: "Firmware" });
+    const silent = await publisher.planWindow({ title: "Silent", notify: false });
+    await publisher.send();
+    const path = `/api/v1/maintenance-windows/${window.id}`;
+    const remove = async (at: string) => {
+      expect((await publisher.api("DELETE", at)).status).toBe(200);
+      await publisher.send();
+    };
+    await remove(path);
+    await remove(`/api/v1/maintenance-windows/${silent.id}`);
+    expect(publisher.mails).toHaveLength(2);
+    const held = await publisher.api("POST", `${path}/restore?hold=10`, { body: {} });
+    expect([held.status, held.json.data.title]).toEqual([202, "Firmware"]);
+    const undo = `/api/v1/held-changes/${held.json.data.id}`;
+    expect((await publisher.api("DELETE", undo)).status).toBe(200);
+    const restore = (id: string, body?: object) =>
+      publisher.api("POST", `/api/v1/maintenance-windows/${id}/restore`, body && { body });
+    expect((await restore(silent.id)).status).toBe(200);
+    expect((await restore(window.id, { notify: false })).status).toBe(200);
+    await publisher.send();
+    expect(publisher.mails).toHaveLength(2);
+    // They still believe that it is cancelled.
+    await remove(path);
+    expect((await restore(window.id)).status).toBe(200);
+    await publisher.send();
+    expect(publisher.listSubjects().slice(2)).toHaveLength(1);
   });
 
   test("nothing of a cancellation that is undone in time, of past and of hidden work", async () => {

@@ -2,8 +2,9 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
-import { ApiError, unwrapData } from "../../../data/client.ts";
+import { ApiError, unwrapData, v1 } from "../../../data/client.ts";
 import { restoreRecord, type RestoreChoice } from "../../../data/restore.ts";
+import { hold } from "../../../components/held-changes.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { notify, useAction } from "../../../components/toasts.tsx";
 import { t } from "../../../language/text.ts";
@@ -21,9 +22,18 @@ export function RestoreButton({
   const { noun, id, name } = record;
   const [taken, setTaken] = useState<keyof RestoreChoice | null>(null);
   const { isPending, run } = useAction(async () => {
+    // Subscribers who were notified of its cancellation hear of it.
+    if (noun === "maintenance")
+      return void (await hold((query) =>
+        v1["maintenance-windows"]({ id }).restore.post({}, { query }),
+      ));
     try {
       await unwrapData(restoreRecord(noun, id));
-      notify(t("Restored {name}", { name }));
+      notify(
+        noun === "incident"
+          ? t("Restored {name}. No one is notified; its next update does that.", { name })
+          : t("Restored {name}", { name }),
+      );
     } catch (error) {
       const path = error instanceof ApiError ? error.details[0]?.path : undefined;
       if (path !== "name" && path !== "slug") throw error;
