@@ -26,7 +26,7 @@ export async function createJourneyWorld() {
         name,
         url: site.at(`/${name.toLowerCase()}`),
         groupId,
-        interval: 5,
+        interval: 86_400,
         timeout: 2,
       })
     ).id;
