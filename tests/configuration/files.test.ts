@@ -134,12 +134,12 @@ test("field errors of REST are reported at their position in the files", async (
   );
   expect(its?.located(error)).toMatchObject({
     issues: [
-      { place: { line: 6, column: 9 } },
-      { place: { line: 2, column: 3 } },
-      { place: { line: 2, column: 3 } },
-      { place: { line: 2, column: 3 } },
-      { place: { line: 4, column: 5 } },
-      { place: { line: 1, column: 1 } },
+      { position: { line: 6, column: 9 } },
+      { position: { line: 2, column: 3 } },
+      { position: { line: 2, column: 3 } },
+      { position: { line: 2, column: 3 } },
+      { position: { line: 4, column: 5 } },
+      { position: { line: 1, column: 1 } },
     ],
   });
 });
