@@ -21,7 +21,7 @@ const port = z
 
 const flag = z.boolean("must be true or false");
 
-const days = (usual: number) =>
+const defineDays = (usual: number) =>
   z
     .string()
     .regex(/^[1-9]\d{0,4}$/, "must be a whole number of days from 1")
@@ -179,10 +179,10 @@ const Config = z.strictObject({
     })
     .default(defaultLimits),
   /** Retention of check results, and of hourly totals, in days. */
-  keepResults: days(14),
-  keepHours: days(400),
+  keepResults: defineDays(14),
+  keepHours: defineDays(400),
   /** Retention of the audit log, in days. */
-  keepAudit: days(400),
+  keepAudit: defineDays(400),
   logFormat: z.enum(logFormats).default("text"),
   logLevel: z.enum(logLevels).default("info"),
   /** Creates a new database if it is missing or empty. */

@@ -48,7 +48,7 @@ const holdField: Json = {
 };
 
 /** Fields of tools that no operation has. */
-const ownFields = ({ audience }: Tool, operation: Operation | null): Record<string, Json> => ({
+const listOwnFields = ({ audience }: Tool, operation: Operation | null): Record<string, Json> => ({
   ...(operation === null || operation.endpoint.access === "read"
     ? readFields
     : { detail: readFields["detail"] ?? {} }),
@@ -66,7 +66,7 @@ export function describeInput(tool: Tool, operation: Operation | null): Json {
     type: "object",
     properties: {
       ...Object.fromEntries(fields.map(([name, { schema }]) => [name, schema])),
-      ...ownFields(tool, operation),
+      ...listOwnFields(tool, operation),
     },
     ...(required.length > 0 && { required }),
     additionalProperties: false,
@@ -84,7 +84,7 @@ export type Options = { limit: number; isFull: boolean; isPreview: boolean; hold
 
 /** Splits the input of a tool. Throws VALIDATION_ERROR; the REST API validates the values of its own fields. */
 export function readInput(tool: Tool, operation: Operation | null, input: Json) {
-  const own = ownFields(tool, operation);
+  const own = listOwnFields(tool, operation);
   const known = new Set([...tool.fields, ...Object.keys(own)]);
   const unknown = Object.keys(input).filter((name) => !known.has(name));
   if (unknown.length > 0)

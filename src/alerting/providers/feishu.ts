@@ -42,19 +42,23 @@ const templates: Record<Tone, string> = {
   info: "blue",
 };
 
-const plain = (content: string) => ({ tag: "plain_text", content });
+const buildPlainText = (content: string) => ({ tag: "plain_text", content });
 
 function buildCard(message: Message) {
   const { buttons, lines: addresses } = splitLinks(message);
-  const actions = buttons.map(({ label, url }) => ({ tag: "button", text: plain(label), url }));
+  const actions = buttons.map(({ label, url }) => ({
+    tag: "button",
+    text: buildPlainText(label),
+    url,
+  }));
   const renderLines = (lines: readonly string[]) => ({
     msg_type: "interactive",
     card: {
-      header: { template: templates[message.tone], title: plain(message.title) },
+      header: { template: templates[message.tone], title: buildPlainText(message.title) },
       elements: [
-        { tag: "div", text: plain([...lines, ...addresses].join("\n") || message.title) },
+        { tag: "div", text: buildPlainText([...lines, ...addresses].join("\n") || message.title) },
         ...(actions.length === 0 ? [] : [{ tag: "action", actions }]),
-        { tag: "note", elements: [plain("Signalbox")] },
+        { tag: "note", elements: [buildPlainText("Signalbox")] },
       ],
     },
   });

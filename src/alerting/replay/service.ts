@@ -75,8 +75,8 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     from: first === null ? null : formatTimestamp(first),
     monitors: chosen.length,
     checks,
-    before: present(was),
-    after: present(is),
+    before: toReplayed(was),
+    after: toReplayed(is),
     missed: missed.length,
     longestMissedSeconds: Math.round(
       Math.max(0, ...missed.map(({ at, until }) => (until ?? now) - at)) / 1_000,
@@ -301,7 +301,7 @@ async function replayAll(
   return found;
 }
 
-const present = ({ alerts, held, messages }: ReplayedAlerts): Replay["before"] => ({
+const toReplayed = ({ alerts, held, messages }: ReplayedAlerts): Replay["before"] => ({
   count: alerts.length,
   held,
   messages,

@@ -71,7 +71,7 @@ export function listShifts(schedule: ScheduleTimes, from: number, until: number)
     return start < end ? [[{ start, end, personId, overrideId: id }]] : [];
   });
   const base: DutySpan[] = [gap];
-  return [...ofLayers, ...ofOverrides].reduce(overlay, base).reduce(appendMerged, []);
+  return [...ofLayers, ...ofOverrides].reduce(overlaySpans, base).reduce(appendMerged, []);
 }
 
 /**
@@ -129,7 +129,7 @@ export function findNotices(
 }
 
 /** Replaces the spans of `base` where `top` has spans. Both are sorted and without overlaps. */
-function overlay(base: readonly DutySpan[], top: readonly DutySpan[]): DutySpan[] {
+function overlaySpans(base: readonly DutySpan[], top: readonly DutySpan[]): DutySpan[] {
   const result: DutySpan[] = [];
   const rest = base.values();
   let current = rest.next().value;

@@ -62,6 +62,6 @@ export function computePercentiles(latencies: Latencies): Percentiles {
 /** Exact percentile by nearest rank. */
 export function computeExactPercentiles(latencies: readonly number[]): Percentiles {
   const sorted = latencies.toSorted((one, other) => one - other);
-  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
-  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+  const pickPercentile = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+  return { p50Ms: pickPercentile(0.5), p95Ms: pickPercentile(0.95), p99Ms: pickPercentile(0.99) };
 }

@@ -9,7 +9,7 @@ type Probe = { target: string; module: Fields; used: readonly string[] };
 type BlackboxProbe = Probe & { name: string; interval: number };
 
 const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
-const insecure = ({ verifyTls }: Fields) =>
+const buildTlsConfig = ({ verifyTls }: Fields) =>
   verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
 
 const always = ["type", "name", "interval", "timeout", "paused"];
@@ -47,7 +47,7 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
             : []),
           { send: "QUIT" },
         ],
-        ...insecure(monitor),
+        ...buildTlsConfig(monitor),
       },
     },
     used: [...ofHost, "tls", "verifyTls"],
@@ -66,7 +66,7 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
       grpc: {
         ...(monitor["service"] != null && { service: monitor["service"] }),
         tls: monitor["tls"] === true,
-        ...insecure(monitor),
+        ...buildTlsConfig(monitor),
       },
     },
     used: [...ofHost, "service", "tls", "verifyTls"],
@@ -136,7 +136,7 @@ function buildHttpProbe(monitor: Fields): Probe {
     ...(keywordAbsent != null && {
       fail_if_body_matches_regexp: [escapeExpression(toText(keywordAbsent))],
     }),
-    ...insecure(monitor),
+    ...buildTlsConfig(monitor),
   };
   return {
     target: String(url),

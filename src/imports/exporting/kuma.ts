@@ -11,7 +11,7 @@ import { kumaTypeOf } from "../kuma/type-names.ts";
 import { toText } from "../values.ts";
 import { computeSilence, formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
 
-const hostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
+const convertHostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
 
 const healthCheck =
   'syntax = "proto3"; package grpc.health.v1; message HealthCheckRequest { string service = 1; } ' +
@@ -21,15 +21,15 @@ const healthCheck =
 /** Fields by monitor type. Types without an entry don't exist in Uptime Kuma 1.23. */
 const types: Record<string, (monitor: Fields) => Fields | undefined> = {
   http: buildHttp,
-  tcp: hostAndPort,
+  tcp: convertHostAndPort,
   // Version 1.23 checks only that these ports accept connections.
-  tls: hostAndPort,
-  smtp: hostAndPort,
-  imap: hostAndPort,
-  pop3: hostAndPort,
-  ssh: hostAndPort,
-  ldap: hostAndPort,
-  sip: hostAndPort,
+  tls: convertHostAndPort,
+  smtp: convertHostAndPort,
+  imap: convertHostAndPort,
+  pop3: convertHostAndPort,
+  ssh: convertHostAndPort,
+  ldap: convertHostAndPort,
+  sip: convertHostAndPort,
   ping: ({ host }) => ({ hostname: host }),
   dns: ({ host, recordType, resolver }) =>
     // Uptime Kuma queries over UDP, and turns an address into the name of its PTR records.
@@ -51,7 +51,7 @@ const types: Record<string, (monitor: Fields) => Fields | undefined> = {
   mqtt: (monitor) => {
     const [assertion] = (monitor["assertions"] ?? []) as Fields[];
     return {
-      ...hostAndPort(monitor),
+      ...convertHostAndPort(monitor),
       hostname: `${monitor["tls"] === true ? "mqtts://" : ""}${String(monitor["host"])}`,
       mqttTopic: monitor["topic"],
       mqttUsername: monitor["username"],
@@ -72,13 +72,13 @@ const types: Record<string, (monitor: Fields) => Fields | undefined> = {
     kafkaProducerSsl: tls,
   }),
   radius: (monitor) => ({
-    ...hostAndPort(monitor),
+    ...convertHostAndPort(monitor),
     radiusUsername: monitor["username"],
     radiusPassword: monitor["password"],
     radiusSecret: monitor["secret"],
   }),
   game: (monitor) => ({
-    ...hostAndPort(monitor),
+    ...convertHostAndPort(monitor),
     game: monitor["protocol"] === "minecraft" ? "minecraft" : "csgo",
   }),
   grpc: ({ host, port, tls, service }) => ({

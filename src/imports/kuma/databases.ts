@@ -112,20 +112,20 @@ function parsePairs(pairs: string): Server {
       return [name.trim().toLowerCase(), value.join("=").trim()];
     }),
   );
-  const firstValue = (...names: string[]) =>
+  const findFirstValue = (...names: string[]) =>
     names.map((name) => values.get(name)).find((value) => value !== undefined && value !== "") ??
     null;
-  const [host = "", port] = (firstValue("server", "data source") ?? "")
+  const [host = "", port] = (findFirstValue("server", "data source") ?? "")
     .replace(/^tcp:/i, "")
     .split(",");
   const isYes = (value: string | null) => /^(?:true|yes|mandatory|strict)$/i.test(value ?? "");
   return {
     host,
-    port: Number(port ?? firstValue("port")),
-    username: firstValue("user id", "uid", "user"),
-    password: firstValue("password", "pwd"),
-    database: firstValue("database", "initial catalog"),
-    tls: isYes(firstValue("encrypt")),
-    verifyTls: !isYes(firstValue("trustservercertificate", "trust server certificate")),
+    port: Number(port ?? findFirstValue("port")),
+    username: findFirstValue("user id", "uid", "user"),
+    password: findFirstValue("password", "pwd"),
+    database: findFirstValue("database", "initial catalog"),
+    tls: isYes(findFirstValue("encrypt")),
+    verifyTls: !isYes(findFirstValue("trustservercertificate", "trust server certificate")),
   };
 }

@@ -122,8 +122,11 @@ function computeBulkFields(
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
   const without = (list: readonly string[], removed: readonly string[]) =>
     list.filter((one) => !removed.includes(one));
-  const given = (field: keyof BulkFields) => (change[field] === undefined ? before : change)[field];
-  const wanted = Object.fromEntries(bulkFields.map((field) => [field, given(field)])) as BulkFields;
+  const pickGiven = (field: keyof BulkFields) =>
+    (change[field] === undefined ? before : change)[field];
+  const wanted = Object.fromEntries(
+    bulkFields.map((field) => [field, pickGiven(field)]),
+  ) as BulkFields;
   const isJoining = wanted.groupId !== before.groupId && change.positions === undefined;
   const joined = isJoining ? group : undefined;
   return {

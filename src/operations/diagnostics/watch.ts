@@ -211,11 +211,11 @@ export class ProblemWatch {
     for (const problem of found)
       if (this.#logged.get(buildLogKey(problem)) !== problem.stage) this.#record(problem);
     // The scheduler ends the problem of backups itself.
-    const ended = ({ name, organizationId }: OpenProblem) =>
+    const hasEnded = ({ name, organizationId }: OpenProblem) =>
       examined.has(name) &&
       name !== "backup" &&
       !(organizationProblems.has(name) && isFound(name, organizationId));
-    return { found, ended };
+    return { found, ended: hasEnded };
   }
 
   #record(problem: Problem) {

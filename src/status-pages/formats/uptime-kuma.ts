@@ -73,25 +73,25 @@ export async function renderKumaBadge(
   now: number,
 ): Promise<string | null> {
   const { state, id } = monitor;
-  const labelOr = (name: string) => labels.label ?? name;
+  const pickLabel = (name: string) => labels.label ?? name;
   if (measure === "status") {
     const words = { up: labels.upLabel ?? "Up", down: labels.downLabel ?? "Down" };
     const other = state === "unknown" ? "not judged" : state;
     const text = state === "up" || state === "down" ? words[state] : other;
-    return renderBadge(labelOr("Status"), text, stateTones[state]);
+    return renderBadge(pickLabel("Status"), text, stateTones[state]);
   }
   const found = (await findMonitorKeys(tenant, [id])).get(id);
   if (found === undefined) return null;
   if (measure === "cert-exp") {
-    if (found.endsAt === null) return renderBadge(labelOr("Cert Exp."), "No/Bad Cert", "none");
+    if (found.endsAt === null) return renderBadge(pickLabel("Cert Exp."), "No/Bad Cert", "none");
     const days = Math.floor((Date.parse(found.endsAt) - now) / dayMs);
     const tone = days > 14 ? "up" : days > 7 ? "degraded" : "down";
-    return renderBadge(labelOr("Cert Exp."), `${days} days`, tone);
+    return renderBadge(pickLabel("Cert Exp."), `${days} days`, tone);
   }
   if (measure === "response") {
     const ms = showLatency ? monitor.latencyMs : null;
     return renderBadge(
-      labelOr("Response"),
+      pickLabel("Response"),
       ms === null ? "N/A" : `${ms} ms`,
       ms === null ? "none" : "up",
     );
@@ -107,9 +107,9 @@ export async function renderKumaBadge(
   if (measure === "uptime") {
     const ratio = computeRatio(sums);
     const text = ratio === null ? "N/A" : formatPercent(ratio).replace(/\s/g, "");
-    return renderBadge(labelOr(`Uptime (${name})`), text, toneOfRatio(ratio));
+    return renderBadge(pickLabel(`Uptime (${name})`), text, toneOfRatio(ratio));
   }
-  const label = labelOr(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
+  const label = pickLabel(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
   if (!showLatency || sums.latencyCount === 0) return renderBadge(label, "N/A", "none");
   return renderBadge(label, `${Math.round(sums.latencySum / sums.latencyCount)} ms`, "up");
 }

@@ -94,14 +94,14 @@ export function planFiles(
     path: folderOf(language, defaultLanguage) + (nameFile(part) ?? ""),
     occasion: findOccasion(part),
   });
-  const inAll = (parts: readonly Part[]) =>
+  const planInAllLanguages = (parts: readonly Part[]) =>
     languages.flatMap((language) => parts.map((part) => plan(part, language)));
   return [
-    ...inAll(translatedParts.map((name) => ({ name, parameter: "" }))),
+    ...planInAllLanguages(translatedParts.map((name) => ({ name, parameter: "" }))),
     ...v2Names.map((parameter) => plan({ name: "v2", parameter }, defaultLanguage)),
     plan({ name: "robots", parameter: "" }, defaultLanguage),
-    ...inAll(incidents.map(({ id: parameter }) => ({ name: "incident", parameter }))),
-    ...inAll(["", ...months].map((parameter) => ({ name: "history", parameter }))),
+    ...planInAllLanguages(incidents.map(({ id: parameter }) => ({ name: "incident", parameter }))),
+    ...planInAllLanguages(["", ...months].map((parameter) => ({ name: "history", parameter }))),
   ];
 }
 

@@ -152,7 +152,7 @@ function buildState(color: Rgb, { background, surface, text }: Grounds) {
 }
 
 function buildSurfaces({ background, surface, text }: Grounds, softs: readonly Rgb[]) {
-  const fade = (share: number) =>
+  const fadeText = (share: number) =>
     mixUntil(background, text, share, (one) =>
       [background, surface, ...softs].every(
         (ground) => computeContrast(one, ground) >= minContrast,
@@ -165,8 +165,8 @@ function buildSurfaces({ background, surface, text }: Grounds, softs: readonly R
     "--line": mix(text, surface, 0.11),
     "--line-strong": mix(text, surface, 0.2),
     "--ink": text,
-    "--ink-2": fade(0.3),
-    "--ink-3": fade(0.4),
+    "--ink-2": fadeText(0.3),
+    "--ink-3": fadeText(0.4),
   };
 }
 

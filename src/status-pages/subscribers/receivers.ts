@@ -79,12 +79,12 @@ async function findReceiver(
   const { page: pageUrl, root } = buildAddresses({ slug, hosts }, origin());
   const links = { pageTitle, pageUrl, timeZone, pageLanguage, language, root, slug };
   let hasBounced = false;
-  const notice = (verdict: Verdict) =>
+  const recordBounce = (verdict: Verdict) =>
     void (hasBounced = verdict.outcome === "failed" && verdict.isBounce === true);
   return {
     type: subscriber.type,
     refusal: await findRefusal(context.store, page, subscriber),
-    prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, notice),
+    prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, recordBounce),
     after: (attempt, { now }) => [
       ...recordAttempt(subscriber, attempt, now),
       ...(hasBounced && isListening(subscriber) ? quarantine(subscriber, now) : []),

@@ -180,17 +180,17 @@ async function changeSubscription(
   verb: LinkVerb,
   { id, title, address, language, manageLink }: LinkedSubscriber,
 ): Promise<Response> {
-  const state = (heading: string, text: string, status?: number) =>
+  const respondWith = (heading: string, text: string, status?: number) =>
     respondStatement(heading, text, status, language);
   if (verb === "unsubscribe") {
     await endSubscription(scope, id);
     const text = language.say("unsubscribedText", { title, address });
-    return state(language.say("unsubscribed"), text);
+    return respondWith(language.say("unsubscribed"), text);
   }
   const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
   if (confirmation === null) return respondEnded(verb, language);
   if (confirmation === "full")
-    return state(language.say("notNow"), language.say("subscribersFull", { title }), 409);
+    return respondWith(language.say("notNow"), language.say("subscribersFull", { title }), 409);
   return respondStatement(
     language.say("subscribed"),
     language.say("subscribedText", { title, address }),

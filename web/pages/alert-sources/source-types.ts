@@ -14,7 +14,7 @@ type Address = { address: string; origin: string; token: string };
 
 type TypeInfo = { name: string; setUp: (address: Address) => SetUp };
 
-const url = ({ address }: Address) => [{ label: "URL", text: address }];
+const listUrl = ({ address }: Address) => [{ label: "URL", text: address }];
 
 export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
   alertmanager: {
@@ -30,7 +30,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       where: t(
         "Alerting → Contact points → Add → Webhook. Then choose it in a notification policy.",
       ),
-      lines: url(address),
+      lines: listUrl(address),
     }),
   },
   pagerduty: {
@@ -59,7 +59,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
     name: "Uptime Kuma",
     setUp: (address) => ({
       where: t("Settings → Notifications → Set up notification → Webhook."),
-      lines: url(address).map(({ text }) => ({ label: "Post URL", text })),
+      lines: listUrl(address).map(({ text }) => ({ label: "Post URL", text })),
     }),
   },
   zabbix: {
@@ -68,7 +68,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       where: t(
         "Create a media type of the type Webhook with the script and the parameters of the documentation.",
       ),
-      lines: url(address).map(({ text }) => ({ label: "url", text })),
+      lines: listUrl(address).map(({ text }) => ({ label: "url", text })),
     }),
   },
   checkmk: {
@@ -77,7 +77,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       where: t(
         "Save the script of the documentation, and choose it in a notification rule, with this as its first parameter.",
       ),
-      lines: url(address).map(({ text }) => ({ label: t("Parameter"), text })),
+      lines: listUrl(address).map(({ text }) => ({ label: t("Parameter"), text })),
     }),
   },
   sentry: {
@@ -86,7 +86,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       where: t(
         "Settings → Custom integrations → Internal integration. Enable alert rule actions, and the webhook “issue”.",
       ),
-      lines: url(address).map(({ text }) => ({ label: "Webhook URL", text })),
+      lines: listUrl(address).map(({ text }) => ({ label: "Webhook URL", text })),
     }),
   },
   "aws-sns": {
@@ -95,7 +95,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
       where: t(
         "Create a subscription of the topic with the protocol HTTPS, without raw message delivery. Signalbox confirms it.",
       ),
-      lines: url(address).map(({ text }) => ({ label: t("Endpoint"), text })),
+      lines: listUrl(address).map(({ text }) => ({ label: t("Endpoint"), text })),
     }),
   },
   email: {
@@ -111,7 +111,7 @@ export const sourceTypeInfos: Readonly<Record<SourceType, TypeInfo>> = {
     name: t("Any other tool, as JSON"),
     setUp: (address) => ({
       where: t("Let the tool send a POST request with JSON."),
-      lines: url(address),
+      lines: listUrl(address),
     }),
   },
 };

@@ -64,7 +64,7 @@ export default function SchedulePage() {
             crumbs={crumbs}
             below={onCall.data && <OnCallNow onCall={onCall.data} />}
           >
-            <Actions schedule={schedule} onOverride={() => setTimes(nextHours())} />
+            <Actions schedule={schedule} onOverride={() => setTimes(selectNextHours())} />
           </PageHeader>
           {schedule.description !== "" && (
             <div className="mb-14">
@@ -102,7 +102,10 @@ function useFirstTimes(id: string) {
   ];
 }
 
-const nextHours = (): SelectedTimes => ({ startsAt: Date.now(), endsAt: Date.now() + 2 * hourMs });
+const selectNextHours = (): SelectedTimes => ({
+  startsAt: Date.now(),
+  endsAt: Date.now() + 2 * hourMs,
+});
 
 function Actions({ schedule, onOverride }: { schedule: Schedule; onOverride: () => void }) {
   const { id, name } = schedule;

@@ -251,7 +251,7 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
 ): Column<T>[] {
   const earlier = new Map(rowsBefore.map((row) => [row.id, row.ratio]));
   const ratioBefore = ({ id }: T) => earlier.get(id) ?? null;
-  const duration = (head: string, value: (row: T) => number | null): Column<T> => ({
+  const createDurationColumn = (head: string, value: (row: T) => number | null): Column<T> => ({
     head,
     value,
     cell: (row) => describeSeconds(value(row)),
@@ -270,16 +270,16 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
       value: ratioBefore,
       cell: (row) => formatPercent(ratioBefore(row)),
     },
-    duration(t("Down"), ({ downSeconds }) => downSeconds),
-    duration(t("Degraded"), ({ degradedSeconds }) => degradedSeconds),
+    createDurationColumn(t("Down"), ({ downSeconds }) => downSeconds),
+    createDurationColumn(t("Degraded"), ({ degradedSeconds }) => degradedSeconds),
     {
       head: t("Outages"),
       value: ({ outages }) => outages,
       cell: ({ outages }) => describeCount(outages),
     },
-    duration("MTTR", ({ mttrSeconds }) => mttrSeconds),
-    duration("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
-    duration(t("Longest"), ({ longestOutageSeconds }) => longestOutageSeconds),
+    createDurationColumn("MTTR", ({ mttrSeconds }) => mttrSeconds),
+    createDurationColumn("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
+    createDurationColumn(t("Longest"), ({ longestOutageSeconds }) => longestOutageSeconds),
     {
       head: t("Incidents"),
       value: ({ incidents }) => incidents,

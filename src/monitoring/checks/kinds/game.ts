@@ -44,12 +44,12 @@ function createSourceConversation(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;
   let startedAt = 0;
-  const question = () => {
+  const sendQuestion = () => {
     startedAt = performance.now();
     return Buffer.concat([statusQuery, challenge]);
   };
   return {
-    question,
+    question: sendQuestion,
     understood(response: Buffer) {
       const kind = String.fromCharCode(response[4] ?? 0);
       const isSimple = response.subarray(0, 4).equals(packetPrefix);
@@ -57,7 +57,7 @@ function createSourceConversation(send: Datagrams["send"]) {
         if (++challenges > maxChallenges)
           throw new TargetFailure("The server does not accept the response to its challenge.");
         challenge = Buffer.from(response.subarray(5, 9));
-        send(question());
+        send(sendQuestion());
         return null;
       }
       const details = isSimple ? parseStatus(response, kind) : null;

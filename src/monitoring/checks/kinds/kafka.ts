@@ -132,20 +132,20 @@ type ResponseReader = ReturnType<typeof createResponseReader>;
 /** Reads the fields of a response in order. Throws TargetFailure for a truncated response. */
 function createResponseReader(whole: Buffer) {
   let at = 0;
-  function bytes(count: number): Buffer {
+  function readBytes(count: number): Buffer {
     if (count < 0 || at + count > whole.length) throw notKafkaError();
     at += count;
     return whole.subarray(at - count, at);
   }
-  const number = (size: number) => bytes(size).readIntBE(0, size);
+  const readNumber = (size: number) => readBytes(size).readIntBE(0, size);
   return {
-    bytes,
-    number,
-    skip: (count: number) => void bytes(count),
+    bytes: readBytes,
+    number: readNumber,
+    skip: (count: number) => void readBytes(count),
     /** Reads a string; null if the field is absent. */
     text() {
-      const length = number(2);
-      return length < 0 ? null : bytes(length).toString();
+      const length = readNumber(2);
+      return length < 0 ? null : readBytes(length).toString();
     },
   };
 }

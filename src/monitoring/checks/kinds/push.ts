@@ -18,7 +18,7 @@ const minRunSeconds = 60;
 const graceOf = ({ settings }: Reporting) => Number(settings?.["grace"] ?? 0);
 
 /** Maximum seconds of a run: its own limit, or the grace period as in Healthchecks. */
-const maxRunSeconds = (monitor: Reporting) =>
+const computeMaxRunSeconds = (monitor: Reporting) =>
   Number(monitor.settings?.["maximumRunTime"] ?? Math.max(graceOf(monitor), minRunSeconds));
 
 /** Returns when the next report is due after one at `since`, in Unix milliseconds; Infinity for never again. */
@@ -32,7 +32,7 @@ export function computeDue({ intervalSeconds, settings }: Reporting, since: numb
 /** Returns when the next report becomes overdue, in Unix milliseconds: after a run that takes too long, or if it is late. */
 export function computeDeadline(monitor: Reporting & { runs: OpenRuns }, since: number): number {
   const { current } = monitor.runs;
-  if (current !== null) return Math.max(current.at, since) + maxRunSeconds(monitor) * 1000;
+  if (current !== null) return Math.max(current.at, since) + computeMaxRunSeconds(monitor) * 1000;
   return computeDue(monitor, since) + graceOf(monitor) * 1000;
 }
 
@@ -98,7 +98,7 @@ function createOverdueResult(monitor: Waiting): CheckResult {
 
 function describeSilence(monitor: Waiting): string {
   if (monitor.runs.current !== null)
-    return `It started, and did not finish within ${formatDuration(maxRunSeconds(monitor))}.`;
+    return `It started, and did not finish within ${formatDuration(computeMaxRunSeconds(monitor))}.`;
   if (typeof monitor.settings?.["schedule"] === "string")
     return `It was due at ${formatUtcMinute(computeDue(monitor, monitor.waitsSince))}, and nothing was reported.`;
   return `Nothing was reported for ${formatDuration(monitor.intervalSeconds + graceOf(monitor))}.`;

@@ -168,10 +168,10 @@ type Reader = ReturnType<typeof createReader>;
 /** Reads the arguments of a method in order. Throws TargetFailure for a truncated method. */
 function createReader(whole: Buffer) {
   let at = 0;
-  function bytes(count: number): Buffer {
+  function readBytes(count: number): Buffer {
     if (at + count > whole.length) throw notAmqpError();
     at += count;
     return whole.subarray(at - count, at);
   }
-  return { bytes, number: (size: number) => bytes(size).readUIntBE(0, size) };
+  return { bytes: readBytes, number: (size: number) => readBytes(size).readUIntBE(0, size) };
 }

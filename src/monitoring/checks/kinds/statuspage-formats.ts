@@ -25,7 +25,7 @@ type FollowedFormat = {
   read: (documents: readonly unknown[]) => FollowedPage | null;
 };
 
-const below = (page: URL, path: string) =>
+const buildUrlBelow = (page: URL, path: string) =>
   new URL(`${page.pathname.replace(/\/+$/, "")}${path}`, page.origin);
 
 /** Looks up a state. An unknown word means that not all is well. */
@@ -75,7 +75,7 @@ const indicatorState = createStates({
 const isOver = (status: string) => ["resolved", "postmortem", "completed"].includes(status);
 
 const statuspage: FollowedFormat = {
-  addresses: (page) => [below(page, "/api/v2/summary.json")],
+  addresses: (page) => [buildUrlBelow(page, "/api/v2/summary.json")],
   read([document]) {
     const found = parseWith(Statuspage, document);
     if (found === null) return null;
@@ -128,7 +128,10 @@ const instatusState = createStates({
 });
 
 const instatus: FollowedFormat = {
-  addresses: (page) => [below(page, "/summary.json"), below(page, "/v2/components.json")],
+  addresses: (page) => [
+    buildUrlBelow(page, "/summary.json"),
+    buildUrlBelow(page, "/v2/components.json"),
+  ],
   read([document, list]) {
     const found = parseWith(InstatusSummary, document);
     if (found === null) return null;
@@ -172,7 +175,7 @@ const IncidentIo = z.object({
 });
 
 const incidentIo: FollowedFormat = {
-  addresses: (page) => [below(page, "/api/v1/summary")],
+  addresses: (page) => [buildUrlBelow(page, "/api/v1/summary")],
   read([document]) {
     const found = parseWith(IncidentIo, document);
     if (found === null) return null;
@@ -236,7 +239,7 @@ const betterStackState = createStates({
 });
 
 const betterStack: FollowedFormat = {
-  addresses: (page) => [below(page, "/index.json")],
+  addresses: (page) => [buildUrlBelow(page, "/index.json")],
   read([document]) {
     const found = parseWith(BetterStack, document);
     if (found === null) return null;
@@ -285,8 +288,8 @@ const kumaStates: readonly PageState[] = ["down", "up", "up", "maintenance"];
 const uptimeKuma: FollowedFormat = {
   addresses(page) {
     const slug = /^\/status\/([^/]+)\/?$/.exec(page.pathname)?.[1] ?? "default";
-    const path = (name: string) => new URL(`/api/status-page/${name}`, page.origin);
-    return [path(slug), path(`heartbeat/${slug}`)];
+    const buildUrl = (name: string) => new URL(`/api/status-page/${name}`, page.origin);
+    return [buildUrl(slug), buildUrl(`heartbeat/${slug}`)];
   },
   read([document, list]) {
     const found = parseWith(KumaPage, document);

@@ -324,7 +324,11 @@ function Fields({
   form: ReturnType<typeof useContactForm>;
 }) {
   const { values, set, errorOf } = form;
-  const minutes = (name: "afterMinutes" | "criticalAfterMinutes", label: string, hint: string) => (
+  const renderMinutes = (
+    name: "afterMinutes" | "criticalAfterMinutes",
+    label: string,
+    hint: string,
+  ) => (
     <Select
       label={label}
       description={hint}
@@ -345,8 +349,8 @@ function Fields({
       />
       <GatewayField type={type} form={form} />
       {type !== "webpush" && <TypeFields type={type} channel={method ?? undefined} form={form} />}
-      {minutes("afterMinutes", t("Use"), t("From the time at which you are paged."))}
-      {minutes(
+      {renderMinutes("afterMinutes", t("Use"), t("From the time at which you are paged."))}
+      {renderMinutes(
         "criticalAfterMinutes",
         t("Use for critical alerts"),
         t("Of monitors and incidents that are critical."),
