@@ -221,7 +221,7 @@ export const describeField = (field: string) =>
     : field
         .replace(/(?<=Channel|group|monitor)Id(?=s?$)|Ms$/, "")
         .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-        .replace(/\b(api|dns|id|ip|json|snmp|tls|url)\b/g, (word) => word.toUpperCase());
+        .replace(/\b(api|css|dns|id|ip|json|sla|snmp|tls|url)\b/g, (word) => word.toUpperCase());
 
 /** An audit entry as stored. `fields` is a JSON list. */
 type StoredEntry = Readonly<Record<"actorType" | "actorName" | "action", string>> &

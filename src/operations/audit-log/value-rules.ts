@@ -1,9 +1,10 @@
 /** Renders the values of changed fields in words, and decides which can be restored. */
 import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.ts";
-import { isObject } from "../../core/collections/objects.ts";
+import { type Fields, isObject } from "../../core/collections/objects.ts";
 import type { FieldChange } from "../../core/field-changes.ts";
 import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";
+import { describeField } from "./sentence-rules.ts";
 
 type Names = AuditEntry["names"];
 
@@ -34,20 +35,63 @@ export function describeValue(field: string, value: unknown, names: Names): stri
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   }
   const parts = Array.isArray(value)
-    ? value.map((item) => describeValue(field, item, names))
-    : Object.entries(value).map(([name, inner]) => `${name}: ${describeInner(inner, names)}`);
+    ? value.map((item) =>
+        isObject(item) && value.length > 1
+          ? `(${describeValue(field, item, names)})`
+          : describeValue(field, item, names),
+      )
+    : Object.entries(value).map(
+        ([name, inner]) => `${describePath(name)}: ${describeInner(inner, names)}`,
+      );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
   const listed = parts.slice(0, listedItems).join(", ");
   return more > 0 ? t("{listed} and {count} more", { listed, count: more }) : listed;
 }
 
-const describeInner = (value: unknown, names: Names): string =>
-  isObject(value) || Array.isArray(value) ? JSON.stringify(value) : describeValue("", value, names);
+/** Renders the name of an inner field, such as `dark colors text`. */
+const describePath = (name: string) => name.split(".").map(describeField).join(" ");
+
+function describeInner(value: unknown, names: Names): string {
+  const text = describeValue("", value, names);
+  const isNested = isObject(value) || (Array.isArray(value) && value.length > 0);
+  return isNested ? `(${text})` : text;
+}
+
+/** Removes inner fields without a value. */
+function omitEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(omitEmpty);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([name, inner]) => [name, omitEmpty(inner)]));
+}
+
+/** Returns the inner fields of an object, with dots between names. */
+function listInner(value: Fields, prefix = ""): [name: string, value: unknown][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
+    const path = prefix + name;
+    return isObject(inner) ? listInner(inner, `${path}.`) : [[path, inner]];
+  });
+}
+
+/** Reduces two objects to the inner fields in which they differ. */
+function pickDifferences(before: Fields, after: Fields): [before: Fields, after: Fields] {
+  const [from, to] = [before, after].map((value) => new Map(listInner(value)));
+  const all = [...new Set([...(from?.keys() ?? []), ...(to?.keys() ?? [])])];
+  const differing = all.filter(
+    (name) =>
+      JSON.stringify(from?.get(name)) !== JSON.stringify(to?.get(name)) &&
+      // A field without a value on one side has inner fields on the other.
+      !all.some((other) => other.startsWith(`${name}.`)),
+  );
+  const pick = (values: Map<string, unknown> | undefined) =>
+    Object.fromEntries(differing.map((name) => [name, omitEmpty(values?.get(name) ?? null)]));
+  return [pick(from), pick(to)];
+}
 
 /**
- * Renders a change in two parts: the new value, and the previous one. Of long lists, the second part is null and the
- * first one names only the differences.
+ * Renders a change in two parts: the new value, and the previous one. Of objects, both have only the fields that differ.
+ * Of long lists, the second part is null and the first one names only the differences.
  */
 export function describeChange(
   { field, before, after, truncated }: FieldChange,
@@ -55,8 +99,8 @@ export function describeChange(
 ): [after: string, before: string | null] {
   const isList = Array.isArray(before) && Array.isArray(after) && truncated.length === 0;
   if (isList && Math.max(before.length, after.length) > listedItems) {
-    const added = listMissing(after, before);
-    const removed = listMissing(before, after);
+    const added = listMissing(after, before).map(omitEmpty);
+    const removed = listMissing(before, after).map(omitEmpty);
     const differences = [
       ...(added.length > 0
         ? [t("added {values}", { values: describeValue(field, added, names) })]
@@ -67,7 +111,11 @@ export function describeChange(
     ];
     return [differences.length === 0 ? t("another order") : differences.join("; "), null];
   }
-  return [describeValue(field, after, names), describeValue(field, before, names)];
+  const [from, to] =
+    isObject(before) && isObject(after)
+      ? pickDifferences(before, after)
+      : [omitEmpty(before), omitEmpty(after)];
+  return [describeValue(field, to, names), describeValue(field, from, names)];
 }
 
 function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[] {

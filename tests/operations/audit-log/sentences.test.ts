@@ -102,6 +102,25 @@ test("values have units, and IDs have names", () => {
   expect(describeValue("alertChannelIds", [id], { [id]: "Pager" })).toBe("Pager");
   expect(describeValue("groupId", id, {})).toBe("a deleted record");
   expect(describeValue("basicAuth", { username: "probe" }, {})).toBe("username: probe");
+  const look = {
+    font: "inter",
+    colors: { text: null, background: null },
+    headerLinks: [],
+    banner: null,
+  };
+  const other = {
+    ...look,
+    colors: { text: null, background: "#fffaf0" },
+    headerLinks: [{ label: "Shop" }, { label: "Help" }],
+    banner: { tone: "good" },
+  };
+  const changed = { field: "look", before: look, after: other, truncated: [] };
+  expect(describeChange(changed, {})).toEqual([
+    "colors background: #fffaf0, header links: ((label: Shop), (label: Help)), banner tone: good",
+    "colors background: none, header links: none, banner tone: none",
+  ]);
+  const server = { ...changed, field: "smtp", before: null, after: { user: null, port: 25 } };
+  expect(describeChange(server, {})).toEqual(["port: 25", "none"]);
   const tags = ["a", "b", "c", "d", "e", "f"];
   const change = { field: "tags", before: tags, after: [...tags.slice(1), "g"], truncated: [] };
   expect(describeChange(change, {})).toEqual(["added g; removed a", null]);
