@@ -446,7 +446,7 @@ const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
 const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as withinDays,
-    a.certificate_expires_at as toldOf, a.certificate_days as days,
+    a.certificate_expires_at as notifiedExpiry, a.certificate_days as days,
     r.data ->> 'expiresAt' as recordedOf, r.data ->> 'daysLeft' as daysRecorded,
     exists (select 1 from monitor_channels c
       join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
