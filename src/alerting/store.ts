@@ -1,8 +1,7 @@
 /** Queries of alerts and deliveries for the API. */
-import { desc } from "drizzle-orm";
 import { formatTimestamp } from "../core/time/clock.ts";
-import { computeOffset, buildPage } from "../core/paging.ts";
-import { matchValues, matchReference, type Tenant } from "../database/rows.ts";
+import { buildPage } from "../core/paging.ts";
+import { matchValues, selectPage, matchReference, type Tenant } from "../database/rows.ts";
 import {
   alerts,
   deliveries,
@@ -26,16 +25,7 @@ export const insertAttempt = createInsert(deliveryAttempts);
 export async function findDeliveryPage(tenant: Tenant, channelId: string, query: PageQuery) {
   const { store, organizationId } = tenant;
   const where = matchValues(deliveries, { organizationId, receiverId: channelId });
-  const [total, rows] = await Promise.all([
-    store.db.$count(deliveries, where),
-    store.db
-      .select()
-      .from(deliveries)
-      .where(where)
-      .orderBy(desc(deliveries.seq))
-      .limit(query.per_page)
-      .offset(computeOffset(query)),
-  ]);
+  const { rows, total } = await selectPage(store, deliveries, deliveries.seq, where, query);
   return buildPage(query, await addAttempts(tenant, rows), total);
 }
 

@@ -4,7 +4,7 @@ import type { Listener } from "../core/security/target-guard.ts";
 import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
 import {
   createInsert,
-  guardText,
+  guardCondition,
   type Prepared,
   type Statement,
   type Store,
@@ -101,19 +101,18 @@ export const claimLeasesOfDead = (
   ],
 });
 
-const ownershipGuard = guardText(`not exists (select 1 from json_each(?1) held where not exists
-  (select 1 from leases where owner = ?2 and name = held.value ->> 0 and epoch = held.value ->> 1))`);
-
 /** Guard that fails unless this node owns all of these leases in these epochs. */
 export const guardOwnership = (
   owner: string,
   leases: readonly { name: string; epoch: number }[],
   otherwise: NonNullable<Prepared["otherwise"]>,
-): Prepared => ({
-  ...ownershipGuard,
-  parameters: [JSON.stringify(leases.map(({ name, epoch }) => [name, epoch])), owner],
-  otherwise,
-});
+): Prepared =>
+  guardCondition(
+    `not exists (select 1 from json_each(?1) held where not exists
+  (select 1 from leases where owner = ?2 and name = held.value ->> 0 and epoch = held.value ->> 1))`,
+    [JSON.stringify(leases.map(({ name, epoch }) => [name, epoch])), owner],
+    otherwise,
+  );
 
 export async function findBeats(store: Store) {
   const rows = await store.query<Beat & { listeners: string }>(

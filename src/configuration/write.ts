@@ -5,7 +5,7 @@ import { forEachYielding, mapYielding } from "../core/time/event-loop.ts";
 import { guardVersion } from "../database/references.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { matchValues } from "../database/rows.ts";
-import { splitIntoPortions, guardText, StaleRead, type Statement } from "../database/store.ts";
+import { splitIntoPortions, guardCondition, type Statement } from "../database/store.ts";
 import { externalRecords } from "../database/tables/imports.ts";
 import { guardFewDefaults } from "../alerting/channels/service.ts";
 import {
@@ -184,14 +184,13 @@ function guardUnlinked({ organizationId }: Scope, { source, steps, links }: Conf
       const { noun } = sections[section];
       return [noun, key, known.get(`${noun} ${key}`) ?? ""];
     });
-  return {
-    ...guardText(`not exists (select 1 from json_each(?) wanted join external_records e
+  return guardCondition(
+    `not exists (select 1 from json_each(?) wanted join external_records e
       on e.organization_id = ? and e.source = ? and e.noun = wanted.value ->> 0
         and e.external_id = wanted.value ->> 1
-      where e.record_id <> wanted.value ->> 2)`),
-    parameters: [JSON.stringify(wanted), organizationId, `${configurationPrefix}${source}`],
-    otherwise: () => new StaleRead(),
-  };
+      where e.record_id <> wanted.value ->> 2)`,
+    [JSON.stringify(wanted), organizationId, `${configurationPrefix}${source}`],
+  );
 }
 
 async function addStatements(scope: Scope, step: Step, at: string, statements: Statement[]) {

@@ -1,6 +1,6 @@
 /** Finds the escalation policies and contact methods that use a person, a schedule or a channel, and guards their deletion. */
 import type { Tenant } from "./rows.ts";
-import { guardText, type Prepared } from "./store.ts";
+import { guardCondition, type Prepared } from "./store.ts";
 import { inUseError, type Use } from "./uses.ts";
 
 const columns = {
@@ -65,10 +65,10 @@ export function guardNoTarget(
       ? `and not exists (select 1 from alert_channels where organization_id = ?1
           and gateway_id in (select value from json_each(?2)))`
       : "";
-  return {
-    ...guardText(`not exists (select 1 from escalation_targets where organization_id = ?1
-      and ${columns[type]} in (select value from json_each(?2))) ${gateways}`),
-    parameters: [organizationId, JSON.stringify(ids)],
-    otherwise: () => inUseError(type === "channel" ? "alert channel" : type, uses),
-  };
+  return guardCondition(
+    `not exists (select 1 from escalation_targets where organization_id = ?1
+      and ${columns[type]} in (select value from json_each(?2))) ${gateways}`,
+    [organizationId, JSON.stringify(ids)],
+    () => inUseError(type === "channel" ? "alert channel" : type, uses),
+  );
 }

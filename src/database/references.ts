@@ -3,7 +3,7 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";
 import type { LimitName, Limits } from "../core/limits.ts";
-import { guardText, type Prepared, StaleRead } from "./store.ts";
+import { guardCondition, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
@@ -23,11 +23,11 @@ export function guardExists(
   conditionParameters: readonly string[] = [],
 ): Prepared[] {
   if (ids.length === 0) return [];
-  const guard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
+  const text = `not exists (select 1 from json_each(?) wanted where not exists (
     select 1 from ${getTableName(table)}
-    where organization_id = ? and id = wanted.value and ${condition}))`);
+    where organization_id = ? and id = wanted.value and ${condition}))`;
   const parameters = [JSON.stringify(ids), organizationId, ...conditionParameters];
-  return [{ ...guard, parameters, otherwise }];
+  return [guardCondition(text, parameters, otherwise)];
 }
 
 /**
@@ -41,10 +41,11 @@ export function guardLimit(
   condition = "true",
   otherwise = () => overLimitError(limits, name),
 ): Prepared {
-  const guard = guardText(
+  return guardCondition(
     `(select count(*) from ${getTableName(table)} where organization_id = ? and ${condition}) <= ?`,
+    [organizationId, limits[name]],
+    otherwise,
   );
-  return { ...guard, parameters: [organizationId, limits[name]], otherwise };
 }
 
 export function overLimitError(limits: Limits, name: LimitName): AppError {
@@ -64,30 +65,30 @@ export function unknownReferenceError(path: string, noun: string): AppError {
 }
 
 /**
- * Guard that fails with StaleRead if the record's version has changed since it was read. `retrying` then repeats the
- * attempt.
+ * Guard that fails with StaleRead if the record's version has changed since it was read. `retryOnStaleRead` then
+ * repeats the attempt.
  */
 export function guardVersion(
   table: Versioned,
   organizationId: string,
   record: { id: string; version: number },
 ): Prepared {
-  const guard = guardText(`exists (select 1 from ${getTableName(table)}
-    where organization_id = ? and id = ? and version = ?)`);
-  const parameters = [organizationId, record.id, record.version];
-  return { ...guard, parameters, otherwise: () => new StaleRead() };
+  return guardCondition(
+    `exists (select 1 from ${getTableName(table)}
+      where organization_id = ? and id = ? and version = ?)`,
+    [organizationId, record.id, record.version],
+  );
 }
-
-const membersGuard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
-  select 1 from memberships where organization_id = ? and person_id = wanted.value))`);
 
 /** Guard that fails with NOT_FOUND unless each ID in a request field is a member's. */
 export const guardMembers = (
   { organizationId }: { organizationId: string },
   field: string,
   ids: readonly string[],
-): Prepared => ({
-  ...membersGuard,
-  parameters: [JSON.stringify(ids), organizationId],
-  otherwise: () => unknownReferenceError(field, "person"),
-});
+): Prepared =>
+  guardCondition(
+    `not exists (select 1 from json_each(?) wanted where not exists (
+  select 1 from memberships where organization_id = ? and person_id = wanted.value))`,
+    [JSON.stringify(ids), organizationId],
+    () => unknownReferenceError(field, "person"),
+  );

@@ -1,6 +1,7 @@
 /** Queries and statements for the rows of one organization: conditions, links, lookups and versions. */
 import {
   and,
+  desc,
   eq,
   getTableColumns,
   getTableName,
@@ -14,6 +15,7 @@ import {
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { formatTimestamp, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
+import { computeOffset, type PageRequest } from "../core/paging.ts";
 import { buildIdTable, guardExists, unknownReferenceError } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
@@ -60,6 +62,27 @@ export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
 /** Join condition: the column refers to a row of `to` in the same organization. */
 export function matchReference(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
+}
+
+/** Reads a page of rows, the highest values of `order` first, and the number of all rows. */
+export async function selectPage<T extends SQLiteTable>(
+  { db }: Store,
+  table: T,
+  order: SQLiteColumn,
+  where: SQL | undefined,
+  page: PageRequest,
+): Promise<{ rows: T["$inferSelect"][]; total: number }> {
+  const [total, rows] = await Promise.all([
+    db.$count(table, where),
+    db
+      .select()
+      .from(table as SQLiteTable)
+      .where(where)
+      .orderBy(desc(order))
+      .limit(page.per_page)
+      .offset(computeOffset(page)),
+  ]);
+  return { rows, total };
 }
 
 /** Columns of a table for a prepared query: the select list for a table alias, and the mapper of result rows. */

@@ -1,6 +1,6 @@
 /** Finds the on-call schedules that need a person, and guards the removal of a person. */
 import type { Tenant } from "./rows.ts";
-import { guardText, type Prepared, StaleRead } from "./store.ts";
+import { guardCondition, type Prepared } from "./store.ts";
 import type { Use } from "./uses.ts";
 
 /** SQL for the schedules of a person's layers and of overrides that are not over. */
@@ -29,10 +29,9 @@ export function guardNoScheduleUse(
   personId: string,
   now: string,
 ): Prepared {
-  return {
-    ...guardText(`not exists (select 1 from schedules
-      where organization_id = ?1 and id in ${usingSchedulesText})`),
-    parameters: [organizationId, personId, now],
-    otherwise: () => new StaleRead(),
-  };
+  return guardCondition(
+    `not exists (select 1 from schedules
+      where organization_id = ?1 and id in ${usingSchedulesText})`,
+    [organizationId, personId, now],
+  );
 }

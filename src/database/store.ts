@@ -60,7 +60,7 @@ export type Prepared = {
   otherwise?: () => AppError | StaleRead | RehearsalPassed;
 };
 
-/** The data has changed since it was read. `retrying` catches this error and repeats the attempt. */
+/** The data has changed since it was read. `retryOnStaleRead` catches this error and repeats the attempt. */
 export class StaleRead extends Error {}
 
 /** Ends a rehearsal. All conditions of the write hold, and nothing is written. */
@@ -76,16 +76,25 @@ export class RehearsalPassed extends Error {
 
 const dialect = new SQLiteSyncDialect();
 
-/** Creates a guard. It violates a constraint on failure, because statements can't return rows. */
+/** Creates a guard from a Drizzle condition. */
 export function guard(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
   const { sql: text, params } = dialect.sqlToQuery(condition);
-  return { ...guardText(text), parameters: params as Parameter[], otherwise };
+  return guardCondition(text, params as Parameter[], otherwise);
 }
 
-/** Statement text of a guard for an SQL condition. */
-export function guardText(condition: string): Pick<Prepared, "text"> {
-  return { text: `insert into guards (holds) select 0 where (${condition}) is not true` };
-}
+/**
+ * Creates a guard from the text of a condition. It violates a constraint on failure, because statements can't return
+ * rows. Without `otherwise`, the service reads and decides again.
+ */
+export const guardCondition = (
+  condition: string,
+  parameters: Prepared["parameters"],
+  otherwise: NonNullable<Prepared["otherwise"]> = () => new StaleRead(),
+): Prepared => ({
+  text: `insert into guards (holds) select 0 where (${condition}) is not true`,
+  parameters,
+  otherwise,
+});
 
 export function compileStatement(statement: Statement): Prepared {
   if ("text" in statement) return statement;

@@ -7,7 +7,7 @@ import { buildStoredNameSql, hasStoredName } from "../database/subject-names.ts"
 import {
   splitIntoPortions,
   createInsert,
-  guardText,
+  guardCondition,
   type Prepared,
   RehearsalPassed,
   type Statement,
@@ -102,23 +102,16 @@ async function write<T extends object>(
 }
 
 /** Rolls the whole write back after all its conditions held. */
-const endRehearsal = (response: object): Prepared => ({
-  ...guardText("false"),
-  parameters: [],
-  otherwise: () => new RehearsalPassed(response),
-});
-
-const organizationGuard = guardText(
-  "exists (select 1 from organizations where id = ? and deleted_at is null)",
-);
+const endRehearsal = (response: object): Prepared =>
+  guardCondition("false", [], () => new RehearsalPassed(response));
 
 /** Guard that fails with NOT_FOUND if the organization was deleted. */
 function guardOrganizationExists(organizationId: string): Prepared {
-  return {
-    ...organizationGuard,
-    parameters: [organizationId],
-    otherwise: () => new AppError("NOT_FOUND", "This organization was deleted."),
-  };
+  return guardCondition(
+    "exists (select 1 from organizations where id = ? and deleted_at is null)",
+    [organizationId],
+    () => new AppError("NOT_FOUND", "This organization was deleted."),
+  );
 }
 
 /** Creates audit rows and events of a change to several subjects, for a write with other statements. */
@@ -216,7 +209,7 @@ const buildEvent = (
 
 /**
  * Guards against concurrent changes of a record. If it has changed since it was read, the write fails with StaleRead,
- * and `retrying` repeats it. If the client's If-Match names another version (RFC 9110 §13.1.1), the write fails with
+ * and `retryOnStaleRead` repeats it. If the client's If-Match names another version (RFC 9110 §13.1.1), the write fails with
  * PRECONDITION_FAILED.
  */
 export function guardCurrent(
@@ -246,8 +239,4 @@ export const changedSinceError = () =>
     "The record was changed since it was read. Read it again and decide again.",
   );
 
-const failingGuard: Prepared = {
-  ...guardText("false"),
-  parameters: [],
-  otherwise: changedSinceError,
-};
+const failingGuard: Prepared = guardCondition("false", [], changedSinceError);

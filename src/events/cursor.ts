@@ -1,5 +1,5 @@
 /** Stores the positions of followers in the event log. */
-import { guardText, StaleRead, type Statement, type Store } from "../database/store.ts";
+import { guardCondition, type Statement, type Store } from "../database/store.ts";
 
 /** Last event that a follower has handled, and the version of its row in `followers`. */
 export type Position = {
@@ -37,11 +37,10 @@ export function createEventCursor(store: Store, name: (typeof followerNames)[num
     part: string | null = null,
   ) {
     await store.atomic([
-      {
-        ...guardText("coalesce((select version from followers where name = ?), 0) = ?"),
-        parameters: [name, version],
-        otherwise: () => new StaleRead(),
-      },
+      guardCondition("coalesce((select version from followers where name = ?), 0) = ?", [
+        name,
+        version,
+      ]),
       {
         text: "insert or replace into followers (name, seq, version, part) values (?, ?, ?, ?)",
         parameters: [name, seq, version + 1, part],

@@ -3,7 +3,7 @@ import { dayMs, formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
 import { importBounds } from "../core/limits.ts";
-import { retryOnStaleRead, type Statement, guardText } from "../database/store.ts";
+import { retryOnStaleRead, type Statement, guardCondition } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { type Destination, writeHistory } from "./history.ts";
@@ -158,17 +158,15 @@ async function beginImport(
       createdAt: formatTimestamp(now),
     };
     await store.atomic([
-      {
-        ...guardText(
-          "not exists (select 1 from imports where organization_id = ? and source = ? and status = 'running' and touched_at > ?)",
-        ),
-        parameters: [organizationId, source, now - 60_000],
-        otherwise: () =>
+      guardCondition(
+        "not exists (select 1 from imports where organization_id = ? and source = ? and status = 'running' and touched_at > ?)",
+        [organizationId, source, now - 60_000],
+        () =>
           new AppError(
             "CONFLICT",
             "Another import from there is running. Wait until it is finished.",
           ),
-      },
+      ),
       ...reserveKeys(last, count),
       insertImport(run),
     ]);

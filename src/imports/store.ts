@@ -7,9 +7,8 @@ import type { Sweeping } from "../database/backup/sweeping.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
   createInsert,
-  guardText,
+  guardCondition,
   type Prepared,
-  StaleRead,
   type Statement,
   type Store,
 } from "../database/store.ts";
@@ -102,9 +101,8 @@ export async function findImport({ store, organizationId }: Tenant, id: string) 
   return row ?? null;
 }
 
-const runningGuard = guardText(
-  "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')",
-);
+const runningGuard =
+  "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')";
 
 /** Returns statements that mark the import as active. They fail if it was discarded in the meantime. */
 export function touchImport(
@@ -113,15 +111,15 @@ export function touchImport(
   now: number,
 ): Statement[] {
   return [
-    {
-      ...runningGuard,
-      parameters: [organizationId, id],
-      otherwise: () =>
+    guardCondition(
+      runningGuard,
+      [organizationId, id],
+      () =>
         new AppError(
           "CONFLICT",
           "The import stalled and was discarded. Nothing was changed. Start it again.",
         ),
-    },
+    ),
     {
       text: "update imports set touched_at = ? where organization_id = ? and id = ?",
       parameters: [now, organizationId, id],
@@ -154,7 +152,7 @@ export async function findResultKeys({ store, organizationId }: Tenant, ids: rea
  */
 export function reserveKeys(last: number, count: number): Prepared[] {
   return [
-    { ...guardText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
+    guardCondition(`${seqText} = ?`, [last]),
     {
       text: `insert into sqlite_sequence (name, seq) select '${sequence}', 0
         where not exists (select 1 from sqlite_sequence where name = '${sequence}')`,
@@ -185,7 +183,7 @@ export function abandonImport({
   lastKey,
 }: Pick<ImportRow, "organizationId" | "id" | "firstKey" | "lastKey">): Prepared[] {
   return [
-    { ...runningGuard, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    guardCondition(runningGuard, [organizationId, id]),
     discardKeys(firstKey, lastKey),
     {
       text: "delete from imports where organization_id = ? and id = ?",

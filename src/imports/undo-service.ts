@@ -2,7 +2,7 @@
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { assertFound } from "../database/rows.ts";
-import { retryOnStaleRead, type Statement, guardText } from "../database/store.ts";
+import { retryOnStaleRead, type Statement, guardCondition } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { applyAllPauses } from "../monitoring/groups/store.ts";
@@ -60,13 +60,11 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
       string[]
     >;
     const statements: Statement[] = [
-      {
-        ...guardText(
-          "exists (select 1 from imports where organization_id = ? and id = ? and status = 'done')",
-        ),
-        parameters: [organizationId, id],
-        otherwise: () => new AppError("CONFLICT", "This import was undone already."),
-      },
+      guardCondition(
+        "exists (select 1 from imports where organization_id = ? and id = ? and status = 'done')",
+        [organizationId, id],
+        () => new AppError("CONFLICT", "This import was undone already."),
+      ),
       ...(await buildRemovalStatements(scope, all, at)),
       ...(await applyAllPauses(scope, at)),
       {

@@ -4,7 +4,7 @@ import type { Scope } from "../events/scope.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import type { Severity } from "../core/fields.ts";
 import { guardVersion } from "../database/references.ts";
-import { guardText, StaleRead, type Statement, type Store } from "../database/store.ts";
+import { guardCondition, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import {
   type AutomaticUpdate,
@@ -85,11 +85,8 @@ export async function buildIncidentStatements(
 }
 
 /** Guards that a query still finds no incident, or still finds one. */
-const guardFound = (condition: string, parameters: string[]): Statement => ({
-  ...guardText(condition),
-  parameters,
-  otherwise: () => new StaleRead(),
-});
+const guardFound = (condition: string, parameters: string[]): Statement =>
+  guardCondition(condition, parameters);
 
 async function buildOpening(store: Store, change: StateChange): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
@@ -161,11 +158,10 @@ export async function buildResolvingStatements(scope: Scope, monitorIds: readonl
       ...buildAuditAndEvent(scope, { ...audited, data }, formatTimestamp(now)),
     ];
   });
-  const all: Statement = {
-    ...guardText(`(select count(*) ${openIncidentsSql}) = ?`),
-    parameters: [...parameters, open.length],
-    otherwise: () => new StaleRead(),
-  };
+  const all: Statement = guardCondition(`(select count(*) ${openIncidentsSql}) = ?`, [
+    ...parameters,
+    open.length,
+  ]);
   return [all, ...(await Promise.all(writes)).flat()];
 }
 

@@ -8,7 +8,7 @@ import { createId } from "../core/ids.ts";
 import { formatBound, incidentBounds } from "../core/limits.ts";
 import {
   createInsert,
-  guardText,
+  guardCondition,
   type Statement,
   type Store,
   createUpdate,
@@ -105,18 +105,18 @@ const serializeTranslations = (translations: Translations | null) =>
   translations && JSON.stringify(translations);
 
 const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
-const roomGuardText = guardText(`${countText} <= ?`);
 
 /** Guards the limit of incidents per organization. Append it to statements that add an incident. */
-export const guardRoomForIncident = (organizationId: string): Statement => ({
-  ...roomGuardText,
-  parameters: [organizationId, maxIncidents],
-  otherwise: () =>
-    new AppError(
-      "CONFLICT",
-      `An organization can have at most ${maxIncidents} incidents. Delete old ones.`,
-    ),
-});
+export const guardRoomForIncident = (organizationId: string): Statement =>
+  guardCondition(
+    `${countText} <= ?`,
+    [organizationId, maxIncidents],
+    () =>
+      new AppError(
+        "CONFLICT",
+        `An organization can have at most ${maxIncidents} incidents. Delete old ones.`,
+      ),
+  );
 
 /** Whether the organization is below its limit of incidents. */
 export async function hasRoomForIncident(store: Store, organizationId: string): Promise<boolean> {
@@ -128,16 +128,13 @@ export async function hasRoomForIncident(store: Store, organizationId: string): 
 
 const maxIncidents = incidentBounds.incidents.value;
 
-const timelineGuardText = guardText(
-  `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
-);
-
 /** Guards the limits of a timeline. Append it to statements that add to the timeline. */
-export const guardTimelineFits = (organizationId: string, incidentId: string): Statement => ({
-  ...timelineGuardText,
-  parameters: [organizationId, incidentId, maxEntries, maxTextBytes],
-  otherwise: () => new AppError("CONFLICT", timelineFull),
-});
+export const guardTimelineFits = (organizationId: string, incidentId: string): Statement =>
+  guardCondition(
+    `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
+    [organizationId, incidentId, maxEntries, maxTextBytes],
+    () => new AppError("CONFLICT", timelineFull),
+  );
 
 const maxEntries = incidentBounds.entries.value;
 const maxTextBytes = incidentBounds.text.value;

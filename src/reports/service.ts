@@ -54,8 +54,7 @@ import {
   type WantedMonitors,
 } from "./store.ts";
 
-/** Monitors per query. Other work can run between two queries. */
-export const monitorsPerQuery = 100;
+const monitorsPerQuery = 100;
 /** Maximum entries of each list in a response. The CSV has all monitors. */
 const limits = { monitors: 2_000, outages: 500, incidents: 500 };
 
@@ -213,11 +212,18 @@ export async function findTargets(scope: Scope, own: number | null) {
   };
 }
 
+/** Splits the monitors of a report into portions. Other work can run between two of them. */
+export async function* splitMonitors(reported: readonly ReportedMonitor[]) {
+  for (let at = 0; at < reported.length; at += monitorsPerQuery) {
+    if (at > 0) await Bun.sleep(0);
+    yield reported.slice(at, at + monitorsPerQuery);
+  }
+}
+
 /** Reads the sums of each monitor and day. */
 async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], days: number[]) {
   const rows: (Seconds & { key: number; day: number })[] = [];
-  for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-    const portion = reported.slice(at, at + monitorsPerQuery);
+  for await (const portion of splitMonitors(reported)) {
     rows.push(
       ...(await listDaySums(
         store,
@@ -225,7 +231,6 @@ async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], 
         days,
       )),
     );
-    if (reported.length > monitorsPerQuery) await Bun.sleep(0);
   }
   return rows;
 }
@@ -249,8 +254,7 @@ export async function buildRows(
   const oldest = await findOldestEvent(store);
   const rows: ReportRow[] = [];
   const all: Outage[] = [];
-  for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-    const portion = reported.slice(at, at + monitorsPerQuery);
+  for await (const portion of splitMonitors(reported)) {
     const sums = await sumPeriods(
       store,
       portion.map(({ key }) => key),
@@ -274,7 +278,6 @@ export async function buildRows(
       const figures = computeFigures(found, span, termsOf(groupId));
       rows.push({ id, name, groupId, ...figures, days: tonesOf(key) });
     }
-    if (reported.length > monitorsPerQuery) await Bun.sleep(0);
   }
   return { rows, outages: all };
 }

@@ -21,10 +21,10 @@ import {
   buildRows,
   findTargets,
   limitRows,
-  monitorsPerQuery,
   resolveSpan,
   resolveSubject,
   runInReportTurn,
+  splitMonitors,
 } from "./service.ts";
 import {
   findIncidentsInSpan,
@@ -97,8 +97,7 @@ async function readMonths(
   for (const month of months) {
     const sums = new Map<string, Seconds>();
     const periods = splitPeriods(month.span);
-    for (let at = 0; at < reported.length; at += monitorsPerQuery) {
-      const portion = reported.slice(at, at + monitorsPerQuery);
+    for await (const portion of splitMonitors(reported)) {
       const keys = portion.map(({ key }) => key);
       const byKey = await sumPeriods(store, keys, periods);
       for (const { key, id } of portion) {
@@ -108,8 +107,8 @@ async function readMonths(
         };
         sums.set(id, seconds);
       }
-      await Bun.sleep(0);
     }
+    await Bun.sleep(0);
     found.push({ ...month, sums });
   }
   return found;

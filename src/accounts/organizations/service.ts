@@ -68,7 +68,7 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
 
 /**
  * Returns a new organization with a free slug, and the statements that create it. After a race for
- * the slug, `retrying` chooses another.
+ * the slug, `retryOnStaleRead` chooses another.
  */
 export async function buildNewOrganization(
   { store, clock }: { store: Store; clock: Clock },

@@ -118,7 +118,7 @@ export function guardAdministratorsBelong(otherwise: () => AppError): Prepared {
   );
 }
 
-/** Guards that the person's address is unchanged since it was read; otherwise `retrying` repeats the use case. */
+/** Guards that the person's address is unchanged since it was read; otherwise `retryOnStaleRead` repeats the use case. */
 export function guardSignInAddress({ id, emailKey }: PersonRow): Prepared {
   return guard(
     sql`exists (select 1 from ${people} where id = ${id} and email_key = ${emailKey})`,
@@ -136,7 +136,7 @@ export const noWrongCodes = {
 
 /**
  * Returns statements that change a person, guarded by the version that was read. If it is stale,
- * `retrying` repeats the use case.
+ * `retryOnStaleRead` repeats the use case.
  */
 export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {
   const { id, version } = before;
@@ -243,7 +243,7 @@ export function removeMembership({ store, organizationId }: Tenant, personId: st
   ];
 }
 
-/** Guards that a membership is unchanged since it was read; otherwise `retrying` repeats the use case. */
+/** Guards that a membership is unchanged since it was read; otherwise `retryOnStaleRead` repeats the use case. */
 export function guardMembershipUnchanged({
   organizationId,
   personId,

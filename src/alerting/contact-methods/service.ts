@@ -9,7 +9,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { guardExists, unknownReferenceError } from "../../database/references.ts";
 import { assertFound, buildNextVersion } from "../../database/rows.ts";
-import { guardText, type Prepared, retryOnStaleRead } from "../../database/store.ts";
+import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -135,11 +135,12 @@ export async function createContactMethod(scope: Scope, input: NewContactMethod)
   );
 }
 
-const guardMember = ({ organizationId }: Scope, personId: string) => ({
-  ...guardText("exists (select 1 from memberships where organization_id = ? and person_id = ?)"),
-  parameters: [organizationId, personId],
-  otherwise: () => unknownReferenceError("personId", "person"),
-});
+const guardMember = ({ organizationId }: Scope, personId: string) =>
+  guardCondition(
+    "exists (select 1 from memberships where organization_id = ? and person_id = ?)",
+    [organizationId, personId],
+    () => unknownReferenceError("personId", "person"),
+  );
 
 const unknownGatewayError = () => unknownReferenceError("gatewayId", "alert channel");
 

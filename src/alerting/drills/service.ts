@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { guardVersion } from "../../database/references.ts";
 import { assertFound } from "../../database/rows.ts";
-import { guardText, retryOnStaleRead, StaleRead, type Statement } from "../../database/store.ts";
+import { guardCondition, retryOnStaleRead, type Statement } from "../../database/store.ts";
 import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -171,11 +171,11 @@ async function assertMayDrill(scope: Scope, personId: string) {
     throw new AppError("FORBIDDEN", "Only admins can drill other people.");
 }
 
-const guardMember = ({ organizationId }: Scope, personId: string) => ({
-  ...guardText("exists (select 1 from memberships where organization_id = ? and person_id = ?)"),
-  parameters: [organizationId, personId],
-  otherwise: () => new StaleRead(),
-});
+const guardMember = ({ organizationId }: Scope, personId: string) =>
+  guardCondition("exists (select 1 from memberships where organization_id = ? and person_id = ?)", [
+    organizationId,
+    personId,
+  ]);
 
 function startDrill(
   scope: Scope,

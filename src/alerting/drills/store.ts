@@ -2,22 +2,21 @@
 import { AppError } from "../../core/errors.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { guardText, type Prepared, StaleRead, type Store } from "../../database/store.ts";
+import { guardCondition, type Prepared, type Store } from "../../database/store.ts";
 import { findDrillTime } from "./rules.ts";
 import type { MonthlyDrill } from "./schema.ts";
-
-const idleGuard = guardText(`not exists (select 1 from alert_records
-  where organization_id = ? and subject_id = ? and family = 'drill' and resolved_at is null)`);
 
 /** Guards that no drill of a policy or person is running. */
 export const guardNoDrill = (
   organizationId: string,
   { id, name }: { id: string; name: string },
-): Prepared => ({
-  ...idleGuard,
-  parameters: [organizationId, id],
-  otherwise: () => new AppError("CONFLICT", `A drill of ${name} is already running.`),
-});
+): Prepared =>
+  guardCondition(
+    `not exists (select 1 from alert_records
+  where organization_id = ? and subject_id = ? and family = 'drill' and resolved_at is null)`,
+    [organizationId, id],
+    () => new AppError("CONFLICT", `A drill of ${name} is already running.`),
+  );
 
 /** Longest time from one monthly drill to the next. A drill farther ahead was planned while the clock was ahead. */
 const longestMonthMs = 37 * dayMs;
@@ -58,12 +57,11 @@ const drilledTables = {
 /** Guards that a monthly drill is unchanged since it was read. */
 export function guardDue({ organizationId, type, id, drill, dueAt }: DueDrill): Prepared {
   const drilled = drilledTables[type];
-  return {
-    ...guardText(`exists (select 1 from ${drilled.table} where organization_id = ?
-      and ${drilled.id} = ? and drill = ? and drill_due_at = ?)`),
-    parameters: [organizationId, id, drill, dueAt],
-    otherwise: () => new StaleRead(),
-  };
+  return guardCondition(
+    `exists (select 1 from ${drilled.table} where organization_id = ?
+      and ${drilled.id} = ? and drill = ? and drill_due_at = ?)`,
+    [organizationId, id, drill, dueAt],
+  );
 }
 
 /** Stores when the next monthly drill of a policy or person starts, in Unix milliseconds. */

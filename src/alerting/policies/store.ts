@@ -6,7 +6,7 @@ import { buildIdTable, unknownReferenceError } from "../../database/references.t
 import { matchValues, removeRow, type Tenant } from "../../database/rows.ts";
 import {
   guard,
-  guardText,
+  guardCondition,
   type Prepared,
   StaleRead,
   type Statement,
@@ -134,12 +134,14 @@ export function guardTargetsExist(
     steps.flatMap(({ targets }) => targets),
     ({ type }) => type,
   );
-  return [...byType].map(([type, targets]) => ({
-    ...guardText(`not exists (select 1 from json_each(?) wanted
-      where not exists (${targetConditions[type]}))`),
-    parameters: [JSON.stringify(targets.map(({ id }) => id)), organizationId],
-    otherwise: () => unknownReferenceError("steps", type === "channel" ? "alert channel" : type),
-  }));
+  return [...byType].map(([type, targets]) =>
+    guardCondition(
+      `not exists (select 1 from json_each(?) wanted
+      where not exists (${targetConditions[type]}))`,
+      [JSON.stringify(targets.map(({ id }) => id)), organizationId],
+      () => unknownReferenceError("steps", type === "channel" ? "alert channel" : type),
+    ),
+  );
 }
 
 /** Guards that at most one policy is the default, and that a severity has at most one policy. */

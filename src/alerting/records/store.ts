@@ -3,16 +3,10 @@ import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm
 import type { Fields } from "../../core/collections/objects.ts";
 import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { buildPage, computeOffset } from "../../core/paging.ts";
+import { buildPage } from "../../core/paging.ts";
 import { isPersonDrill } from "../../database/group-limit.ts";
-import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
-import {
-  createInsert,
-  guardText,
-  type Prepared,
-  StaleRead,
-  type Store,
-} from "../../database/store.ts";
+import { matchReference, matchValues, selectPage, type Tenant } from "../../database/rows.ts";
+import { createInsert, guardCondition, type Prepared, type Store } from "../../database/store.ts";
 import {
   alertAcknowledgments,
   alertNotifications,
@@ -72,16 +66,21 @@ export const addEntry = (
 
 type Change = { type: string; at: string; data: string };
 
-/** Stores the type and content of a newer message about an open alert. */
-export const changeRecord = (
+/** Changes columns of an alert. */
+const updateRecord = (
   organizationId: string,
   id: string,
-  { type, at, data }: Change,
+  assignments: string,
+  values: Prepared["parameters"],
 ): Prepared => ({
-  text: `update alert_records set type = ?, at = ?, data = ?, version = version + 1
+  text: `update alert_records set ${assignments}, version = version + 1
     where organization_id = ? and id = ?`,
-  parameters: [type, at, data, organizationId, id],
+  parameters: [...values, organizationId, id],
 });
+
+/** Stores the type and content of a newer message about an open alert. */
+export const changeRecord = (organizationId: string, id: string, { type, at, data }: Change) =>
+  updateRecord(organizationId, id, "type = ?, at = ?, data = ?", [type, at, data]);
 
 /** Ends open alerts, and cancels their planned notifications. Alerts that have ended stay unchanged. */
 export function endRecords(
@@ -133,35 +132,28 @@ export const changeOwnership = (
   id: string,
   { acknowledgedAt, snoozedUntil, dueAt }: Ownership,
 ): Prepared[] => [
-  {
-    text: `update alert_records set acknowledged_at = ?, snoozed_until = ?, due_at = ?,
-        version = version + 1
-      where organization_id = ? and id = ?`,
-    parameters: [acknowledgedAt, snoozedUntil, dueAt, organizationId, id],
-  },
+  updateRecord(organizationId, id, "acknowledged_at = ?, snoozed_until = ?, due_at = ?", [
+    acknowledgedAt,
+    snoozedUntil,
+    dueAt,
+  ]),
   cancelNotifications(organizationId, [id]),
 ];
 
 /** Opens an alert again after a snooze. Its policy, if any, runs from its start. */
 export const returnRecord = (organizationId: string, id: string): Prepared[] => [
-  {
-    text: `update alert_records set acknowledged_at = null, snoozed_until = null, step = 0,
-        round = 0, due_at = null, escalated_from = null, runs = null, version = version + 1
-      where organization_id = ? and id = ?`,
-    parameters: [organizationId, id],
-  },
+  updateRecord(
+    organizationId,
+    id,
+    `acknowledged_at = null, snoozed_until = null, step = 0, round = 0, due_at = null,
+      escalated_from = null, runs = null`,
+    [],
+  ),
   removeAcknowledgments(organizationId, id),
 ];
 
-export const setPriority = (
-  organizationId: string,
-  id: string,
-  priority: OpenRecord["priority"],
-): Prepared => ({
-  text: `update alert_records set priority = ?, version = version + 1
-    where organization_id = ? and id = ?`,
-  parameters: [priority, organizationId, id],
-});
+export const setPriority = (organizationId: string, id: string, priority: OpenRecord["priority"]) =>
+  updateRecord(organizationId, id, "priority = ?", [priority]);
 
 export const setDueAt = (organizationId: string, id: string, dueAt: number | null): Prepared => ({
   text: "update alert_records set due_at = ? where organization_id = ? and id = ?",
@@ -187,12 +179,13 @@ export const advanceRecord = (
   organizationId: string,
   id: string,
   { step, round, dueAt, escalatedFrom, runs }: Progress,
-): Prepared => ({
-  text: `update alert_records set step = ?, round = ?, due_at = ?, escalated_from = ?, runs = ?,
-      version = version + 1
-    where organization_id = ? and id = ?`,
-  parameters: [step, round, dueAt, escalatedFrom, formatRuns(runs), organizationId, id],
-});
+) =>
+  updateRecord(
+    organizationId,
+    id,
+    "step = ?, round = ?, due_at = ?, escalated_from = ?, runs = ?",
+    [step, round, dueAt, escalatedFrom, formatRuns(runs)],
+  );
 
 /** Latest past time of an escalation, which is its start or its last step. */
 const latestText = "max(r.escalated_from, coalesce((select max(value) from json_each(r.runs)), 0))";
@@ -295,31 +288,26 @@ export const hurryEscalation = (
   parameters: [now, organizationId, deliveryId],
 });
 
-const openText = guardText(
-  "exists (select 1 from alert_records where organization_id = ? and id = ? and version = ?)",
-);
-
 /** Guards that an alert has not changed since it was read. */
-export const guardRecord = (organizationId: string, { id, version }: RecordVersion): Prepared => ({
-  ...openText,
-  parameters: [organizationId, id, version],
-  otherwise: () => new StaleRead(),
-});
+export const guardRecord = (organizationId: string, { id, version }: RecordVersion): Prepared =>
+  guardCondition(
+    "exists (select 1 from alert_records where organization_id = ? and id = ? and version = ?)",
+    [organizationId, id, version],
+  );
 
 type RecordVersion = Pick<typeof alertRecords.$inferSelect, "id" | "version">;
 
-const roomText = guardText(`${entryCount} < ${alertBounds.entries.value}`);
-
 /** Guards that an alert's timeline has room for a note. Must precede the insert. */
-export const guardRoomForNote = (organizationId: string, id: string): Prepared => ({
-  ...roomText,
-  parameters: [organizationId, id],
-  otherwise: () =>
-    new AppError(
-      "CONFLICT",
-      `The timeline of an alert can have at most ${alertBounds.entries.value} notes and other entries.`,
-    ),
-});
+export const guardRoomForNote = (organizationId: string, id: string): Prepared =>
+  guardCondition(
+    `${entryCount} < ${alertBounds.entries.value}`,
+    [organizationId, id],
+    () =>
+      new AppError(
+        "CONFLICT",
+        `The timeline of an alert can have at most ${alertBounds.entries.value} notes and other entries.`,
+      ),
+  );
 
 /** Returns the open incident that names a monitor, for an internal note. */
 export async function findOpenIncident(
@@ -377,16 +365,7 @@ export async function findRecordPage(tenant: Tenant, query: AlertQuery) {
     status === undefined || status.includes("resolved") ? undefined : isOpen,
     status && or(...status.map((one) => statusConditions[one])),
   );
-  const [total, rows] = await Promise.all([
-    store.db.$count(alertRecords, where),
-    store.db
-      .select()
-      .from(alertRecords)
-      .where(where)
-      .orderBy(desc(alertRecords.id))
-      .limit(query.per_page)
-      .offset(computeOffset(query)),
-  ]);
+  const { rows, total } = await selectPage(store, alertRecords, alertRecords.id, where, query);
   return buildPage(
     query,
     rows.map((row) => hideJoined(tenant, row)),
@@ -450,11 +429,8 @@ export async function findLinkedAlert(
 }
 
 /** Stores a new link key, which revokes all links in messages about an alert. */
-export const changeLinkKey = (organizationId: string, id: string, linkKey: string): Prepared => ({
-  text: `update alert_records set link_key = ?, version = version + 1
-    where organization_id = ? and id = ?`,
-  parameters: [linkKey, organizationId, id],
-});
+export const changeLinkKey = (organizationId: string, id: string, linkKey: string) =>
+  updateRecord(organizationId, id, "link_key = ?", [linkKey]);
 
 export async function findMessage(tenant: Tenant, id: string) {
   const [row] = await tenant.store.db

@@ -18,7 +18,7 @@ import {
   removeRow,
   type Tenant,
 } from "../../database/rows.ts";
-import { guardText, type Prepared, retryOnStaleRead, StaleRead } from "../../database/store.ts";
+import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/store.ts";
 import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts";
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -336,20 +336,17 @@ function buildOverride(
   };
 }
 
-const overrideLimitGuard = guardText(
-  "(select count(*) from schedule_overrides where organization_id = ? and schedule_id = ?) <= ?",
-);
-
 /** Fails the write if a schedule has too many overrides. Must follow the insert. */
-const guardOverrideLimit = ({ organizationId }: Scope, scheduleId: string): Prepared => ({
-  ...overrideLimitGuard,
-  parameters: [organizationId, scheduleId, scheduleBounds.overrides.value],
-  otherwise: () =>
-    new AppError(
-      "CONFLICT",
-      `A schedule can have at most ${scheduleBounds.overrides.value} overrides, including those of the past year. Remove planned overrides.`,
-    ),
-});
+const guardOverrideLimit = ({ organizationId }: Scope, scheduleId: string): Prepared =>
+  guardCondition(
+    "(select count(*) from schedule_overrides where organization_id = ? and schedule_id = ?) <= ?",
+    [organizationId, scheduleId, scheduleBounds.overrides.value],
+    () =>
+      new AppError(
+        "CONFLICT",
+        `A schedule can have at most ${scheduleBounds.overrides.value} overrides, including those of the past year. Remove planned overrides.`,
+      ),
+  );
 
 /**
  * Puts a person on call for a time, instead of the layers and earlier overrides. Throws NOT_FOUND, also for an unknown
@@ -471,11 +468,10 @@ export function deleteOverride(scope: Scope, scheduleId: string, id: string) {
       scope,
       [
         ...guardUnconditional(scope),
-        {
-          ...overrideExistsGuard,
-          parameters: [scope.organizationId, id],
-          otherwise: () => new StaleRead(),
-        },
+        guardCondition(
+          "exists (select 1 from schedule_overrides where organization_id = ? and id = ?)",
+          [scope.organizationId, id],
+        ),
         removeRow(scope, scheduleOverrides, id),
         setNoticeDueAt(scope.organizationId, scheduleId, scope.clock()),
       ],
@@ -488,7 +484,3 @@ export function deleteOverride(scope: Scope, scheduleId: string, id: string) {
     );
   });
 }
-
-const overrideExistsGuard = guardText(
-  "exists (select 1 from schedule_overrides where organization_id = ? and id = ?)",
-);

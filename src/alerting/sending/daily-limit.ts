@@ -8,15 +8,12 @@ import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { guardText } from "../../database/store.ts";
+import { guardCondition } from "../../database/store.ts";
 import { hasArrivedPartly } from "../deciding/rules.ts";
 import type { CompletedAttempt } from "./queue.ts";
 
 /** A reserved message of a gateway with a limit. */
 type Reservation = Tenant & { gatewayId: string; day: string };
-
-const reservableText = guardText(`not exists (select 1 from alert_channels
-  where organization_id = ? and id = ? and sent_on = ? and sent_messages >= ?)`);
 
 const reserveText = `update alert_channels
   set sent_messages = iif(sent_on = ?1, sent_messages, 0) + 1, sent_on = ?1
@@ -45,7 +42,12 @@ export async function reserveMessage(
   const otherwise = () => new AppError("RATE_LIMITED", describeLimit(limit));
   try {
     await store.atomic([
-      { ...reservableText, parameters: [...key, day, limit], otherwise },
+      guardCondition(
+        `not exists (select 1 from alert_channels
+  where organization_id = ? and id = ? and sent_on = ? and sent_messages >= ?)`,
+        [...key, day, limit],
+        otherwise,
+      ),
       { text: reserveText, parameters: [day, ...key] },
     ]);
   } catch (error) {

@@ -4,7 +4,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { guardExists } from "../../database/references.ts";
-import { createInsert, guardText, StaleRead, type Statement } from "../../database/store.ts";
+import { createInsert, guardCondition, StaleRead, type Statement } from "../../database/store.ts";
 import {
   alertChannels,
   alertMemory,
@@ -52,9 +52,8 @@ const putOpenAlert = createInsert(openAlerts, "insert or replace");
 const putCase = createInsert(openCases, "insert or replace");
 const putMemory = createInsert(alertMemory, "insert or replace");
 
-const gatheringGuard = guardText(
-  "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
-);
+const gatheringGuard =
+  "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')";
 
 /**
  * Returns the due time of a digest after another alert was added. It is never in the past: a digest
@@ -206,18 +205,11 @@ export class Outbox {
   release({ channelId, deliveryId, position, alert }: HeldMessage) {
     const { organizationId } = this.#snapshot;
     this.#usedChannels.add(channelId);
-    this.#write(
-      {
-        ...gatheringGuard,
-        parameters: [organizationId, deliveryId],
-        otherwise: () => new StaleRead(),
-      },
-      {
-        text: `update delivery_alerts set withheld = 1
+    this.#write(guardCondition(gatheringGuard, [organizationId, deliveryId]), {
+      text: `update delivery_alerts set withheld = 1
           where organization_id = ? and delivery_id = ? and position = ?`,
-        parameters: [organizationId, deliveryId, position],
-      },
-    );
+      parameters: [organizationId, deliveryId, position],
+    });
     this.#addToDigest(channelId, alert, null, null);
   }
 
@@ -618,11 +610,7 @@ const replaceHeldMessage = (
   position: number,
   alertId: string,
 ): Statement[] => [
-  {
-    ...gatheringGuard,
-    parameters: [organizationId, deliveryId],
-    otherwise: () => new StaleRead(),
-  },
+  guardCondition(gatheringGuard, [organizationId, deliveryId]),
   {
     text: `update delivery_alerts set alert_id = ?
       where organization_id = ? and delivery_id = ? and position = ?`,
@@ -632,7 +620,7 @@ const replaceHeldMessage = (
 
 function extendDigest(organizationId: string, { id, dueAt, bytes }: PendingDigest): Statement[] {
   return [
-    { ...gatheringGuard, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    guardCondition(gatheringGuard, [organizationId, id]),
     {
       text: "update deliveries set due_at = ?, bytes = ? where organization_id = ? and id = ?",
       parameters: [dueAt, bytes, organizationId, id],

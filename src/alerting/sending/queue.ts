@@ -1,11 +1,5 @@
 /** Queries and statements of the delivery queue: due receivers, claims and results. */
-import {
-  guardText,
-  type Prepared,
-  StaleRead,
-  type Statement,
-  type Store,
-} from "../../database/store.ts";
+import { guardCondition, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { deliveryAttempts } from "../../database/tables/alerting.ts";
 import {
   hasArrivedPartly,
@@ -171,17 +165,13 @@ export async function readQueue(
   }));
 }
 
-const unclaimedText =
-  guardText(`exists (select 1 from deliveries where organization_id = ? and id = ?
-  and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
-
 /** Guards that no other process has claimed this delivery since it was read. */
 function guardUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
-  return {
-    ...unclaimedText,
-    parameters: [organizationId, id, attempts, leasedUntil ?? 0],
-    otherwise: () => new StaleRead(),
-  };
+  return guardCondition(
+    `exists (select 1 from deliveries where organization_id = ? and id = ?
+  and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`,
+    [organizationId, id, attempts, leasedUntil ?? 0],
+  );
 }
 
 /** Claims a delivery for one attempt. From then on it accepts no further alerts. */
@@ -265,9 +255,6 @@ export function statusAfter(retry: Retry | null, progress: Progress | null) {
   return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
 }
 
-const claimedText = guardText(`exists (select 1 from deliveries
-  where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
-
 /**
  * Stores an attempt and the new state of its delivery. `retry` is null after success. `progress` is
  * null if all or none of the recipients have the message.
@@ -281,11 +268,11 @@ export function recordAttempt(
 ): Statement[] {
   const status = statusAfter(retry, progress);
   return [
-    {
-      ...claimedText,
-      parameters: [organizationId, id, attempts, leasedUntil],
-      otherwise: () => new StaleRead(),
-    },
+    guardCondition(
+      `exists (select 1 from deliveries
+  where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`,
+      [organizationId, id, attempts, leasedUntil],
+    ),
     {
       text: `update deliveries set status = ?, attempts = attempts + 1,
         scheduled_attempts = scheduled_attempts + ?, due_at = ?,

@@ -1,16 +1,21 @@
 /** Queries of alert sources, their alerts and their log, and the statements that write them. */
-import { desc, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Severity } from "../../core/fields.ts";
 import { sourceBounds } from "../../core/limits.ts";
-import { buildPage, computeOffset } from "../../core/paging.ts";
+import { buildPage } from "../../core/paging.ts";
 import type { Priority } from "../../core/statuses.ts";
-import { matchValues, prepareColumns, replaceLinks, type Tenant } from "../../database/rows.ts";
+import {
+  matchValues,
+  selectPage,
+  prepareColumns,
+  replaceLinks,
+  type Tenant,
+} from "../../database/rows.ts";
 import { cacheLookup } from "../../database/cached-lookup.ts";
 import {
   createInsert,
-  guardText,
+  guardCondition,
   type Prepared,
-  StaleRead,
   type Statement,
   type Store,
 } from "../../database/store.ts";
@@ -198,13 +203,13 @@ export async function countOpenAlerts(
 export const guardSourceAlerts = (
   { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
   versions: readonly (readonly [key: string, version: number])[],
-): Prepared => ({
-  ...guardText(`not exists (select 1 from json_each(?) w
+): Prepared =>
+  guardCondition(
+    `not exists (select 1 from json_each(?) w
     where w.value ->> 1 <> coalesce((select version from source_alerts
-      where organization_id = ? and source_id = ? and key = w.value ->> 0), 0))`),
-  parameters: [JSON.stringify(versions), organizationId, id],
-  otherwise: () => new StaleRead(),
-});
+      where organization_id = ? and source_id = ? and key = w.value ->> 0), 0))`,
+    [JSON.stringify(versions), organizationId, id],
+  );
 
 /** Stores the states of problems, new and known ones. */
 export const putSourceAlerts = (
@@ -343,16 +348,13 @@ export async function findRequestPage(
   query: SourceRequestQuery,
 ) {
   const where = matchValues(alertSourceRequests, { organizationId, sourceId });
-  const [total, rows] = await Promise.all([
-    store.db.$count(alertSourceRequests, where),
-    store.db
-      .select()
-      .from(alertSourceRequests)
-      .where(where)
-      .orderBy(desc(alertSourceRequests.seq))
-      .limit(query.per_page)
-      .offset(computeOffset(query)),
-  ]);
+  const { rows, total } = await selectPage(
+    store,
+    alertSourceRequests,
+    alertSourceRequests.seq,
+    where,
+    query,
+  );
   return buildPage(query, rows, total);
 }
 

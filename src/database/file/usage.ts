@@ -1,5 +1,5 @@
 import type { AppError } from "../../core/errors.ts";
-import { guardText, type Prepared, type Store } from "../store.ts";
+import { guardCondition, type Prepared, type Store } from "../store.ts";
 
 /** Tables whose rows and bytes per organization are counted by triggers, in `organization_usage`. */
 type CountedTable = "monitors" | "idempotent_answers";
@@ -19,13 +19,16 @@ export async function findUsage(
   return usage ?? { rows: 0, bytes: 0 };
 }
 
-const roomGuard = guardText(`not exists (select 1 from organization_usage
-  where organization_id = ? and table_name = ? and (row_count > ? or byte_count > ?))`);
-
 /** Guard that fails if the organization exceeds this usage. Must follow the statement that adds rows. */
 export const guardRoom = (
   organizationId: string,
   table: CountedTable,
   { rows = Number.MAX_SAFE_INTEGER, bytes = Number.MAX_SAFE_INTEGER }: Partial<Usage>,
   otherwise: () => AppError,
-): Prepared => ({ ...roomGuard, parameters: [organizationId, table, rows, bytes], otherwise });
+): Prepared =>
+  guardCondition(
+    `not exists (select 1 from organization_usage
+  where organization_id = ? and table_name = ? and (row_count > ? or byte_count > ?))`,
+    [organizationId, table, rows, bytes],
+    otherwise,
+  );

@@ -1,12 +1,11 @@
 /** Reads and writes held changes. */
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { requestBounds } from "../../core/limits.ts";
-import { computeOffset } from "../../core/paging.ts";
 import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
-import { matchValues, type Tenant } from "../../database/rows.ts";
-import { createInsert, guardText, type Prepared, type Store } from "../../database/store.ts";
+import { matchValues, selectPage, type Tenant } from "../../database/rows.ts";
+import { createInsert, guardCondition, type Prepared, type Store } from "../../database/store.ts";
 import { heldChanges } from "../../database/tables/events.ts";
 import type { Actor } from "../../events/scope.ts";
 import type { HeldChangeQuery } from "./schema.ts";
@@ -20,36 +19,30 @@ const waitingPerQuery = 200;
 
 export const insertHeldChange = createInsert(heldChanges);
 
-const roomGuard = guardText(
-  "(select count(*) from held_changes where organization_id = ? and state = 'waiting') <= ?",
-);
-
 /** Guards the limit of waiting changes. Must follow the insert. */
-export const guardRoomForHeldChange = (organizationId: string): Prepared => ({
-  ...roomGuard,
-  parameters: [organizationId, requestBounds.heldChanges.value],
-  otherwise: () =>
-    new AppError(
-      "RATE_LIMITED",
-      `An organization can hold at most ${requestBounds.heldChanges.value} changes at once.`,
-      { headers: { "Retry-After": "10" } },
-    ),
-});
-
-const unsentGuard = guardText(
-  "exists (select 1 from held_changes where organization_id = ? and id = ? and state in ('waiting', ?))",
-);
+export const guardRoomForHeldChange = (organizationId: string): Prepared =>
+  guardCondition(
+    "(select count(*) from held_changes where organization_id = ? and state = 'waiting') <= ?",
+    [organizationId, requestBounds.heldChanges.value],
+    () =>
+      new AppError(
+        "RATE_LIMITED",
+        `An organization can hold at most ${requestBounds.heldChanges.value} changes at once.`,
+        { headers: { "Retry-After": "10" } },
+      ),
+  );
 
 /** Guards that a change still waits or, with `orFailed`, that it failed. */
 export const guardUnsent = (
   { organizationId, id }: Pick<HeldRow, "organizationId" | "id">,
   otherwise: () => AppError,
   orFailed = false,
-): Prepared => ({
-  ...unsentGuard,
-  parameters: [organizationId, id, orFailed ? "failed" : "waiting"],
-  otherwise,
-});
+): Prepared =>
+  guardCondition(
+    "exists (select 1 from held_changes where organization_id = ? and id = ? and state in ('waiting', ?))",
+    [organizationId, id, orFailed ? "failed" : "waiting"],
+    otherwise,
+  );
 
 /** Callers limited to monitor groups see only their own changes. */
 type Reading = Tenant & { actor: Actor };
@@ -60,17 +53,7 @@ export async function listHeldChangePage(
 ): Promise<{ rows: HeldRow[]; total: number }> {
   const actorId = groupIds == null ? undefined : (actor.id ?? "");
   const matches = matchValues(heldChanges, { organizationId, state, actorId });
-  const [rows, total] = await Promise.all([
-    store.db
-      .select()
-      .from(heldChanges)
-      .where(matches)
-      .orderBy(desc(heldChanges.id))
-      .limit(page.per_page)
-      .offset(computeOffset(page)),
-    store.db.$count(heldChanges, matches),
-  ]);
-  return { rows, total };
+  return selectPage(store, heldChanges, heldChanges.id, matches, page);
 }
 
 export async function findHeldChange(

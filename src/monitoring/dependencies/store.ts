@@ -2,7 +2,7 @@
 import { getTableName } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
-import { guardText, type Prepared, StaleRead, type Statement } from "../../database/store.ts";
+import { guardCondition, type Prepared, StaleRead, type Statement } from "../../database/store.ts";
 import { monitorDependencies, monitorGroupDependencies } from "../../database/tables/monitoring.ts";
 import type { Dependency, Member } from "./rules.ts";
 
@@ -126,12 +126,13 @@ export const guardNoCycle = (
   organizationId: string,
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
-): Prepared => ({
-  ...guardText(`not exists (with recursive ${ancestorsText}
-    select 1 from ancestors where id is not null and start = parent_id)`),
-  parameters: [JSON.stringify(ids), organizationId],
-  otherwise,
-});
+): Prepared =>
+  guardCondition(
+    `not exists (with recursive ${ancestorsText}
+    select 1 from ancestors where id is not null and start = parent_id)`,
+    [JSON.stringify(ids), organizationId],
+    otherwise,
+  );
 
 export const circleError = () =>
   new AppError(

@@ -20,7 +20,7 @@ import {
   buildNextVersion,
 } from "../../database/rows.ts";
 import {
-  guardText,
+  guardCondition,
   type Prepared,
   retryOnStaleRead,
   type Statement,
@@ -200,20 +200,17 @@ export function guardCurrentWindowLimit(scope: Scope, at: string): Statement {
   return guardLimit(scope, "maintenance-windows", maintenanceWindows, canRecurText);
 }
 
-const windowLimitGuard = guardText(
-  "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
-);
-
 /** Fails the write if there are too many windows, including past ones. Must follow the insert. */
-export const guardWindowLimit = ({ organizationId }: Scope): Prepared => ({
-  ...windowLimitGuard,
-  parameters: [organizationId, maintenanceBounds.windows.value],
-  otherwise: () =>
-    new AppError(
-      "CONFLICT",
-      `An organization can have at most ${maintenanceBounds.windows.value} maintenance windows, including past ones. Delete old windows.`,
-    ),
-});
+export const guardWindowLimit = ({ organizationId }: Scope): Prepared =>
+  guardCondition(
+    "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
+    [organizationId, maintenanceBounds.windows.value],
+    () =>
+      new AppError(
+        "CONFLICT",
+        `An organization can have at most ${maintenanceBounds.windows.value} maintenance windows, including past ones. Delete old windows.`,
+      ),
+  );
 
 /** Queue for evaluating one rule at a time, because some rules take milliseconds. Organizations take turns. */
 const evaluations = createFairQueue({ atOnce: 1 });

@@ -6,9 +6,8 @@ import { canSeeGroup, limitToGroups, selectVisibleMonitors } from "../../databas
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,
-  guardText,
+  guardCondition,
   type Parameter,
-  StaleRead,
   type Statement,
   type Store,
   createUpdate,
@@ -261,20 +260,17 @@ export async function findRemindedStarts(store: Store, organizationId: string) {
   return new Map(rows.map(({ id, start }) => [id, start]));
 }
 
-const unremindedGuard = guardText(`exists (select 1 from maintenance_windows
-  where organization_id = ? and id = ? and version = ? and reminded_for is not ?)`);
-
 /** Statements that mark an occurrence as reminded, unless it is, or the window was changed. */
 export function markReminded(
   { organizationId, id, version }: StoredWindow,
   start: number,
 ): Statement[] {
   return [
-    {
-      ...unremindedGuard,
-      parameters: [organizationId, id, version, start],
-      otherwise: () => new StaleRead(),
-    },
+    guardCondition(
+      `exists (select 1 from maintenance_windows
+  where organization_id = ? and id = ? and version = ? and reminded_for is not ?)`,
+      [organizationId, id, version, start],
+    ),
     {
       text: "update maintenance_windows set reminded_for = ? where organization_id = ? and id = ?",
       parameters: [start, organizationId, id],
@@ -337,14 +333,13 @@ const markNameOf = ({ organizationId, windowId }: Mark) =>
 /** Fails the write unless the window has exactly this mark, or, if `isSet` is false, unless it has no mark. */
 export function guardMarked(mark: Mark, isSet: boolean): Statement {
   const name = markNameOf(mark);
-  const guard = isSet
-    ? { ...markedGuard, parameters: [name, mark.start] }
-    : { ...unmarkedGuard, parameters: [name] };
-  return { ...guard, otherwise: () => new StaleRead() };
+  return isSet
+    ? guardCondition("exists (select 1 from followers where name = ? and seq = ?)", [
+        name,
+        mark.start,
+      ])
+    : guardCondition("not exists (select 1 from followers where name = ?)", [name]);
 }
-
-const markedGuard = guardText("exists (select 1 from followers where name = ? and seq = ?)");
-const unmarkedGuard = guardText("not exists (select 1 from followers where name = ?)");
 
 export function setMark(mark: Mark): Statement {
   return {

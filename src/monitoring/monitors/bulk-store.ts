@@ -4,7 +4,7 @@ import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { buildIdTable } from "../../database/references.ts";
-import { guardText, splitIntoPortions, StaleRead, type Prepared } from "../../database/store.ts";
+import { guardCondition, splitIntoPortions, type Prepared } from "../../database/store.ts";
 import { limitToGroups } from "../../database/group-limit.ts";
 import { configurationPrefix } from "../../database/tables/imports.ts";
 import { monitorGroups } from "../../database/tables/monitoring.ts";
@@ -84,13 +84,12 @@ type Monitors = readonly { id: string; version: number }[];
 /** Guards that all monitors still have these versions. Fails with StaleRead. */
 export const guardVersions = (organizationId: string, monitors: Monitors): Prepared[] =>
   splitIntoPortions(monitors, (portion) => [
-    {
-      ...guardText(`not exists (select 1 from json_each(?) wanted
+    guardCondition(
+      `not exists (select 1 from json_each(?) wanted
         left join monitors m on m.organization_id = ? and m.id = wanted.value ->> 0
-        where m.version is not wanted.value ->> 1)`),
-      parameters: [JSON.stringify(portion.map(({ id, version }) => [id, version])), organizationId],
-      otherwise: () => new StaleRead(),
-    },
+        where m.version is not wanted.value ->> 1)`,
+      [JSON.stringify(portion.map(({ id, version }) => [id, version])), organizationId],
+    ),
   ]);
 
 const updateText = `with wanted as materialized (select value ->> 0 as id, value from json_each(?1))

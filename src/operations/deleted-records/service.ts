@@ -12,7 +12,7 @@ import {
 } from "../../database/deleted-records.ts";
 import { guardLimit } from "../../database/references.ts";
 import { assertFound, notFoundError } from "../../database/rows.ts";
-import { guardText, type Prepared, type Statement } from "../../database/store.ts";
+import { guardCondition, type Prepared, type Statement } from "../../database/store.ts";
 import { statusPageHosts, subscribers } from "../../database/tables/status-pages.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -105,12 +105,13 @@ export async function restoreDeletedRecord(
 }
 
 /** Guard that the record is still deleted and can be restored. */
-const guardDeleted = ({ organizationId }: Scope, { id }: DeletedRow): Prepared => ({
-  ...guardText(`exists (select 1 from deleted_records
-    where organization_id = ? and id = ? and deleted_at > 0)`),
-  parameters: [organizationId, id],
-  otherwise: () => notFoundError(noun),
-});
+const guardDeleted = ({ organizationId }: Scope, { id }: DeletedRow): Prepared =>
+  guardCondition(
+    `exists (select 1 from deleted_records
+    where organization_id = ? and id = ? and deleted_at > 0)`,
+    [organizationId, id],
+    () => notFoundError(noun),
+  );
 
 /** Nouns whose names identify them in lists and in a configuration. */
 const isNamed: ReadonlySet<DeletableNoun> = new Set([
@@ -145,25 +146,25 @@ async function buildCollisionGuards(
 
 function guardFreeName(organizationId: string, { noun, name }: DeletedRow): Prepared {
   const table = getTableName(deletableTables[noun][0]);
-  return {
-    ...guardText(`not exists (select 1 from ${table} where organization_id = ? and name = ?)`),
-    parameters: [organizationId, name],
-    otherwise: () =>
+  return guardCondition(
+    `not exists (select 1 from ${table} where organization_id = ? and name = ?)`,
+    [organizationId, name],
+    () =>
       new AppError(
         "CONFLICT",
         `Another ${noun.replace("-", " ")} has this name now. Choose the name to restore it with.`,
         { details: [{ path: "name", message: "is the name of another record" }] },
       ),
-  };
+  );
 }
 
 async function guardFreePushToken(scope: Scope, id: string): Promise<Prepared> {
   const [hash = null] = await listDeletedValues(scope, id, "monitors", "push_token_hash");
-  return {
-    ...guardText("not exists (select 1 from monitors where push_token_hash = ?)"),
-    parameters: [hash],
-    otherwise: () => new AppError("CONFLICT", "Another monitor has its push URL now."),
-  };
+  return guardCondition(
+    "not exists (select 1 from monitors where push_token_hash = ?)",
+    [hash],
+    () => new AppError("CONFLICT", "Another monitor has its push URL now."),
+  );
 }
 
 type Effect = (scope: Scope, id: string, at: string) => Promise<Statement[]> | Statement[];

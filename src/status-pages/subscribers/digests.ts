@@ -1,7 +1,7 @@
 /** Decides when the weekly digests of pages are due, and what each subscriber finds in theirs. */
 import { dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { guardText, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { guardCondition, type Statement, type Store } from "../../database/store.ts";
 import type { OwnWork } from "../../events/fair-follower.ts";
 import { appendEvent } from "../../events/log.ts";
 import { severities } from "../../core/statuses.ts";
@@ -23,8 +23,6 @@ export function findWeekEnd(now: number, timeZone: string): number {
 }
 
 const prefix = "digest ";
-
-const reachedGuard = guardText("coalesce((select seq from followers where name = ?), 0) = ?");
 
 /**
  * Appends an event for each page whose week is over, once. The first week of a page begins when its first subscriber
@@ -56,7 +54,10 @@ export async function listDueDigests(store: Store, now: number): Promise<OwnWork
     if (end <= reached) return [];
     const data = { from: formatTimestamp(reached), to: formatTimestamp(end) };
     return [
-      { ...reachedGuard, parameters: [name, reached], otherwise: () => new StaleRead() },
+      guardCondition("coalesce((select seq from followers where name = ?), 0) = ?", [
+        name,
+        reached,
+      ]),
       {
         text: "insert or replace into followers (name, seq, version) values (?, ?, 1)",
         parameters: [name, end],

@@ -13,11 +13,11 @@ import {
   findMatchingIds,
   collectPage,
 } from "../../database/search.ts";
-import { matchValues, type Tenant } from "../../database/rows.ts";
+import { matchValues, selectPage, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,
   guard,
-  guardText,
+  guardCondition,
   type Prepared,
   StaleRead,
   type Statement,
@@ -59,17 +59,7 @@ export async function findSubscriberPage(
     matchValues(subscribers, { organizationId, pageId, type }),
     status === undefined ? undefined : confirmed[status],
   );
-  const [total, rows] = await Promise.all([
-    store.db.$count(subscribers, where),
-    store.db
-      .select()
-      .from(subscribers)
-      .where(where)
-      .orderBy(desc(subscribers.id))
-      .limit(query.per_page)
-      .offset(computeOffset(query)),
-  ]);
-  return { rows, total };
+  return selectPage(store, subscribers, subscribers.id, where, query);
 }
 
 const statusTexts = {
@@ -184,9 +174,6 @@ export async function findMailboxes(
   );
 }
 
-const newKeysGuard = guardText(`not exists (select 1 from subscribers where organization_id = ?
-  and page_id = ? and type = 'email' and address_key in (select value from json_each(?)))`);
-
 /** Statements that add confirmed mailboxes, who are notified of all later events. */
 export function insertMailboxes(
   { organizationId, pageId }: PageKey,
@@ -196,11 +183,11 @@ export function insertMailboxes(
   const text = `update subscribers set heard_from = (select coalesce(max(seq), 0) from events)
     where organization_id = ? and id in (select value from json_each(?))`;
   return [
-    {
-      ...newKeysGuard,
-      parameters: [organizationId, pageId, keys],
-      otherwise: () => new StaleRead(),
-    },
+    guardCondition(
+      `not exists (select 1 from subscribers where organization_id = ?
+  and page_id = ? and type = 'email' and address_key in (select value from json_each(?)))`,
+      [organizationId, pageId, keys],
+    ),
     ...rows.map((row) => insertSubscriber(row)),
     { text, parameters: [organizationId, JSON.stringify(rows.map(({ id }) => id))] },
   ];

@@ -5,10 +5,9 @@ import { monitorBounds } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import { createCommitPace } from "../../../core/time/pace.ts";
 import {
-  guardText,
+  guardCondition,
   type Prepared,
   retryOnStaleRead,
-  StaleRead,
   type Statement,
   type Store,
 } from "../../../database/store.ts";
@@ -412,10 +411,6 @@ function buildStateUpdate(results: readonly Judged[]): Prepared {
   return { text: updateStatesText, parameters: [JSON.stringify(list)] };
 }
 
-const stateChangeGuard = guardText(
-  "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
-);
-
 /** Creates the statements of a state change: a guard, the event and the incident. */
 async function buildChangeStatements(store: Store, result: Judged): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason, causes = [] } = result;
@@ -438,11 +433,10 @@ async function buildChangeStatements(store: Store, result: Judged): Promise<Stat
     },
   };
   return [
-    {
-      ...stateChangeGuard,
-      parameters: [key, epoch, after.status, after.since],
-      otherwise: () => new StaleRead(),
-    },
+    guardCondition(
+      "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
+      [key, epoch, after.status, after.since],
+    ),
     appendEvent(event),
     ...(await buildIncidentStatements(store, {
       organizationId,
