@@ -13,6 +13,7 @@ import { openDataDirectory, type OpenOptions } from "../../src/database/file/dat
 import { restore } from "../../src/database/backup/restore.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite/data.ts";
+import { useCheapEncryption } from "../support/cheap-encryption.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
 import {
   getBuiltMigrations,
@@ -373,6 +374,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 });
 
 describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
+  useCheapEncryption();
   test("is a backup like any other: restored, it is the same data in a file", async () => {
     const { setUpMachine, database } = await newCluster();
     const { directory, open } = setUpMachine();
