@@ -386,6 +386,7 @@ test("what a held change needs of its route is only its scope, parameters and bo
     "deleteSubscriber",
     "openIncident",
     "resolveIncident",
+    "restoreMaintenanceWindow",
     "sendReportMail",
     "updateIncident",
     "updateIncidentPostmortem",

@@ -50,7 +50,7 @@ export function listMonitorHomes(type: string, host: string, port: number): Secr
   const login = { username: "probe", password: canary };
   const own: Record<string, SecretFields | SecretFields[]> = {
     websocket: { url: url.replace("http:", "ws:"), ...headers },
-    browser: { url, ...login },
+    browser: { url, ...login, steps: ["fill #u with {{username}}", "fill #p with {{password}}"] },
     docker: { ...address, container: "web", clientCertificate, clientKey },
     radius: { ...address, ...login, secret: canary },
     snmp: [

@@ -75,6 +75,7 @@ const withoutKey: Record<string, string[]> = {
   "sends one message": ["route({ id }).test.post()", "route({ id }).code.post()"],
   "happens once by its nature": [
     "route({ id }).verify.post({ code: code.trim() })",
+    'v1["maintenance-windows"]({ id }).restore.post({}, { query })',
     'dashboard["set-up"].post({ ...values, timeZone })',
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id }).revoke.post()',

@@ -190,6 +190,7 @@ test("while the database can't be read, failed collectors are counted and all ot
     "signalbox_outbox_delay_seconds",
     "signalbox_event_follower_lag",
     "signalbox_event_backlog_organizations",
+    "signalbox_problems",
   ]);
 });
 
