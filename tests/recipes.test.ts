@@ -20,6 +20,7 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
     `  fax: defineChannelKind({ name: "Fax", summary: "Fax", help: "", fields: { token: secret(), template },
       labels: { token: { label: "Token" } }, secrets: { token: fixedDestination }, address: null }),\n$&`,
   ],
+  "An alert source type": ["src/alerting/sources/schema.ts", '  "aws-sns",', '  "fax",\n$&'],
   "A value on the public status page": [
     "src/status-pages/formats/public-data.ts",
     "export type PublicMonitor = {",
