@@ -175,8 +175,7 @@ export async function pressButton(page: Page, name: string) {
  */
 export async function moveTo(page: Page, path: string) {
   const between = page.getByRole("heading", { name: "Page not found" });
-  const show = (path: string) =>
-    page.evaluate((path) => void history.pushState({}, "", path), path);
+  const show = (path: string) => page.evaluate((path) => history.pushState({}, "", path), path);
   await show("/nowhere");
   await between.waitFor();
   await show(path);
