@@ -7,13 +7,13 @@ export type Vault = ReturnType<typeof createVault>;
 const format = "v1";
 
 /**
- * Creates a vault, which encrypts with AES-256-GCM. `place` (organization, record, field) is authenticated, so that a
- * value can't be decrypted in another place.
+ * Creates a vault, which encrypts with AES-256-GCM. `location` (organization, record, field) is authenticated, so that a
+ * value can't be decrypted in another location.
  */
 export function createVault(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
   const signingKey = new Uint8Array(hkdfSync("sha256", key, "", "signed links", 32));
-  // One AES block is a permutation. Half of it contains the number, and the other half identifies the place.
+  // One AES block is a permutation. Half of it contains the number, and the other half identifies the location.
   const buildNumberBlock = (number: number, location: string) => {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number));
@@ -33,7 +33,7 @@ export function createVault(key: Uint8Array) {
         cipher.final(),
       ]).toString("base64url");
     },
-    /** Decrypts a number; null if it was not encrypted with this key for this place. */
+    /** Decrypts a number; null if it was not encrypted with this key for this location. */
     openNumber(sealed: string, location: string): number | null {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length !== 16) return null;

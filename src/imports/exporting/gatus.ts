@@ -85,7 +85,7 @@ const recordFormats: Readonly<Record<string, (value: string) => string>> = creat
   AAAA: (value) => URL.parse(`http://[${value}]`)?.hostname.slice(1, -1) ?? value,
   CNAME: toFullName,
   NS: toFullName,
-  // Without its preference.
+  // Gatus compares only the host, without the preference number.
   MX: (value) => toFullName(value.replace(/^\d+\s+/, "")),
 });
 

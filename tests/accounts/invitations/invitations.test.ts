@@ -307,7 +307,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
     appliance.database.query("SELECT email FROM invitations ORDER BY email").values().flat();
 
   /** An owner, and a person of this role with an invitation for each role that they can invite. */
-  async function inviter(role: "admin" | "owner") {
+  async function setUpInviter(role: "admin" | "owner") {
     const appliance = await testAppliance();
     const owner = await signInMember(appliance, "owner");
     const who = await signInMember(appliance, role);
@@ -327,7 +327,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
   }
 
   test("removing them revokes their invitations", async () => {
-    const { appliance, owner, who, accept } = await inviter("owner");
+    const { appliance, owner, who, accept } = await setUpInviter("owner");
     await owner.page("POST", invitations, { body: { email: "kept@new.example", role: "viewer" } });
     expect((await owner.page("DELETE", `/dashboard/people/${who.id}`)).status).toBe(200);
     expect(open(appliance)).toEqual(["kept@new.example"]);
@@ -337,7 +337,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
   });
 
   test("a lower role retains the invitations that it could create", async () => {
-    const { appliance, owner, who, accept } = await inviter("owner");
+    const { appliance, owner, who, accept } = await setUpInviter("owner");
     const to = (role: string) =>
       owner.page("PATCH", `/dashboard/people/${who.id}`, { body: { role } });
     await to("admin");
@@ -353,7 +353,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
   });
 
   test("however they lost the role, none of their invitations works", async () => {
-    const { appliance, who, accept } = await inviter("admin");
+    const { appliance, who, accept } = await setUpInviter("admin");
     const demote = (sql: string) => appliance.database.query(sql).run(who.id);
     demote("UPDATE memberships SET role = 'member' WHERE person_id = ?");
     expect((await accept("viewer")).status).toBe(404);
@@ -364,7 +364,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
 
   test("a removal and an acceptance at once: the later one sees the earlier", async () => {
     for (let round = 0; round < 5; round++) {
-      const { appliance, owner, who, accept } = await inviter("admin");
+      const { appliance, owner, who, accept } = await setUpInviter("admin");
       const [removed, accepted] = await Promise.all([
         owner.page("DELETE", `/dashboard/people/${who.id}`),
         accept("viewer"),
