@@ -159,7 +159,7 @@ describe("the traces of an incident", () => {
     await patch({ title: "Corrected" });
     await patch({ status: "identified", message: "Found it." });
     const { updates } = (await patch({ severity: "major", status: "resolved" })).json.data;
-    const { authors, message } = await traces(id);
+    const { authors, told } = await traces(id);
     expect(authors.map(({ updateId }: { updateId: string }) => updateId)).toEqual(
       updates.map((update: { id: string }) => update.id),
     );
@@ -169,7 +169,7 @@ describe("the traces of an incident", () => {
       ["person", personId],
     ]);
     expect(authors[1].name).toBe(name);
-    expect(message).toEqual([]);
+    expect(told).toEqual([]);
   });
 
   test("contain the states of its monitors, the changes, and the notified channels", async () => {

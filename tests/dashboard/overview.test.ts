@@ -313,7 +313,7 @@ test("a record is found in any of the person's organizations, and in no other", 
   }
   const theirMonitor = await makeRecord(theirs.api, "monitors");
   database.run(
-    "INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)",
+    "INSERT INTO memberships (organization_id, person_id, role, created_at) VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')",
     [theirs.id, id],
   );
   const again = await signInVisitor(appliance, id);

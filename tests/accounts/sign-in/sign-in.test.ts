@@ -146,7 +146,9 @@ describe("signing in", () => {
     const { ours, theirs, database } = appliance;
     const { email, id } = await createPerson(appliance, ours.id, "owner");
     database
-      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z', null)")
+      .query(
+        "INSERT INTO memberships (organization_id, person_id, role, created_at) VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')",
+      )
       .run(theirs.id, id);
     await createBrowser(appliance).signIn(email);
     const rows = database.query(
