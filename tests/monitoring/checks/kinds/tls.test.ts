@@ -11,6 +11,8 @@ const host = "127.0.0.1";
 const end = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 const latencyMs = expect.any(Number);
 const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "authority" };
+/** Addresses of a name: this machine can have only one, or also one of IPv6. */
+const resolved = { name: "localhost", values: expect.stringContaining("127.0.0.1") };
 
 /** The same check for an organization that trusts the authority. */
 const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
@@ -30,11 +32,13 @@ describe("with a trusted authority", () => {
         expect(await trusting(site.ca, "tls", { port, ...fields })).toEqual({
           ...up,
           message: expect.stringMatching(until),
+          ...(fields.host === "localhost" && { resolved }),
         });
       const url = `https://localhost:${port}/`;
       expect(await trusting(site.ca, "http", { url, keyword: "Welcome" })).toEqual({
         ...up,
         message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
+        resolved,
       });
       expect(await trusting(site.ca, "tls", { host, port, certificateExpiryDays: 60 })).toEqual({
         ...up,
