@@ -76,9 +76,9 @@ export class Setbacks {
     // The alert about a problem is itself such an event. The problem stays open in any case.
     if (type.startsWith("appliance.")) return [];
     const effect = follower === "alerting" ? "No alert" : "No notice to subscribers";
-    const event = `the event ${type} (number ${seq}) of ${formatUtcMinute(Date.parse(at))}`;
+    const event = `The event ${type} (number ${seq}) of ${formatUtcMinute(Date.parse(at))}`;
     return this.#report(organizationId, `${follower} ${seq}`, (whose) => [
-      `${event[0]?.toUpperCase()}${event.slice(1)}${whose} could not be handled, and was set aside after ${triesUntilReport} tries so that it delays nothing else.`,
+      `${event}${whose} could not be handled, and was set aside after ${triesUntilReport} tries so that it delays nothing else.`,
       `${effect} about it was sent: look at what happened at that time.`,
     ]);
   }

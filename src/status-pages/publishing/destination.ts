@@ -11,7 +11,7 @@ import { resolvePublishFolder } from "./service.ts";
 export type PublishDestination = {
   put(file: PublishedFile, content: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Removes what is left of the place itself after its files: empty folders. */
+  /** Removes the folders of these files if they are empty. */
   tidy(paths: readonly string[]): Promise<void>;
 };
 
