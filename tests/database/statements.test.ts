@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { Glob } from "bun";
 import { expect, test } from "bun:test";
 import { createStatements } from "../../src/database/file/embedded.ts";
 
@@ -41,4 +42,20 @@ test("more statements than the cache has room for leave all of them usable", () 
   for (let index = 0; index < 1_100; index++)
     expect(statements(`select ${index} + ?`).values(1)).toEqual([[index + 1]]);
   expect(readHeld()).toEqual([[40]]);
+});
+
+test("each column that a statement names for the program is read there", async () => {
+  const files = [...new Glob("src/**/*.ts").scanSync()];
+  const sources = await Promise.all(files.map((file) => Bun.file(file).text()));
+  const named = sources.flatMap((text) =>
+    [...text.matchAll(/\bas ([a-z]+[A-Z]\w*)/g)].map(([, name = ""]) => name),
+  );
+  const others = new Set(
+    sources
+      .join("\n")
+      .replace(/\bas [a-z]\w*/g, "")
+      .match(/\w+/g),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter((name) => !others.has(name))).toEqual([]);
 });
