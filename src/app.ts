@@ -20,6 +20,7 @@ import { startRestored } from "./operations/backups/after-restore.ts";
 import { ImportUploads } from "./imports/uploads.ts";
 import { type ConfigurationFiles, createConfigurationFiles } from "./configuration/files/apply.ts";
 import { createApiKeyCache } from "./accounts/api-keys/service.ts";
+import { buildNodeName } from "./cluster/rules.ts";
 import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
 import { type Clock, readSystemClock } from "./core/time/clock.ts";
@@ -232,7 +233,7 @@ function joinCluster({
     store,
     clock,
     log,
-    node: { id: shared.nodeId(), name: () => buildNodeName(config.host, mainPort()) },
+    node: { id: shared.nodeId(), name: () => buildNodeName(config.host, mainPort(), hostname()) },
     clockOffsetMs: shared.clockOffsetMs,
     handled: () => events.position(),
     listeners: () => describeListeners(listeners),
@@ -659,11 +660,6 @@ async function stopParts(
   parts.uploads.removeAll();
   await tryStop(() => parts.store.atomic(buildLastUseStatements(parts)));
   await parts.data.close();
-}
-
-/** Name of this node: the host name and port, or the address and port if `--host` is a single address. */
-function buildNodeName(host: string, port: number): string {
-  return `${host === "0.0.0.0" || host === "::" ? hostname() : host}:${port}`;
 }
 
 /** Origin for links: the LAN address, or else the address of this machine. */

@@ -85,9 +85,13 @@ const toNodeRow = ({ name, version, alive, shards, tasks, eventLag, clockOffsetM
   state: alive ? "alive" : "gone",
   shards: String(shards),
   "events behind": eventLag === null ? null : String(eventLag),
-  clock: clockOffsetMs === null ? null : `${(clockOffsetMs / 1_000).toFixed(1)} s`,
+  clock: clockOffsetMs === null ? null : formatClockOffset(clockOffsetMs),
   "does for all": tasks.join(", ") || null,
 });
+
+/** The database reports whole seconds, so smaller offsets say nothing. */
+const formatClockOffset = (ms: number) =>
+  Math.abs(ms) < 1_000 ? "<1 s" : `${(ms / 1_000).toFixed(1)} s`;
 
 function describeDatabaseProblems(databases: readonly Database[]): string[] {
   return [

@@ -24,6 +24,10 @@ export const leaseNames: readonly string[] = [...namedLeases, ...shards];
 /** Returns the shard of a record. */
 export const shardOf = (id: string): string => shards[Bun.hash.crc32(id) % shardCount] ?? `shard 0`;
 
+/** Name of a node: the host name and port, or the address and port if `--host` is a single address. */
+export const buildNodeName = (host: string, port: number, hostName: string) =>
+  `${host === "0.0.0.0" || host === "::" ? hostName : host}:${port}`;
+
 /** Sorts nodes by a hash of the name and their ID. The order differs per name, but is the same on each node. */
 export const rankNodes = (name: string, nodeIds: readonly string[]): string[] =>
   nodeIds

@@ -25,6 +25,10 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     const env = { PATH, SIGNALBOX_DATABASE: `rqlite://box:${password}@${node.host}` };
     const run = (...args: string[]) => box.run(args, { env });
 
+    expect(await run("cluster", "status")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("no Signalbox has been started on this database yet"),
+    });
     await expectSuccess(run("orgs", "create", "Acme"));
     const key = await expectSuccess(run("keys", "create", "--org", "acme", "--name", "Script"));
     expect(await expectSuccess(run("migrate"))).toBe("The data is up to date.");

@@ -44,6 +44,8 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     const text = await expectSuccess(runSignalbox(args));
     expect(text).toMatch(/^database +role +state\n/);
     expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);
+    // Both servers have the clock of this machine.
+    expect(text.match(/ <1 s /g)).toHaveLength(2);
 
     // A terminal sends the signal to all of them at once.
     process.kill(-trial.pid, "SIGINT");

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   listAliveNodes,
   assignLeases,
+  buildNodeName,
   planLeaseChanges,
   computeLeaseEnd,
   type LeaseRow,
@@ -83,4 +84,9 @@ test("free leases go to their assigned node, and held ones move to joined nodes"
   expect(take).toEqual([]);
   expect(planLeaseChanges("b", leases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
   expect(release.filter(({ name }) => isShard(name)).length).toBe(32);
+});
+
+test("nodes of one machine that listen on different addresses have different names", () => {
+  expect(buildNodeName("127.0.0.2", 3210, "box")).toBe("127.0.0.2:3210");
+  for (const all of ["0.0.0.0", "::"]) expect(buildNodeName(all, 3210, "box")).toBe("box:3210");
 });

@@ -235,6 +235,14 @@ test.each(files)(
   },
 );
 
+test("an import from Uptime Kuma 1 reports that figures differ for days on which it was off", async () => {
+  const says = async (file: string) =>
+    (await planFrom(inflateFixture(file))).hints.some((hint) =>
+      hint.endsWith("Figures differ for days on which Uptime Kuma was off."),
+    );
+  expect(await Promise.all(files.map(says))).toEqual([true, false, false]);
+});
+
 describe("each key of the JSON backup is imported, or named:", () => {
   type Backup = Record<string, unknown> & {
     monitorList: Record<string, unknown>[];

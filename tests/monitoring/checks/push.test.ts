@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
 import { createWatch } from "../../support/check-board.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
+
+const newDirectory = createScratch();
 
 /** An appliance that waits for one push monitor. */
 async function setUpWaiting(fields: object = {}) {
@@ -275,5 +281,42 @@ describe("a wrong token", () => {
     const { api, report, id } = await setUpWaiting();
     await api("DELETE", `/api/v1/monitors/${id}`);
     expect((await report()).status).toBe(404);
+  });
+});
+
+describe("the example of docs/monitors.md", async () => {
+  const text = await Bun.file(join(import.meta.dir, "../../../docs/monitors.md")).text();
+  const section = text.split("## Push: jobs that report in\n")[1]?.split("\n## ")[0] ?? "";
+  const [, script = ""] = /```sh\n(#!\/bin\/sh\n[^]*?)```/.exec(section) ?? [];
+
+  test.each([
+    [0, /^status=up&latency_ms=\d+$/],
+    [1, /^status=down&msg=Disk(%20|\+)full%21$/],
+  ])(
+    "reports a job that ends with %p, and repeats a report that was not accepted",
+    async (code, body) => {
+      let tries = 0;
+      await using server = await startTarget((response) =>
+        replyWith(tries++ === 0 ? 503 : 200)(response),
+      );
+      const job = join(newDirectory(), "backup");
+      writeFileSync(job, `#!/bin/sh\necho 'Disk full!'\nexit ${code}\n`);
+      chmodSync(job, 0o755);
+      const filled = script
+        .replace("http://signalbox.lan:3210/push/TOKEN", server.at("/push/TOKEN"))
+        .replace("/usr/local/bin/backup", job);
+      expect(await Bun.spawn(["sh", "-c", filled]).exited).toBe(0);
+      const requests = server.asked.map(({ method, path, body }) => ({ method, path, body }));
+      const expected = { method: "POST", path: "/push/TOKEN", body: expect.stringMatching(body) };
+      expect(requests).toEqual([expected, expected]);
+    },
+  );
+
+  test("has a line for cron and a unit for OnFailure=", () => {
+    expect(section).toMatch(/^# crontab -e\n15 3 \* \* \* \S+$/m);
+    expect(section).toMatch(/^OnFailure=backup-failed\.service$/m);
+    expect(section).toMatch(
+      /^# \S+\/backup-failed\.service\n\[Service\]\n(.*\n)*.*-d status=down/m,
+    );
   });
 });

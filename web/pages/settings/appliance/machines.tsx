@@ -95,7 +95,7 @@ function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
 
 function formatSeconds(ms: number | null): string {
   if (ms === null) return "–";
-  const seconds = formatDecimals(Math.abs(ms) / 1_000, 1);
-  const sign = Math.abs(ms) < 50 ? "" : ms < 0 ? "−" : "+";
-  return `${sign}${seconds}\u202fs`;
+  // The database reports whole seconds.
+  if (Math.abs(ms) < 1_000) return "<\u202f1\u202fs";
+  return `${ms < 0 ? "−" : "+"}${formatDecimals(Math.abs(ms) / 1_000, 1)}\u202fs`;
 }
