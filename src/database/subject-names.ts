@@ -30,6 +30,9 @@ export const namedTables = Object.values(namedSubjects).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
+/** SQL for the name of a channel `c`; with the name of its person `p`, if it is a contact method. */
+export const contactMethodName = "iif(p.id is null, c.name, p.name || ': ' || c.name)";
+
 /** Whether the action deletes its subject, so that its name can't be looked up later. */
 export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
 
@@ -46,6 +49,9 @@ export function buildStoredNameSql(action: string, organizationId: string, id: s
       from alert_records s where s.organization_id = ${organizationId} and s.id = ${id})`;
   if (action.startsWith("identity-provider."))
     return `(select name from identity_providers where id = ${id})`;
+  if (action === "contact-method.deleted")
+    return `(select ${contactMethodName} from alert_channels c left join people p on p.id = c.person_id
+      where c.organization_id = ${organizationId} and c.id = ${id})`;
   if (action === "person.removed") return `(select name from people where id = ${id})`;
   const subject = isRemoval(action)
     ? namedSubjects[action.slice(0, action.indexOf("."))]

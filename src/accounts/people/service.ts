@@ -26,6 +26,7 @@ import {
   createAlreadyMemberError,
   changePerson,
   changeRights,
+  findContactMethodIds,
   findMemberByEmail,
   findMembership,
   findPeopleByEmail,
@@ -167,6 +168,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
       ...(await findScheduleUses(scope, personId, now)),
     ];
     if (uses.length > 0) throw inUseError("person", uses);
+    const methods = await findContactMethodIds(scope, personId);
     return commit(
       scope,
       [
@@ -174,6 +176,11 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
         guardMembershipUnchanged(before),
         guardNoScheduleUse(scope.organizationId, personId, now),
         guardNoTarget(scope, "person", [personId], uses),
+        ...buildAuditsAndEvents(
+          scope,
+          { action: "contact-method.deleted", subjectIds: methods },
+          now,
+        ),
         ...removeMembership(scope, personId),
         ...(await buildRevocations(scope, before, null)),
         guardAdministratorsBelong(

@@ -232,6 +232,12 @@ export function changeRights(
   return store.db.update(memberships).set(rights).where(where);
 }
 
+export async function findContactMethodIds({ store, organizationId }: Tenant, personId: string) {
+  const where = matchValues(alertChannels, { organizationId, personId });
+  const rows = await store.db.select({ id: alertChannels.id }).from(alertChannels).where(where);
+  return rows.map(({ id }) => id);
+}
+
 /** Removes a member with their contact methods and the unfinished deliveries to these. */
 export function removeMembership({ store, organizationId }: Tenant, personId: string): Statement[] {
   const own = matchValues(alertChannels, { organizationId, personId });

@@ -24,6 +24,7 @@ import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts
 import { alertBounds } from "../../core/limits.ts";
 import { guardLimit } from "../../database/references.ts";
 import { type Prepared, retryOnStaleRead, type Statement } from "../../database/store.ts";
+import { contactMethodName } from "../../database/subject-names.ts";
 import { alertSourceChannels, alertSources } from "../../database/tables/alert-sources.ts";
 import {
   alertChannels,
@@ -355,7 +356,7 @@ export function removeChannel(scope: Tenant & Remover, id: string, at: string): 
 }
 
 const removalText = `insert into alert_timeline (organization_id, record_id, at, type, message)
-  select distinct ?1, a.record_id, ?3, 'held', iif(p.id is null, c.name, p.name || ': ' || c.name)
+  select distinct ?1, a.record_id, ?3, 'held', ${contactMethodName}
     || ' was deleted before its quiet hours ended, so the held message is not sent.'
   from deliveries d
     cross join delivery_alerts t on t.organization_id = ?1 and t.delivery_id = d.id

@@ -1,6 +1,7 @@
 /** Drops messages that quiet hours hold, when their alert ends or a person takes care of it. */
 import { alertBounds } from "../../core/limits.ts";
 import type { Prepared } from "../../database/store.ts";
+import { contactMethodName } from "../../database/subject-names.ts";
 import type { Ending } from "./rules.ts";
 
 /** Why a held message is not sent. `unwanted`: its channel is no longer notified of the alert. */
@@ -29,7 +30,7 @@ const heldSql = `from json_each(?2) w
 
 const entriesText = `insert into alert_timeline (organization_id, record_id, at, type, message)
   select distinct ?1, a.record_id, ?6, 'held', ?7 || ' before the quiet hours of '
-    || iif(p.id is null, c.name, p.name || ': ' || c.name)
+    || ${contactMethodName}
     || ' ended, so the held message is not sent.'
   ${heldSql} left join people p on p.id = c.person_id
   where (select count(*) from alert_timeline e

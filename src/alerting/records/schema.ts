@@ -175,7 +175,13 @@ export const TimelineEntry = z
     }),
     actor: AlertActor.nullable(),
     channel: z
-      .object({ id: Id, name: z.string().nullable().meta({ description: "Null if deleted." }) })
+      .object({
+        id: Id,
+        name: z.string().nullable().meta({
+          description:
+            "Name, with the person's if it is a contact method. Of a deleted one, the last name; null if the audit log no longer has it.",
+        }),
+      })
       .nullable(),
   })
   .meta({

@@ -5,12 +5,12 @@ import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { buildPage } from "../../core/paging.ts";
 import { isPersonDrill } from "../../database/group-limit.ts";
+import { contactMethodName } from "../../database/subject-names.ts";
 import { matchReference, matchValues, selectPage, type Tenant } from "../../database/rows.ts";
 import { createInsert, guardCondition, type Prepared, type Store } from "../../database/store.ts";
 import {
   alertAcknowledgments,
   alertNotifications,
-  alertChannels,
   alertRecords,
   alerts,
   alertTimeline,
@@ -504,6 +504,14 @@ export async function findEntries(
   );
 }
 
+/** Name of the channel of a delivery, or its last name if it was deleted; null if that is forgotten. */
+const channelName = sql<string | null>`coalesce(
+  (select ${sql.raw(contactMethodName)} from alert_channels c left join people p on p.id = c.person_id
+    where c.organization_id = ${deliveries.organizationId} and c.id = ${deliveries.receiverId}),
+  (select e.subject_name from audit_entries e where e.organization_id = ${deliveries.organizationId}
+    and e.subject_id = ${deliveries.receiverId} and e.subject_name is not null
+    order by e.seq desc limit 1))`;
+
 /**
  * Returns the newest deliveries of messages about an alert, each with its message and channel, oldest first. Dropped
  * messages are left out, except for the one with this ID, which has no other timeline.
@@ -514,7 +522,7 @@ export async function findSentMessages(
 ) {
   const { store, organizationId } = tenant;
   const rows = await store.db
-    .select({ delivery: deliveries, message: alerts, channelName: alertChannels.name })
+    .select({ delivery: deliveries, message: alerts, channelName })
     .from(alerts)
     .innerJoin(
       deliveryAlerts,
@@ -525,7 +533,6 @@ export async function findSentMessages(
       ),
     )
     .innerJoin(deliveries, matchReference(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
-    .leftJoin(alertChannels, matchReference(deliveries, deliveries.receiverId, alertChannels))
     .where(matchValues(alerts, { organizationId, ...about }))
     .orderBy(desc(deliveries.seq), desc(deliveryAlerts.position))
     .limit(alertBounds.shownDeliveries.value);

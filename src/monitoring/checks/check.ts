@@ -12,7 +12,7 @@ import type { Resolved } from "./resolved-rules.ts";
 /** Value from which a number is read, or why there is none. */
 export type Measured = { value: unknown } | { unreadable: string };
 
-/** Result of one check. `unknown` means that a fault of this appliance prevented a judgement. */
+/** Result of one check. `unknown` means that a fault of this appliance prevented a judgement, or that there is nothing to judge. */
 export type CheckResult<D extends FoundDetails = Details> = {
   status: "up" | "degraded" | "down" | "unknown";
   /** One sentence for people, without text from the target and without secrets. */
@@ -31,6 +31,8 @@ export type CheckResult<D extends FoundDetails = Details> = {
   number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */
   isFinal?: boolean;
+  /** Whether an `unknown` result is no fault of this appliance, and so is not reported. */
+  hasNothingToJudge?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
   /** What the failure can have in common with failures of other monitors, the most specific first. */

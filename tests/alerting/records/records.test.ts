@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../../support/appliance.ts";
+import { createPersonWithPhone } from "../../support/on-call.ts";
 import { createPager } from "../../support/pager.ts";
+import { signInMember } from "../../support/people.ts";
 import { replyWith } from "../../support/target.ts";
 import type { Json } from "../../support/json.ts";
 
@@ -119,6 +121,39 @@ describe("an alert", () => {
     expect(first.timeline.map(({ at }: Json) => at)).toEqual(
       first.timeline.map(({ at }: Json) => at).toSorted(),
     );
+  });
+
+  test("names channels and contact methods, also after these, or their person, were deleted", async () => {
+    const { api, job, later, readAlert, ...world } = await createWorld();
+    await using hook = await world.inbox();
+    await using ada = await createPersonWithPhone(world, "Ada");
+    await using ben = await createPersonWithPhone(world, "Ben");
+    const targets = [ada, ben].map(({ id }) => ({ type: "person", id }));
+    const body = { name: "Shop", steps: [{ afterMinutes: 0, targets }] };
+    const policy = await api("POST", "/api/v1/escalation-policies", { body });
+    await job.change({ alertChannelIds: [hook.id], escalationPolicyId: policy.json.data.id });
+    await job.changeState("down");
+    await later();
+    await later();
+    const [{ data }] = hook.alerts() as [Json];
+    const readNames = async () => {
+      const { timeline } = await readAlert(data.alertId);
+      const sent = timeline.filter(({ type }: Json) => type === "sent");
+      return sent.map(({ channel }: Json) => channel.name).toSorted();
+    };
+    const before = await readNames();
+    expect(before).toEqual(["Ada: Phone", "Ben: Phone", "On-call"]);
+    await job.change({ escalationPolicyId: null });
+    for (const path of [
+      `escalation-policies/${policy.json.data.id}`,
+      `contact-methods/${ada.methodId}`,
+      `alert-channels/${hook.id}`,
+    ])
+      expect((await api("DELETE", `/api/v1/${path}`)).status).toBe(200);
+    const owner = await signInMember(world, "owner");
+    const { status } = await owner.page("DELETE", `/dashboard/people/${ben.id}`);
+    expect(status).toBe(200);
+    expect(await readNames()).toEqual(before);
   });
 
   test("ends with a mute, a pause and the deletion of its monitor, and opens again after a mute", async () => {

@@ -111,7 +111,8 @@ export class OutcomeRecorder {
       before,
       after,
     });
-    if (outcome.status === "unknown") this.reportTrouble(monitor, outcome.message, at);
+    if (outcome.status === "unknown" && outcome.hasNothingToJudge !== true)
+      this.reportTrouble(monitor, outcome.message, at);
     return toNext;
   }
 

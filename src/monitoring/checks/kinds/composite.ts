@@ -1,5 +1,5 @@
 /** Judges a composite monitor by the states of the monitors on which it depends. */
-import { LocalFailure } from "../../../core/outgoing/failures.ts";
+import { notJudgedPrefix } from "../../../core/text/formatting.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import type { Member } from "../../dependencies/rules.ts";
 import type { CheckKind } from "../check.ts";
@@ -17,9 +17,11 @@ const maxNames = 3;
 
 function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
   const members = all.filter(({ status }) => status !== "paused" && status !== "maintenance");
-  if (members.length === 0) throw new LocalFailure("none of its monitors is checked at the moment");
+  if (all.length === 0) return createEmptyResult("it depends on no monitors");
+  if (members.length === 0)
+    return createEmptyResult("none of its monitors is checked at the moment");
   if (members.every(({ status }) => status === "pending"))
-    throw new LocalFailure("none of its monitors was checked yet");
+    return createEmptyResult("none of its monitors was checked yet");
   const countOf = (...statuses: Member["status"][]) =>
     members.filter(({ status }) => statuses.includes(status)).length;
   const needed = {
@@ -42,6 +44,14 @@ function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
     isFinal: true,
   } as const;
 }
+
+const createEmptyResult = (reason: string) =>
+  ({
+    status: "unknown",
+    message: `${notJudgedPrefix}${reason}.`,
+    latencyMs: null,
+    hasNothingToJudge: true,
+  }) as const;
 
 function listNames(names: readonly string[]): string {
   const shown = names.slice(0, maxNames);

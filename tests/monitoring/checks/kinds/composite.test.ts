@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Member } from "../../../../src/monitoring/dependencies/rules.ts";
+import { readSince } from "../../../../src/events/log.ts";
 import { runCheckOfType } from "../../../support/check-runs.ts";
 import { createWatch } from "../../../support/check-board.ts";
 
@@ -56,6 +57,24 @@ describe("a composite monitor", () => {
     expect((await findOutcome({ mode: "any" }, "pp")).message).toBe(
       "Not judged: none of its monitors was checked yet.",
     );
+    expect((await findOutcome({ mode: "any" }, "")).message).toBe(
+      "Not judged: it depends on no monitors.",
+    );
+  });
+
+  test("without monitors shows why, and is no problem of the appliance", async () => {
+    const { api, pass, readMonitor, readBeats, logged, store } = await createWatch();
+    const body = { type: "composite", name: "Shop" };
+    const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
+    await pass(180);
+    expect(await readMonitor(id)).toMatchObject({
+      status: "pending",
+      lastMessage: "Not judged: it depends on no monitors.",
+    });
+    expect((await readBeats(id)).length).toBeGreaterThan(1);
+    expect(logged.join("\n")).not.toContain("can't be judged");
+    const events = await readSince(store, 0, 1_000);
+    expect(events.map(({ type }) => type)).not.toContain("appliance.troubled");
   });
 
   test("needs a minimum for a count or percentage, and for nothing else", async () => {
