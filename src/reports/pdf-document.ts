@@ -9,7 +9,8 @@ import {
   listReportedGroups,
   listReportFacts,
 } from "./mail-message.ts";
-import type { DayTone, Report, ReportFigures } from "./schema.ts";
+import { findBarPart } from "./bar-rules.ts";
+import type { DayTone, Report, ReportDay, ReportFigures } from "./schema.ts";
 
 const maxRows = reportBounds.printedRows.value;
 
@@ -46,7 +47,7 @@ export function composePdfDocument(report: Report, frame: Frame): string {
     ({ label, value }) =>
       `<tr><th>${escapeEntities(label)}</th><td>${escapeEntities(value)}</td></tr>`,
   );
-  const days = report.days.map(({ tone }) => `<i style="background:${tones[tone]}"></i>`);
+  const days = report.days.map((day) => `<i style="background:${paintDay(day)}"></i>`);
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.dir}">
 <head><meta charset="utf-8">
@@ -62,6 +63,13 @@ ${renderRows(language.say("reportMonitors"), sortByDownTime(report.monitors), la
 </body>
 </html>
 `;
+}
+
+/** A day with problems is colored from the top, as far as its share of the time reaches. */
+function paintDay(day: ReportDay): string {
+  const part = findBarPart(day);
+  if (part === null) return tones[day.tone];
+  return `linear-gradient(${tones[day.tone]} ${part}%,${tones.up} 0)`;
 }
 
 const sortByDownTime = (monitors: Report["monitors"]) =>

@@ -8,7 +8,7 @@ import {
   determineTone,
   type Seconds,
 } from "../monitoring/uptime/rules.ts";
-import type { DayTone, Outage, Report, ReportDay, ReportFigures } from "./schema.ts";
+import type { Outage, Report, ReportDay, ReportFigures, ReportRow } from "./schema.ts";
 
 export type { Seconds };
 
@@ -110,45 +110,76 @@ export function listReportDays({ from, to }: Span, isRunning: boolean): number[]
   return createRange(Math.min(Math.round(from / dayMs), end - 1), end);
 }
 
-/** Figures of each day, and the worst status of each day for each monitor key. */
+/** The days of a row: the worst status of each, and its share of down time. */
+export type RowDays = Pick<ReportRow, "days" | "downRatios">;
+
+export const createEmptyDays = (count: number): RowDays => ({
+  days: Array.from({ length: count }, () => "none"),
+  downRatios: Array.from({ length: count }, () => 0),
+});
+
+/** The share of measured time that was down, with three significant digits. */
+function computeDownRatio({ upSeconds, degradedSeconds, downSeconds }: Seconds): number {
+  const measured = upSeconds + degradedSeconds + downSeconds;
+  return measured === 0 ? 0 : Number((downSeconds / measured).toPrecision(3));
+}
+
+/** Figures of each day, and the days of each monitor key. */
 export function summarizeDays(
   days: readonly number[],
   rows: readonly (Seconds & { key: number; day: number })[],
   terms: Pick<Terms, "maintenance">,
-): { days: ReportDay[]; tonesByKey: Map<number, DayTone[]> } {
+): { days: ReportDay[]; byKey: Map<number, RowDays> } {
   const indexOf = new Map(days.map((day, index) => [day, index]));
   const totals = days.map(() => ({ ...zeroSeconds }));
-  const tonesByKey = new Map<number, DayTone[]>();
+  const byKey = new Map<number, RowDays>();
   for (const { key, day, ...sums } of rows) {
     const index = indexOf.get(day) ?? 0;
     const total = totals[index];
     if (total === undefined) continue;
     for (const name of Object.keys(total) as (keyof Seconds)[]) total[name] += sums[name];
-    const tones = tonesByKey.get(key) ?? days.map(() => "none");
-    tones[index] = determineTone(sums);
-    tonesByKey.set(key, tones);
+    const row = byKey.get(key) ?? createEmptyDays(days.length);
+    row.days[index] = determineTone(sums);
+    row.downRatios[index] = computeDownRatio(sums);
+    byKey.set(key, row);
   }
   return {
     days: totals.map((total, index) => ({
       date: formatTimestamp((days[index] ?? 0) * dayMs).slice(0, 10),
       tone: determineTone(total),
       ratio: computeTermsRatio(total, terms),
+      upSeconds: total.upSeconds,
       degradedSeconds: total.degradedSeconds,
       downSeconds: total.downSeconds,
       maintenanceSeconds: total.maintenanceSeconds,
     })),
-    tonesByKey,
+    byKey,
   };
 }
 
-const byRank: readonly DayTone[] = ["down", "degraded", "up", "maintenance", "none"];
+const byRank: readonly RowDays["days"][number][] = [
+  "down",
+  "degraded",
+  "up",
+  "maintenance",
+  "none",
+];
 
-/** The worst status of each day of several monitors. */
-export const combineTones = (all: readonly (readonly DayTone[])[], days: number): DayTone[] =>
-  Array.from(
-    { length: days },
-    (_, index) => byRank.find((tone) => all.some((tones) => tones[index] === tone)) ?? "none",
-  );
+/** The worst status of each day of several monitors, and the mean of their shares of down time. */
+export function combineDays(all: readonly RowDays[]): RowDays {
+  const combined = createEmptyDays(all[0]?.days.length ?? 0);
+  for (const index of combined.days.keys()) {
+    combined.days[index] =
+      byRank.find((tone) => all.some(({ days }) => days[index] === tone)) ?? "none";
+    const measured = all.filter(({ days }) => isMeasured(days[index]));
+    const sum = measured.reduce((total, { downRatios }) => total + (downRatios[index] ?? 0), 0);
+    combined.downRatios[index] = sum === 0 ? 0 : Number((sum / measured.length).toPrecision(3));
+  }
+  return combined;
+}
+
+const isMeasured = (tone: RowDays["days"][number] | undefined) =>
+  tone !== undefined && tone !== "none" && tone !== "maintenance";
 
 export const zeroSeconds: Seconds = {
   upSeconds: 0,

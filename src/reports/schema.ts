@@ -224,10 +224,20 @@ const tones = z.array(DayTone).meta({
     "Worst status of each of the report's `days`. `maintenance`: nothing else was measured; `none`: nothing at all.",
 });
 
+/** The days of a monitor or group. */
+const rowDays = {
+  days: tones,
+  downRatios: z.array(z.number()).meta({
+    description:
+      "Share of the measured time of each of the report's `days` that was down, 0–1. Of a group, the mean of its monitors.",
+  }),
+};
+
 const ReportDay = z.object({
   date: z.string().meta({ format: "date", example: "2026-11-20" }),
   tone: DayTone,
   ratio: figures.ratio,
+  upSeconds: seconds,
   degradedSeconds: seconds,
   downSeconds: seconds,
   maintenanceSeconds: seconds,
@@ -235,7 +245,7 @@ const ReportDay = z.object({
 export type ReportDay = z.infer<typeof ReportDay>;
 
 export const ReportRow = z
-  .object({ id: Id, name: z.string(), groupId: Id.nullable(), ...figures, days: tones })
+  .object({ id: Id, name: z.string(), groupId: Id.nullable(), ...figures, ...rowDays })
   .meta({ id: "ReportOfMonitor" });
 export type ReportRow = z.infer<typeof ReportRow>;
 
@@ -245,7 +255,7 @@ export const ReportGroup = z
     name: z.string(),
     monitors: z.int().min(0),
     ...figures,
-    days: tones,
+    ...rowDays,
   })
   .meta({
     id: "ReportOfGroup",
@@ -277,6 +287,7 @@ const days = [
     date: "2026-11-12",
     tone: "down" as const,
     ratio: 0.985,
+    upSeconds: 85_104,
     degradedSeconds: 0,
     downSeconds: 1_296,
     maintenanceSeconds: 0,
@@ -426,7 +437,16 @@ export const Report = z
       monitorCount: 1,
       summary,
       days,
-      groups: [{ id: null, name: "Ungrouped", monitors: 1, ...summary, days: ["down"] }],
+      groups: [
+        {
+          id: null,
+          name: "Ungrouped",
+          monitors: 1,
+          ...summary,
+          days: ["down"],
+          downRatios: [0.015],
+        },
+      ],
       monitors: [
         {
           id: "01a1f866-0d00-701e-8694-20f3972fa7e9",
@@ -434,6 +454,7 @@ export const Report = z
           groupId: null,
           ...summary,
           days: ["down"],
+          downRatios: [0.015],
         },
       ],
       outages: [

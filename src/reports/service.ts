@@ -21,8 +21,10 @@ import {
   splitPeriods,
   type Span,
   combineFigures,
-  combineTones,
+  combineDays,
+  createEmptyDays,
   listReportDays,
+  type RowDays,
   type Seconds,
   summarizeDays,
   zeroSeconds,
@@ -30,7 +32,6 @@ import {
 } from "./rules.ts";
 import type { ReportPrinter } from "./printer.ts";
 import type {
-  DayTone,
   Outage,
   Report,
   ReportGroup,
@@ -167,7 +168,7 @@ async function createReportOfSpan(
   const ids = reported.map(({ id }) => id);
   const incidents = await findIncidentsInSpan(scope, span, wanted && ids, limits.incidents);
   const dayNumbers = listReportDays(span, isRunning);
-  const { days, tonesByKey } = summarizeDays(
+  const { days, byKey } = summarizeDays(
     dayNumbers,
     await readDays(scope, reported, dayNumbers),
     terms,
@@ -176,7 +177,7 @@ async function createReportOfSpan(
   const { rows, outages } = await buildRows(scope, reported, span, {
     termsOf,
     incidents: incidents.ofMonitor,
-    tonesOf: (key) => tonesByKey.get(key) ?? days.map(() => "none"),
+    daysOf: (key) => byKey.get(key) ?? createEmptyDays(days.length),
   });
   return {
     month,
@@ -242,11 +243,11 @@ export async function buildRows(
   {
     termsOf,
     incidents,
-    tonesOf,
+    daysOf,
   }: {
     termsOf: TermsOf;
     incidents: ReadonlyMap<string, number>;
-    tonesOf: (key: number) => DayTone[];
+    daysOf: (key: number) => RowDays;
   },
 ) {
   const { store } = scope;
@@ -276,7 +277,7 @@ export async function buildRows(
         incidents: incidents.get(id) ?? 0,
       };
       const figures = computeFigures(found, span, termsOf(groupId));
-      rows.push({ id, name, groupId, ...figures, days: tonesOf(key) });
+      rows.push({ id, name, groupId, ...figures, ...daysOf(key) });
     }
   }
   return { rows, outages: all };
@@ -307,11 +308,7 @@ export async function buildGroups(
     const groupRows = members.get(id);
     if (groupRows === undefined) return [];
     const figures = combineFigures(groupRows, incidents.get(id) ?? 0, span, termsOf(id));
-    const days = combineTones(
-      groupRows.map((row) => row.days),
-      groupRows[0]?.days.length ?? 0,
-    );
-    return [{ id, name, monitors: groupRows.length, ...figures, days }];
+    return [{ id, name, monitors: groupRows.length, ...figures, ...combineDays(groupRows) }];
   });
 }
 

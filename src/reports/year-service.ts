@@ -6,6 +6,7 @@ import {
   combineFigures,
   computeTermsRatio,
   countOutagesWithin,
+  createEmptyDays,
   formatZonedMonth,
   listMonths,
   type Seconds,
@@ -56,7 +57,7 @@ async function createYearReport(scope: Scope, query: YearReportQuery): Promise<Y
   const { rows, outages } = await buildRows(scope, reported, span, {
     termsOf,
     incidents: incidents.ofMonitor,
-    tonesOf: () => [],
+    daysOf: () => createEmptyDays(0),
   });
   const areOutagesKnown = rows.every((row) => row.outages !== null);
   const months = await readMonths(scope, reported, listMonths(year, timeZone, span.to));

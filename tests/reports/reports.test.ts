@@ -166,6 +166,7 @@ describe("days", () => {
     ]);
     const inGroup = groups.find(({ id }) => id === group.id);
     expect(inGroup?.days.slice(0, 3)).toEqual(["down", "degraded", "none"]);
+    expect(inGroup?.downRatios.slice(0, 3)).toEqual([1, 0, 0]);
     // A running month ends today.
     const { days: running } = await report();
     expect([running.length, running.at(-1)?.date]).toEqual([20, "2026-11-20"]);
@@ -231,7 +232,13 @@ describe("figures", () => {
           const part = await report({ month: "2026-10", timeZone, groupId: group.id });
           expect(part.summary).toEqual({
             ...(october?.groups[0] as ReportFigures),
-            ...({ id: undefined, name: undefined, monitors: undefined, days: undefined } as object),
+            ...({
+              id: undefined,
+              name: undefined,
+              monitors: undefined,
+              days: undefined,
+              downRatios: undefined,
+            } as object),
           });
         },
       ),

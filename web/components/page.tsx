@@ -166,23 +166,32 @@ export function Dash() {
 }
 
 /** Shows why a request failed, with a retry, or with a way back if the error is final (4xx). */
-export function LoadFailed({ what, error }: { what: string; error: Error }) {
-  const isFinal = error instanceof ApiError && error.status < 500;
+export function LoadFailed({
+  what,
+  error,
+  crumbs = [],
+}: {
+  what: string;
+  error: Error;
+  crumbs?: Crumb[] | undefined;
+}) {
+  const status = error instanceof ApiError ? error.status : 500;
+  const { to, label } = crumbs.at(-1) ?? { to: "/", label: t("Go to Monitors") };
   return (
     <EmptyState
       icon={<Icon name="warning" size={28} />}
       title={t("{what} could not be loaded", { what })}
       action={
-        isFinal ? (
-          <Button component={Link} to="/">
-            {t("Go to Monitors")}
+        status < 500 ? (
+          <Button component={Link} to={to}>
+            {label}
           </Button>
         ) : (
           <Button onClick={() => void refetchFailed()}>{t("Try again")}</Button>
         )
       }
     >
-      {error.message}
+      {status === 404 ? t("The address is wrong, or the record was deleted.") : error.message}
     </EmptyState>
   );
 }
@@ -215,7 +224,7 @@ export function Loaded<T>({
   return (
     <>
       {crumbs && <PageHeader title={capitalize(what.replace(article, ""))} crumbs={crumbs} />}
-      <LoadFailed what={what} error={error} />
+      <LoadFailed what={what} error={error} crumbs={crumbs} />
     </>
   );
 }

@@ -22,7 +22,8 @@ const popover = { width: 328, gap: 12, edge: 8, usualHeight: 280 };
 const narrow = 760;
 
 type Props = {
-  tones: readonly BarTone[];
+  /** The tone of each bar, and further classes. */
+  tones: readonly (BarTone | `${BarTone} ${string}`)[];
   label: string;
   className?: string;
   tabbed?: boolean;

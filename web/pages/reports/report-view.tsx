@@ -1,7 +1,14 @@
 /** Renders a monthly report: figures, days, tables of groups, monitors, outages and incidents. */
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { DayTone, Outage, Report, ReportFigures } from "../../../src/reports/schema.ts";
+import { findBarPart, findPartOfShare } from "../../../src/reports/bar-rules.ts";
+import type {
+  DayTone,
+  Outage,
+  Report,
+  ReportFigures,
+  ReportRow,
+} from "../../../src/reports/schema.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { dayMs } from "../../../src/core/time/clock.ts";
 import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
@@ -152,6 +159,10 @@ function Figures({ report, before }: Props) {
 const describeLongest = ({ longestOutageSeconds: seconds }: ReportFigures) =>
   seconds ? [t("longest {duration}", { duration: describeSeconds(seconds) })] : [];
 
+/** Classes of a bar that is colored from the top, as far as the share of down time reaches. */
+const classBar = <T extends DayTone>(tone: T, part: number | null) =>
+  part === null || part === 100 ? tone : (`${tone} bar-part-${part}` as const);
+
 /** One bar per day of the month. For a single monitor, a bar opens its day. */
 function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
   const navigate = useNavigate();
@@ -164,9 +175,12 @@ function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
     });
   };
   return (
-    <Panel title={timeZone === "UTC" ? t("Days") : t("Days in UTC")}>
+    <Panel
+      title={timeZone === "UTC" ? t("Days") : t("Days in UTC")}
+      actions={days.some((day) => findBarPart(day) !== null) && <Legend />}
+    >
       <Bars
-        tones={days.map(({ tone }) => tone)}
+        tones={days.map((day) => classBar(day.tone, findBarPart(day)))}
         label={t("{name}, one bar a day: {days}", {
           name: subject.name,
           days: describeTones(days.map(({ tone }) => tone)),
@@ -179,6 +193,26 @@ function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
     </Panel>
   );
 }
+
+/** The shares of time that the parts of a bar stand for. */
+const Legend = () => (
+  <p className="report-legend">
+    <span>{t("Share of the time:")}</span>
+    {[
+      [0, t("below 1\u202f%")],
+      [0.01, t("below 10\u202f%")],
+      [0.1, t("below 50\u202f%")],
+      [0.5, t("more")],
+    ].map(([share, words]) => (
+      <span key={share}>
+        <span className="bars" aria-hidden="true">
+          <i className={`bar-${classBar("down", findPartOfShare(Number(share)))}`} />
+        </span>
+        {words}
+      </span>
+    ))}
+  </p>
+);
 
 function Day({ day }: { day: Report["days"][number] | undefined }) {
   if (day === undefined) return null;
@@ -220,10 +254,13 @@ function describeTones(tones: readonly DayTone[]): string {
 /** Bars per row are rendered for at most this many rows. */
 const maxRowsWithBars = 300;
 
-const RowDays = ({ days }: { days: readonly DayTone[] }) => (
+const RowDays = ({ days, downRatios }: Pick<ReportRow, "days" | "downRatios">) => (
   <span className="bars report-row-days" role="img" aria-label={describeTones(days)}>
     {days.map((tone, index) => (
-      <i key={index} className={`bar-${tone}`} />
+      <i
+        key={index}
+        className={`bar-${classBar(tone, tone === "down" ? findPartOfShare(downRatios[index] ?? 1) : null)}`}
+      />
     ))}
   </span>
 );
@@ -243,8 +280,10 @@ function describeMet({ isMet, slaTarget }: ReportFigures, report: Report) {
   );
 }
 
+type Row = Pick<ReportRow, "days" | "downRatios"> & { id: string | null };
+
 /** Columns of groups and monitors. */
-function listFigureColumns<T extends ReportFigures & { id: string | null; days: DayTone[] }>(
+function listFigureColumns<T extends ReportFigures & Row>(
   { report, before }: Props,
   rowsBefore: readonly (ReportFigures & { id: string | null })[],
   rows: readonly T[],
@@ -261,7 +300,7 @@ function listFigureColumns<T extends ReportFigures & { id: string | null; days: 
       isShown: rows.length <= maxRowsWithBars,
       head: t("Days"),
       value: ({ days }) => days.filter((tone) => tone === "down").length,
-      cell: ({ days }) => <RowDays days={days} />,
+      cell: (row) => <RowDays {...row} />,
     },
     { head: t("Uptime"), value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
     {

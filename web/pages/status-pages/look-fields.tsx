@@ -18,10 +18,20 @@ export const lookLabels: Partial<Record<Name, FieldLabels>> = {
     label: t("Font"),
     options: { inter: "Inter", system: t("System"), serif: t("Serif"), mono: t("Monospaced") },
   },
-  corners: { label: t("Corners") },
-  logoSize: { label: t("Logo size") },
-  header: { label: t("Header") },
-  layout: { label: t("Monitors as"), hint: t("Compact lists and grids show the last 30 days.") },
+  corners: {
+    label: t("Corners"),
+    options: { round: t("Round"), small: t("Slightly round"), square: t("Square") },
+  },
+  logoSize: {
+    label: t("Logo size"),
+    options: { small: t("Small"), medium: t("Medium"), large: t("Large") },
+  },
+  header: { label: t("Header"), options: { left: t("Left"), centered: t("Centered") } },
+  layout: {
+    label: t("Monitors as"),
+    options: { list: t("List"), compact: t("Compact list"), grid: t("Grid") },
+    hint: t("Compact lists and grids show the last 30 days."),
+  },
   stateSet: {
     label: t("State colors"),
     options: { standard: t("Standard"), "color-blind": t("For color blindness") },

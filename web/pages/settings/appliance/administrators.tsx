@@ -1,6 +1,7 @@
 /** Settings: administrators of the appliance. They are added and removed here. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Administrator } from "../../../../src/operations/appliance/schema.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
@@ -10,7 +11,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
-import { t } from "../../../language/text.ts";
+import { t, tNode } from "../../../language/text.ts";
 
 /** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
@@ -22,8 +23,15 @@ export default function Administrators() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          {t(
-            "Administrators create and delete organizations and download backups of everything. In an organization they can do what their role there allows. Add administrators on the People page.",
+          {tNode(
+            "Administrators create and delete organizations and download backups of everything. In an organization they can do what their role there allows. Add administrators under {link}.",
+            {
+              link: (
+                <Link to="/settings/$section" params={{ section: "people" }} className="link">
+                  {t("People")}
+                </Link>
+              ),
+            },
           )}
         </p>
       </div>

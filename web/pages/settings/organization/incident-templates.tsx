@@ -20,6 +20,7 @@ import { notifyError } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
 import { incidentStatusLabels, severityLabels } from "../../incidents/words.ts";
 import { useCreateDialog } from "../create-dialog.ts";
+import { parseMarkdown, renderText } from "../../../../src/core/text/markdown.ts";
 import { Entry } from "../entry.tsx";
 import { t } from "../../../language/text.ts";
 
@@ -89,7 +90,7 @@ function TemplateEntry({
     <Entry
       icon="warning"
       title={name}
-      note={message}
+      note={renderText(parseMarkdown(message))}
       facts={[
         [t("Status"), incidentStatusLabels[status]],
         [t("Severity"), severity === null ? "–" : severityLabels[severity]],
