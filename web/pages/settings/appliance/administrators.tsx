@@ -13,6 +13,23 @@ import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
+const Words = () => (
+  <div className="settings-head">
+    <p className="quiet">
+      {tNode(
+        "Administrators create and delete organizations and download backups of everything. In an organization they can do what their role there allows. Add administrators under {link}.",
+        {
+          link: (
+            <Link to="/settings/$section" params={{ section: "people" }} className="link">
+              {t("People")}
+            </Link>
+          ),
+        },
+      )}
+    </p>
+  </div>
+);
+
 /** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
   const query = useQuery(administratorsQuery);
@@ -21,20 +38,7 @@ export default function Administrators() {
   const isSelf = (one: Administrator) => one.id === person.id;
   return (
     <>
-      <div className="settings-head">
-        <p className="quiet">
-          {tNode(
-            "Administrators create and delete organizations and download backups of everything. In an organization they can do what their role there allows. Add administrators under {link}.",
-            {
-              link: (
-                <Link to="/settings/$section" params={{ section: "people" }} className="link">
-                  {t("People")}
-                </Link>
-              ),
-            },
-          )}
-        </p>
-      </div>
+      <Words />
       <Loaded query={query} what={t("The administrators")}>
         {(administrators) => (
           <Panel isFlush>

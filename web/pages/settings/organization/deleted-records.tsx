@@ -101,12 +101,8 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
           time: <Time at={deletedAt} />,
         })}
         facts={[[t("Until"), <Time key="until" at={restorableUntil} as="short" />]]}
-        action={
-          <span className="flex gap-8 items-center">
-            {atLeast("member") && <RestoreButton record={record} />}
-            {atLeast("admin") && <RemovalMenu record={record} />}
-          </span>
-        }
+        menu={atLeast("admin") ? <RemovalMenu record={record} /> : null}
+        action={atLeast("member") && <RestoreButton record={record} />}
       />
     </>
   );
