@@ -8,13 +8,13 @@ import { createConfigSchema } from "./src/configuration/document.ts";
 import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/admin-languages.ts";
 import { buildDocument } from "./src/openapi-document.ts";
-import { audit } from "./release/audit.ts";
-import { builtFrom } from "./release/commit.ts";
+import { auditPackages } from "./release/audit.ts";
+import { readBuildSource } from "./release/commit.ts";
 import { type Architecture, downloadPackages } from "./release/debian.ts";
 import { renderFormula } from "./release/formula.ts";
 import { writeImage } from "./release/image.ts";
 import { buildDeb, buildRpm } from "./release/linux-packages.ts";
-import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
+import { buildBillOfMaterials, renderLicences, listShippedPackages } from "./release/packages.ts";
 import { type FindText, loadDictionary, translateSource } from "./release/page-texts.ts";
 import { sign } from "./release/sign.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -59,7 +59,7 @@ const withoutStreamingReact: Bun.BunPlugin = {
 };
 
 /** Puts the texts of the admin page into its code, in place of the functions that name them. */
-const withTexts = (find: FindText): Bun.BunPlugin => ({
+const createTextPlugin = (find: FindText): Bun.BunPlugin => ({
   name: "with-texts",
   setup(builder) {
     builder.onLoad({ filter: /[\\/](src|web)[\\/].*\.tsx?$/ }, async ({ path }) => ({
@@ -69,7 +69,7 @@ const withTexts = (find: FindText): Bun.BunPlugin => ({
   },
 });
 
-const built = builtFrom();
+const built = readBuildSource();
 const has = (flag: string) => process.argv.includes(flag);
 /** Folder of the files for browsers before compression. */
 const plain = "dist/plain";
@@ -93,16 +93,16 @@ async function buildAll() {
     filter: (path) => !path.endsWith("_snapshot.json"),
   });
   createEmptyDatabase(`dist/migrations/${emptyDatabaseName}`, "migrations");
-  const packages = shippedPackages();
-  const licences = licencesText(packages);
+  const packages = listShippedPackages();
+  const licences = renderLicences(packages);
   await Bun.write("dist/legal/licences.txt", licences);
-  await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
+  await Bun.write("dist/signalbox.cdx.json", buildBillOfMaterials(packages, built.builtAt));
   if (has("--all") || has("--image") || has("--packages")) await buildRelease(packages, licences);
   else await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
 }
 
-async function buildRelease(packages: ReturnType<typeof shippedPackages>, licences: string) {
-  const { state, output } = await audit();
+async function buildRelease(packages: ReturnType<typeof listShippedPackages>, licences: string) {
+  const { state, output } = await auditPackages();
   if (state === "vulnerable") throw new Error(output);
   if (state === "skipped") console.warn(`NOT AUDITED: no response from the registry: ${output}`);
   const needed = has("--all") ? keysOf(targets) : Object.values(linux);
@@ -133,7 +133,7 @@ function throwMissing(name: string): never {
 }
 
 /** Writes a container image per architecture. Returns their file names. */
-async function writeImages(packages: ReturnType<typeof shippedPackages>): Promise<string[]> {
+async function writeImages(packages: ReturnType<typeof listShippedPackages>): Promise<string[]> {
   const names: string[] = [];
   for (const architecture of architectures) {
     const { root, versions } = downloadPackages(`dist/debian-${architecture}`, architecture);
@@ -143,7 +143,7 @@ async function writeImages(packages: ReturnType<typeof shippedPackages>): Promis
       architecture,
       executable: `dist/${targets[linux[architecture]]}`,
       debian: root,
-      bill: billOfMaterials(packages, built.builtAt, { architecture, versions }),
+      bill: buildBillOfMaterials(packages, built.builtAt, { architecture, versions }),
       level: 12,
     });
     await rm(`dist/debian-${architecture}`, { recursive: true });
@@ -231,7 +231,7 @@ async function buildWeb({ isQuick = false } = {}) {
   await buildHttpsRecipe(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
   await addAsset("public/copy.js", Bun.file("web/status/copy.js"));
-  await addAsset("public/status.css", await statusStyles(fonts));
+  await addAsset("public/status.css", await buildStatusStyles(fonts));
   await Bun.write(`${plain}/openapi.json`, JSON.stringify(buildDocument(manifest.version)));
   await Bun.write(`${plain}/config.schema.json`, JSON.stringify(createConfigSchema()));
   for (const name of await readdir(plain, { recursive: true })) {
@@ -265,12 +265,12 @@ async function addFonts(): Promise<Map<string, string>> {
   return paths;
 }
 
-function withFonts(css: string, fonts: ReadonlyMap<string, string>): string {
+function inlineFonts(css: string, fonts: ReadonlyMap<string, string>): string {
   return css.replace(/inter-[a-z-]+\.woff2/g, (name) => fonts.get(name) ?? name);
 }
 
 /** Returns the stylesheet of public pages, with imports inlined. */
-async function statusStyles(fonts: ReadonlyMap<string, string>): Promise<string> {
+async function buildStatusStyles(fonts: ReadonlyMap<string, string>): Promise<string> {
   let css = await Bun.file("web/status/status.css").text();
   for (const [statement, from = ""] of css.matchAll(/^@import "\.\.\/(.+)";$/gm)) {
     const imported = await Bun.file(`web/${from}`).text();
@@ -278,7 +278,7 @@ async function statusStyles(fonts: ReadonlyMap<string, string>): Promise<string>
   }
   // “optional” skips a font that arrives late in this visit, so that text on public pages never
   // moves.
-  return withFonts(css.replaceAll("font-display: swap", "font-display: optional"), fonts);
+  return inlineFonts(css.replaceAll("font-display: swap", "font-display: optional"), fonts);
 }
 
 /** Builds the API reference: `docs.html`, its script and its styles. */
@@ -315,7 +315,7 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string, mask
     external: ["*.woff2"],
   });
   const css = (await outputs[0]?.text()) ?? "";
-  const styles = await addAsset("styles.css", withFonts(css, fonts));
+  const styles = await addAsset("styles.css", inlineFonts(css, fonts));
   const paths = { icon, maskable, styles, font: fonts.get("inter-latin.woff2") ?? "" };
   for (const language of adminLanguages)
     await writePage(nameAdminPage(language), "web/index.html", {
@@ -333,7 +333,7 @@ async function buildScripts(language: AdminLanguage) {
     target: "browser",
     minify: true,
     naming: "[name]-[hash].[ext]",
-    plugins: [withTexts(await loadDictionary(language))],
+    plugins: [createTextPlugin(await loadDictionary(language))],
   };
   const { outputs } = await Bun.build({
     ...shared,
@@ -359,7 +359,7 @@ async function buildScripts(language: AdminLanguage) {
   // during the first render.
   const code = await Bun.file(`${assets}/${script}`).text();
   await Bun.write(`${assets}/${script}`, `//# allFunctionsCalledOnLoad\n${code}`);
-  const size = await firstLoad(assets, script);
+  const size = await measureFirstLoad(assets, script);
   console.log(`admin page (${language})  first script load ${size} kB as gzip`);
   return {
     script: `/assets/${script}`,
@@ -394,7 +394,7 @@ async function writePage(name: string, source: string, paths: Record<string, str
 }
 
 /** Returns the size of the first page's scripts in kB: the entry and its static imports. */
-async function firstLoad(folder: string, entry: string): Promise<number> {
+async function measureFirstLoad(folder: string, entry: string): Promise<number> {
   const names = new Set([entry]);
   const transpiler = new Bun.Transpiler({ loader: "js" });
   let total = 0;

@@ -8,7 +8,7 @@ const longestMs = 20_000;
  * Checks locked packages for severe vulnerabilities at the package registry. Skipped if the
  * registry does not respond.
  */
-export async function audit(environment = process.env): Promise<Audit> {
+export async function auditPackages(environment = process.env): Promise<Audit> {
   const run = Bun.spawn(["bun", "audit", "--audit-level=high"], {
     cwd: `${import.meta.dir}/..`,
     env: environment,

@@ -2,13 +2,13 @@ import manifest from "../package.json" with { type: "json" };
 
 /** Renders the Homebrew formula for executables below the URL `base`, with their SHA-256 by file name. */
 export function renderFormula(base: string, hashOf: (name: string) => string): string {
-  const binary = (system: string) => `      url "${base}/signalbox-${system}"
+  const renderBinary = (system: string) => `      url "${base}/signalbox-${system}"
       sha256 "${hashOf(`signalbox-${system}`)}"`;
   const systemsOf = (system: string) => `    on_arm do
-${binary(`${system}-arm64`)}
+${renderBinary(`${system}-arm64`)}
     end
     on_intel do
-${binary(`${system}-x64`)}
+${renderBinary(`${system}-x64`)}
     end`;
   return `class Signalbox < Formula
   desc "${manifest.description}"

@@ -119,7 +119,7 @@ export function buildDeb(file: string, source: PackageSource) {
   );
 }
 
-const ifSystemd = (commands: string) => `if [ -d /run/systemd/system ]; then ${commands}; fi`;
+const runIfSystemd = (commands: string) => `if [ -d /run/systemd/system ]; then ${commands}; fi`;
 
 const spec = `Name: signalbox
 Version: ${manifest.version}
@@ -134,15 +134,15 @@ Recommends: iputils
 ${description}
 
 %post
-${ifSystemd(scripts.reload)}
+${runIfSystemd(scripts.reload)}
 
 # The argument is the number of remaining versions.
 %preun
-if [ "$1" = 0 ]; then ${ifSystemd(scripts.stop)}; fi
+if [ "$1" = 0 ]; then ${runIfSystemd(scripts.stop)}; fi
 
 %postun
-${ifSystemd(scripts.reload)}
-if [ "$1" -ge 1 ]; then ${ifSystemd(scripts.restart)}; fi
+${runIfSystemd(scripts.reload)}
+if [ "$1" -ge 1 ]; then ${runIfSystemd(scripts.restart)}; fi
 
 %files
 %attr(755, root, root) /usr/bin/signalbox

@@ -22,7 +22,7 @@ const embedded = ["@fontsource-variable/inter", "@scalar/api-reference"];
 const root = join(import.meta.dir, "..");
 
 /** Returns all packages in the executable with their dependencies, sorted by name. */
-export function shippedPackages(): Package[] {
+export function listShippedPackages(): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string, from: string) => {
     const folder = folderOf(name, from);
@@ -55,7 +55,7 @@ function manifestOf(folder: string) {
 }
 
 /** Returns all licences with their texts, each text once. */
-export function licencesText(packages: readonly Package[]): string {
+export function renderLicences(packages: readonly Package[]): string {
   const runtime = readFileSync(
     join(root, "node_modules/bun-types/docs/project/license.mdx"),
     "utf8",
@@ -76,12 +76,12 @@ export function licencesText(packages: readonly Package[]): string {
 type SystemPackages = { architecture: string; versions: Readonly<Record<string, string>> };
 
 /** Returns a software bill of materials: CycloneDX 1.6 (ECMA-424) as JSON. */
-export function billOfMaterials(
+export function buildBillOfMaterials(
   packages: readonly Package[],
   timestamp: string | null,
   system?: SystemPackages,
 ): string {
-  const component = (type: string, name: string, version: string, licence: string) => {
+  const buildComponent = (type: string, name: string, version: string, licence: string) => {
     const purl = type === "library" ? `pkg:npm/${name.replace("@", "%40")}@${version}` : undefined;
     const licences = /[()\s]/.test(licence)
       ? [{ expression: licence }]
@@ -102,8 +102,10 @@ export function billOfMaterials(
       },
     },
     components: [
-      component("platform", "bun", Bun.version, "MIT"),
-      ...packages.map(({ name, version, licence }) => component("library", name, version, licence)),
+      buildComponent("platform", "bun", Bun.version, "MIT"),
+      ...packages.map(({ name, version, licence }) =>
+        buildComponent("library", name, version, licence),
+      ),
       ...listSystemComponents(system),
     ],
   };

@@ -122,8 +122,8 @@ const targetOf = (file: string, path: string) =>
 /** The folder on the list that contains a file of src. */
 function folderOf(file: string): string {
   const path = file.replace(/^src\//, "");
-  const holds = (folder: string) => path === folder || path.startsWith(`${folder}/`);
-  return folders.filter(holds).toSorted((a, b) => b.length - a.length)[0] ?? "";
+  const isInFolder = (folder: string) => path === folder || path.startsWith(`${folder}/`);
+  return folders.filter(isInFolder).toSorted((a, b) => b.length - a.length)[0] ?? "";
 }
 
 test("every file of src is in a listed folder", () => {
@@ -131,8 +131,8 @@ test("every file of src is in a listed folder", () => {
 });
 
 test("no file has the name of its folder, which would not describe it", () => {
-  const stem = (file: string) => basename(file).replace(/\.tsx?$/, "");
-  expect(files.filter((file) => stem(file) === basename(dirname(file)))).toEqual([]);
+  const getStem = (file: string) => basename(file).replace(/\.tsx?$/, "");
+  expect(files.filter((file) => getStem(file) === basename(dirname(file)))).toEqual([]);
 });
 
 test("no folder imports from a higher one", () => {
@@ -214,7 +214,7 @@ test("the admin page imports schemas, rules, texts and the event catalogue from 
 });
 
 /** Our files that these entry points load, and their packages, without lazy imports. */
-async function loadedWith(...entries: string[]) {
+async function listLoaded(...entries: string[]) {
   const loaded = new Set(entries);
   const packages = new Set<string>();
   for (const file of loaded) {
@@ -231,21 +231,21 @@ async function loadedWith(...entries: string[]) {
 }
 
 test("the first page loads no schema, because zod would increase its size by a third", async () => {
-  const { files, packages } = await loadedWith("web/main.tsx");
+  const { files, packages } = await listLoaded("web/main.tsx");
   expect(files.length).toBeGreaterThan(20);
   expect(files.filter((file) => file.endsWith("schema.ts"))).toEqual([]);
   expect(packages.filter((name) => name.startsWith("zod"))).toEqual([]);
 });
 
 test("the first page loads no form and no limits, which are large and needed later", async () => {
-  const { files } = await loadedWith("web/main.tsx");
+  const { files } = await listLoaded("web/main.tsx");
   const late = ["web/components/forms/form.tsx", "web/shell/sign-in.tsx", "src/core/limits.ts"];
   expect(files.filter((file) => late.includes(file))).toEqual([]);
 });
 
 test("a start loads only the libraries of its first response, and small ones", async () => {
   // Other imports of these two are loaded by the command that needs them.
-  const { files, packages } = await loadedWith(
+  const { files, packages } = await listLoaded(
     "src/main.ts",
     "src/cli/support/command-line.ts",
     "src/app.ts",

@@ -52,7 +52,7 @@ type Def = {
 >;
 
 /** Parts of a schema that a caller can make as long as a body, by path. */
-function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
+function* listUnbounded(schema: z.core.$ZodType, place: string): Generator<string> {
   const def = schema._zod.def as unknown as Def;
   const checks = (def.checks ?? []).map((one) => one._zod.def.check);
   const isBounded = checks.some((check) => ["max_length", "length_equals"].includes(check));
@@ -63,23 +63,23 @@ function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
     yield place;
   if (def.type === "object") {
     for (const [name, field] of Object.entries(def.shape ?? {}))
-      yield* unbounded(field, `${place}.${name}`);
+      yield* listUnbounded(field, `${place}.${name}`);
     if (def.catchall !== undefined && def.catchall._zod.def.type !== "never") yield `${place}.*`;
   }
   for (const option of [...(def.options ?? []), ...(def.items ?? [])])
-    yield* unbounded(option, place);
-  if (def.element) yield* unbounded(def.element, `${place}[]`);
-  if (def.keyType) yield* unbounded(def.keyType, `${place}{name}`);
-  if (def.valueType) yield* unbounded(def.valueType, `${place}{}`);
+    yield* listUnbounded(option, place);
+  if (def.element) yield* listUnbounded(def.element, `${place}[]`);
+  if (def.keyType) yield* listUnbounded(def.keyType, `${place}{name}`);
+  if (def.valueType) yield* listUnbounded(def.valueType, `${place}{}`);
   for (const inner of [def.innerType, def.in, def.out, def.getter?.()])
-    if (inner) yield* unbounded(inner, place);
+    if (inner) yield* listUnbounded(inner, place);
 }
 
 const long = "x".repeat(100_000);
 const buildFields = (count: number, name: (index: number) => string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), "v"]));
 const http = { type: "http", name: "Shop", url: "https://shop.example" };
-const step = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", headers }] });
+const buildStep = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", headers }] });
 
 /** Parts that a refinement bounds, each with a rejected monitor or page. */
 const refused: Record<string, { noun: string; body: object }> = {
@@ -93,8 +93,11 @@ const refused: Record<string, { noun: string; body: object }> = {
     body: { ...http, variables: buildFields(1_000, (n) => `v${n}`) },
   },
   "body.variables{name}": { noun: "monitors", body: { ...http, variables: { [long]: "v" } } },
-  "body.steps[].headers{}": { noun: "monitors", body: step(buildFields(1_000, (n) => `X-${n}`)) },
-  "body.steps[].headers{name}": { noun: "monitors", body: step({ [long]: "v" }) },
+  "body.steps[].headers{}": {
+    noun: "monitors",
+    body: buildStep(buildFields(1_000, (n) => `X-${n}`)),
+  },
+  "body.steps[].headers{name}": { noun: "monitors", body: buildStep({ [long]: "v" }) },
   "body.hosts[]": {
     noun: "status-pages",
     body: { slug: "long", title: "Long", hosts: [`${"a.".repeat(50_000)}example`] },
@@ -108,8 +111,8 @@ test("every list, text and set of names in every request is limited", () => {
   for (const { method, path, hooks } of routes) {
     const { body, query } = hooks.detail?.endpoint ?? {};
     const places = [
-      ...(body === undefined ? [] : unbounded(body, "body")),
-      ...(query === undefined ? [] : unbounded(query, "query")),
+      ...(body === undefined ? [] : listUnbounded(body, "body")),
+      ...(query === undefined ? [] : listUnbounded(query, "query")),
     ];
     for (const place of places) found.set(place, `${method} ${path}`);
   }

@@ -3,13 +3,13 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { audit } from "../release/audit.ts";
-import { builtFrom } from "../release/commit.ts";
+import { auditPackages } from "../release/audit.ts";
+import { readBuildSource } from "../release/commit.ts";
 import {
   allowedLicences,
-  billOfMaterials,
-  licencesText,
-  shippedPackages,
+  buildBillOfMaterials,
+  renderLicences,
+  listShippedPackages,
 } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, runSignalbox } from "./support/binary.ts";
@@ -17,7 +17,7 @@ import { inRoot, mayChangeRoot } from "./support/change-root.ts";
 import { createMachine, expectSuccess } from "./support/machine.ts";
 import { defineTestWith } from "./support/real-targets.ts";
 
-const packages = shippedPackages();
+const packages = listShippedPackages();
 const bill = join(dirname(binary), "signalbox.cdx.json");
 
 test("every shipped package has a permitted licence", () => {
@@ -48,7 +48,7 @@ test("the bill of materials is CycloneDX and lists every shipped package", async
 
 test("the bill of materials of an image also lists its Debian packages", async () => {
   const versions = { "iputils-ping": "3:20221126-1+deb12u1" };
-  const text = billOfMaterials(packages, null, { architecture: "arm64", versions });
+  const text = buildBillOfMaterials(packages, null, { architecture: "arm64", versions });
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
   expect(await validator.validate(text)).toBeNull();
   expect(text).toContain("pkg:deb/debian/iputils-ping@3%3A20221126-1%2Bdeb12u1?arch=arm64");
@@ -56,13 +56,13 @@ test("the bill of materials of an image also lists its Debian packages", async (
 
 test("the executable shows the licences of all of its parts", async () => {
   const text = await expectSuccess(runSignalbox(["licences"]));
-  expect(text).toBe(licencesText(packages).trim());
+  expect(text).toBe(renderLicences(packages).trim());
   for (const name of Object.keys(manifest.dependencies)) expect(text).toContain(`${name} `);
   expect(text).toContain("JavaScriptCore");
 });
 
 test("version reports the commit and time of the build", async () => {
-  const isRepository = builtFrom().commit !== null;
+  const isRepository = readBuildSource().commit !== null;
   const facts = JSON.parse(await expectSuccess(runSignalbox(["version", "--json"])));
   expect(facts).toEqual({
     version: manifest.version,
@@ -115,7 +115,7 @@ test("a severe vulnerability that the registry reports is found, and an unreacha
   };
   for (const [state, fetch] of Object.entries(responses)) {
     using registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-    const found = await audit({ ...process.env, NPM_CONFIG_REGISTRY: registry.url.href });
+    const found = await auditPackages({ ...process.env, NPM_CONFIG_REGISTRY: registry.url.href });
     expect(found.state as string).toBe(state);
     if (state === "vulnerable") expect(found.output).toContain(advisory.title);
   }

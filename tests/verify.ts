@@ -1,5 +1,5 @@
 /** `bun run verify`: checks formatting, types and lint, builds, runs all tests, and ends with all failures and a count. */
-import { audit } from "../release/audit.ts";
+import { auditPackages } from "../release/audit.ts";
 import { hasPrograms, packages, programs } from "./support/real-targets.ts";
 import { createRunFolder, removeRunFolder } from "./support/run-folder.ts";
 import { type Failure, type Outcome, parseOutcome, formatVerdict } from "./support/test-report.ts";
@@ -64,7 +64,7 @@ finish(outcome);
 
 /** Publicly known vulnerabilities stop a release, but no other work. */
 async function reportAudit() {
-  const { state, output } = await audit();
+  const { state, output } = await auditPackages();
   if (state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${output}`);
   if (state === "skipped")
     console.warn(

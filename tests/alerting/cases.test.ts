@@ -263,25 +263,26 @@ describe("a certificate", () => {
     const fields = { name: "Site", alertChannelIds: world.both, interval: 3_600 };
     const site = await world.createSite(fields);
     await world.engine.runOnce();
-    const endsAt = (at: string) =>
+    const setCertificateExpiry = (at: string) =>
       world.database.run(
         "UPDATE monitor_states SET certificate_expires_at = ? WHERE monitor_id = ?",
         [at, site.id],
       );
-    const inDays = (left: number) => new Date(world.time.now + left * day * 1000).toISOString();
-    const first = inDays(days);
-    endsAt(first);
+    const formatDaysAhead = (left: number) =>
+      new Date(world.time.now + left * day * 1000).toISOString();
+    const first = formatDaysAhead(days);
+    setCertificateExpiry(first);
     await world.later();
     return {
       ...world,
       site,
       /** Renews the certificate. */
-      endsIn: (left: number) => endsAt(inDays(left)),
+      endsIn: (left: number) => setCertificateExpiry(formatDaysAhead(left)),
       /** Checks it again with the same certificate. */
       checked: async () => {
         world.time.now += 3_600_000;
         await world.engine.runOnce();
-        endsAt(first);
+        setCertificateExpiry(first);
         await world.later();
       },
       [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
@@ -404,7 +405,7 @@ describe("an incident", () => {
 
 test("a problem of the appliance is one case at all its stages, and the next problem is another", async () => {
   const { store, ours, time, later, opened, pages } = await startWatching();
-  const begins = async (stage: string, severity: "warning" | "error") => {
+  const startProblem = async (stage: string, severity: "warning" | "error") => {
     const problem = {
       name: "certificate",
       stage,
@@ -420,19 +421,19 @@ test("a problem of the appliance is one case at all its stages, and the next pro
     await later();
   };
   const title = "Signalbox: its own certificate expires soon";
-  await begins("14", "warning");
-  await begins("14", "warning");
+  await startProblem("14", "warning");
+  await startProblem("14", "warning");
   expect([opened(), pages.length]).toEqual([[`warning ${title}`], 2]);
   await later(7 * 86_400);
-  await begins("7", "warning");
+  await startProblem("7", "warning");
   expect([opened(), pages.length]).toEqual([[`warning ${title}`], 2]);
-  await begins("1", "error");
+  await startProblem("1", "error");
   expect(opened()).toEqual([`error ${title}`]);
   const before = pages.length;
   await ends();
   await ends();
   expect([opened(), pages.length]).toEqual([[], before]);
-  await begins("14", "warning");
+  await startProblem("14", "warning");
   expect(opened()).toEqual([`warning ${title}`]);
 });
 

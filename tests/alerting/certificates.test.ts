@@ -10,17 +10,17 @@ async function setUpCertified(days: number, fields: object = {}) {
   const hook = await pager.inbox();
   const shop = await pager.createSite({ alertChannelIds: [hook.id], interval: day, ...fields });
   await engine.runOnce();
-  const endsIn = (days: number) => {
+  const setCertificateExpiry = (days: number) => {
     const expiresAt = new Date(time.now + days * day * 1000).toISOString();
     database.run("UPDATE monitor_states SET certificate_expires_at = ?", [expiresAt]);
     return expiresAt;
   };
-  const expiresAt = endsIn(days);
+  const expiresAt = setCertificateExpiry(days);
   return {
     ...pager,
     shop,
     hook,
-    endsIn,
+    setCertificateExpiry,
     expiresAt,
     days: async (count: number) => {
       for (let passed = 0; passed < count; passed++) await later(day);
@@ -71,7 +71,7 @@ describe("a certificate's expiry", () => {
   test("is reported again for the next certificate", async () => {
     await using world = await setUpCertified(0.5);
     await world.days(1);
-    world.endsIn(10.5);
+    world.setCertificateExpiry(10.5);
     await world.days(8);
     expect(world.daysTold()).toEqual([0, 10, 6, 2]);
   });
@@ -152,7 +152,7 @@ test("a certificate that expires soon is an alert until it is renewed, also with
   expect(await list()).toEqual([["The certificate of Shop expires in 10 days", "open", null, 10]]);
   await world.days(4);
   expect(await list()).toMatchObject([[expect.any(String), "open", null, 6]]);
-  world.endsIn(90);
+  world.setCertificateExpiry(90);
   await world.later();
   expect(await list()).toMatchObject([[expect.any(String), "resolved", "recovered", 6]]);
   expect(world.hook.received()).toEqual([]);

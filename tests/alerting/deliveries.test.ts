@@ -13,14 +13,15 @@ async function createOutage(reply: Reply = replyWith(500), settings = {}) {
   const hook = await pager.inbox(settings, reply);
   const backup = await pager.createWatchedJob([hook]);
   await backup.changeState("down");
-  const nextAt = async () => (await pager.readDeliveries(hook))[0].nextAttemptAt as string | null;
+  const readNextAttempt = async () =>
+    (await pager.readDeliveries(hook))[0].nextAttemptAt as string | null;
   return {
     ...pager,
     hook,
     backup,
     /** Advances to the next attempt; returns the seconds since `from`, or null if there is none. */
     next: async (from: number) => {
-      const at = await nextAt();
+      const at = await readNextAttempt();
       if (at === null) return null;
       const before = hook.asked.length;
       pager.time.now = Date.parse(at) - 1;
@@ -206,9 +207,9 @@ describe("a failed delivery is retried", () => {
 
   test("a Retry-After with a date is honored unless the date has passed", async () => {
     const pager = await createPager();
-    const date = (seconds: number) => new Date(pager.time.now + seconds * 1000).toUTCString();
+    const formatDate = (seconds: number) => new Date(pager.time.now + seconds * 1000).toUTCString();
     await using hook = await pager.inbox({}, (response) =>
-      replyWith(503, "", { "retry-after": date(400) })(response),
+      replyWith(503, "", { "retry-after": formatDate(400) })(response),
     );
     const backup = await pager.createWatchedJob([hook]);
     await backup.changeState("down");
@@ -216,7 +217,7 @@ describe("a failed delivery is retried", () => {
     expect(hook.asked).toHaveLength(1);
     await pager.later(390);
     expect(hook.asked).toHaveLength(1);
-    hook.setReply((response) => replyWith(503, "", { "retry-after": date(-400) })(response));
+    hook.setReply((response) => replyWith(503, "", { "retry-after": formatDate(-400) })(response));
     await pager.later(12);
     expect(hook.asked).toHaveLength(2);
     await pager.later(20);

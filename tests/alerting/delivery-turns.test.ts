@@ -4,7 +4,7 @@ import { createDeliveryTurns, createTurn } from "../../src/alerting/sending/deli
 import type { WaitingReceiver } from "../../src/alerting/sending/queue.ts";
 
 /** `a1 b2!` are receivers of the organizations `a` and `b`; the last delivery to `b2` failed. */
-const receivers = (names: string): WaitingReceiver[] =>
+const parseReceivers = (names: string): WaitingReceiver[] =>
   names
     .split(" ")
     .filter((name) => name !== "")
@@ -15,7 +15,7 @@ const receivers = (names: string): WaitingReceiver[] =>
       failing: name.endsWith("!"),
     }));
 
-function slots(shared: number, kept: number) {
+function createSlots(shared: number, kept: number) {
   const turns = createDeliveryTurns({ shared, kept });
   const started: ReturnType<typeof createTurn>[] = [];
   /** Starts all receivers that get a slot and returns their names. */
@@ -29,7 +29,7 @@ function slots(shared: number, kept: number) {
   };
   return {
     starts,
-    wait: (names: string) => turns.replace(receivers(names).map(createTurn)),
+    wait: (names: string) => turns.replace(parseReceivers(names).map(createTurn)),
     /** Finishes a delivery, and returns the receivers that start then. */
     ends: (name: string, again = false) => {
       const index = started.findIndex(({ receiverId }) => receiverId === name);
@@ -42,7 +42,7 @@ function slots(shared: number, kept: number) {
 }
 
 test("a single organization has all shared slots, and its receivers take turns", () => {
-  const { wait, starts, ends } = slots(2, 1);
+  const { wait, starts, ends } = createSlots(2, 1);
   wait("a1 a2 a3");
   expect(starts()).toBe("a1 a2");
   expect(ends("a1", true)).toBe("a3");
@@ -51,7 +51,7 @@ test("a single organization has all shared slots, and its receivers take turns",
 });
 
 test("an organization without a delivery gets a slot, even if others use all shared ones", () => {
-  const { wait, starts, ends } = slots(3, 2);
+  const { wait, starts, ends } = createSlots(3, 2);
   wait("a1 a2 a3 a4 a5");
   expect(starts()).toBe("a1 a2 a3");
   wait("a4 a5 b1 b2 c1 d1");
@@ -61,7 +61,7 @@ test("an organization without a delivery gets a slot, even if others use all sha
 });
 
 test("a freed slot is for the organization with the fewest, alternating among equals", () => {
-  const { wait, starts, ends } = slots(4, 0);
+  const { wait, starts, ends } = createSlots(4, 0);
   wait("a1 a2 a3 a4 a5 a6");
   expect(starts()).toBe("a1 a2 a3 a4");
   wait("a5 a6 b1 b2 b3 c1 c2");
@@ -71,7 +71,7 @@ test("a freed slot is for the organization with the fewest, alternating among eq
 });
 
 test("failing receivers share half of their organization's slots, and use none of others", () => {
-  const { wait, starts, ends } = slots(4, 1);
+  const { wait, starts, ends } = createSlots(4, 1);
   wait("a1! a2! a3! a4");
   expect(starts()).toBe("a1 a2 a4");
   wait("a3! b1! b2!");
@@ -81,7 +81,7 @@ test("failing receivers share half of their organization's slots, and use none o
 });
 
 test("a receiver that no longer waits gets no slot", () => {
-  const turns = slots(1, 0);
+  const turns = createSlots(1, 0);
   turns.wait("a1 a2 b1");
   turns.wait("b1");
   expect(turns.starts()).toBe("b1");
@@ -100,7 +100,7 @@ test("every organization gets slots, however long the deliveries of others take"
         const turns = createDeliveryTurns({ shared, kept });
         turns.replace(
           sizes.flatMap((count, index) =>
-            receivers(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")).map(
+            parseReceivers(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")).map(
               createTurn,
             ),
           ),

@@ -10,7 +10,7 @@ async function readMoments() {
   const pager = await createPager();
   const hook = await pager.inbox();
   const begin = pager.time.now + 60_000;
-  const down = async (name: string) =>
+  const failNewJob = async (name: string) =>
     (await pager.createWatchedJob([hook], { name: `Job ${name}` })).changeState("down");
   return {
     ...pager,
@@ -18,7 +18,7 @@ async function readMoments() {
     /** At this second these monitors go down, and due deliveries are sent. */
     at: async (second: number, ...names: string[]) => {
       pager.time.now = begin + second * 1000;
-      for (const name of names) await down(name);
+      for (const name of names) await failNewJob(name);
       await pager.later(0);
     },
   };
@@ -331,19 +331,19 @@ describe("while a channel is down", () => {
       readMessages: message,
     } = await createPager();
     let dice = 7;
-    const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
+    const nextRandom = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
     const taken = new Set<string>();
     await using hook = await inbox();
     hook.setReply((response) => {
-      const roll = random();
+      const roll = nextRandom();
       if (roll < 0.4) taken.add(String(response.req.headers["webhook-id"]));
       (roll < 0.4 ? replyWith() : roll < 0.7 ? replyWith(500) : reset)(response);
     });
     const jobs = await Promise.all(["A", "B", "C"].map((name) => watched([hook], { name })));
     for (let turn = 0; turn < 30; turn++) {
       for (const job of jobs)
-        if (random() < 0.7) await job.changeState(turn % 2 === 0 ? "down" : "up");
-      const roll = random();
+        if (nextRandom() < 0.7) await job.changeState(turn % 2 === 0 ? "down" : "up");
+      const roll = nextRandom();
       if (roll < 0.3) diesBefore("set status = 'sending'");
       else if (roll < 0.6) diesBefore("delivery_attempts");
       await later(240);

@@ -334,8 +334,8 @@ describe("a monthly drill", () => {
   test("is started by the engine, is not repeated after an edit, and is left out while off", async () => {
     const world = await createWorld({ drill: monthly });
     const { time, later, listDrills, api, path, policyId, ada } = world;
-    const next = () => findDrillTime(policyId, monthly, time.now);
-    time.now = next() - minute;
+    const findNextDrill = () => findDrillTime(policyId, monthly, time.now);
+    time.now = findNextDrill() - minute;
     await later(30);
     expect(await listDrills()).toEqual([]);
     await later(60);
@@ -347,15 +347,15 @@ describe("a monthly drill", () => {
     for (let hour = 0; hour < 3; hour++) await later(3_600);
     expect(await listDrills()).toHaveLength(1);
     // Off during the hours of the next month.
-    time.now = next() + 3 * 60 * minute;
+    time.now = findNextDrill() + 3 * 60 * minute;
     await later(60);
     expect(await listDrills()).toHaveLength(1);
-    time.now = next();
+    time.now = findNextDrill();
     await later(10);
     expect(await listDrills()).toHaveLength(2);
     await api("PATCH", path, { body: { drill: null } });
     await api("POST", `/api/v1/alerts/${(await listDrills()).at(-1)?.id}/acknowledge`);
-    time.now = next();
+    time.now = findNextDrill();
     await later(10);
     expect(await listDrills()).toHaveLength(2);
   });
@@ -387,8 +387,8 @@ describe("a monthly drill", () => {
       uses: [],
       ...drill,
     });
-    const next = () => findDrillTime(ben.id, monthly, time.now);
-    time.now = next() - minute;
+    const findNextDrill = () => findDrillTime(ben.id, monthly, time.now);
+    time.now = findNextDrill() - minute;
     await later(30);
     expect(await listDrills()).toEqual([]);
     await later(60);
@@ -399,12 +399,12 @@ describe("a monthly drill", () => {
       { resolvedBecause: "unacknowledged", subject: { type: "person", id: ben.id } },
     ]);
     // Off during the hours of the next month.
-    time.now = next() + 3 * 60 * minute;
+    time.now = findNextDrill() + 3 * 60 * minute;
     await later(60);
     expect(await listDrills()).toHaveLength(1);
     const admin = await signInMember(world, "admin", { name: "Cat" });
     expect((await admin.page("DELETE", `/dashboard/people/${ben.id}`)).status).toBe(200);
-    time.now = next();
+    time.now = findNextDrill();
     await later(10);
     expect(await listDrills()).toHaveLength(1);
     const actions = world.database

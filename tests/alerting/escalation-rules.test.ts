@@ -55,7 +55,7 @@ describe("the steps of a policy", () => {
   });
 });
 
-const method = (id: string, fields: object = {}) => ({
+const buildMethod = (id: string, fields: object = {}) => ({
   id,
   name: id,
   personId: "ada" as string | null,
@@ -68,7 +68,7 @@ const method = (id: string, fields: object = {}) => ({
   ...fields,
 });
 
-const factsOf = (...contacts: ReturnType<typeof method>[]): EscalationFacts => ({
+const factsOf = (...contacts: ReturnType<typeof buildMethod>[]): EscalationFacts => ({
   at: 0,
   people: new Map([["ada", "Ada"]]),
   schedules: new Map([
@@ -79,12 +79,12 @@ const factsOf = (...contacts: ReturnType<typeof method>[]): EscalationFacts => (
 });
 
 describe("a step", () => {
-  const push = method("push", { criticalAfterMinutes: null });
-  const call = method("call", { afterMinutes: 3 });
-  const ops = { ...method("ops"), personId: null };
+  const push = buildMethod("push", { criticalAfterMinutes: null });
+  const call = buildMethod("call", { afterMinutes: 3 });
+  const ops = { ...buildMethod("ops"), personId: null };
 
   test("notifies people by their verified methods, each after its minutes", () => {
-    const facts = factsOf(push, call, method("new", { verifiedAt: null }), ops);
+    const facts = factsOf(push, call, buildMethod("new", { verifiedAt: null }), ops);
     expect(planStep([{ type: "person", id: "ada" }], "normal", facts)).toEqual({
       planned: [
         { channelId: "push", personId: "ada", delayMs: 0, heldUntil: null },

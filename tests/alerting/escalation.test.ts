@@ -29,7 +29,7 @@ async function createWorld(make: (inboxes: string[]) => Step[], policy: object =
   /** Advances the clock in steps of 10 s, and lists what arrived since, as `minute channel: title`. */
   let passed = 0;
   const seen = inboxes.map(() => 0);
-  const pass = async (minutes: number) => {
+  const passMinutes = async (minutes: number) => {
     const arrived: string[] = [];
     for (let i = 0; i < 6 * minutes; i++) {
       await pager.later(10);
@@ -54,14 +54,17 @@ async function createWorld(make: (inboxes: string[]) => Step[], policy: object =
       .filter(({ type }: Json) => type === "escalated")
       .map(({ message }: Json) => message) as string[];
   };
-  return { ...pager, inboxes, policyId, job, pass, act, readTimeline };
+  return { ...pager, inboxes, policyId, job, passMinutes, act, readTimeline };
 }
 
 const buildChannel = (afterMinutes: number, id: string | undefined): Step => ({
   afterMinutes,
   targets: [{ type: "channel", id: id ?? "" }],
 });
-const twoSteps = ([first, second]: string[]) => [buildChannel(0, first), buildChannel(10, second)];
+const buildTwoSteps = ([first, second]: string[]) => [
+  buildChannel(0, first),
+  buildChannel(10, second),
+];
 
 describe("a policy", () => {
   test("is previewed step by step, exactly as it runs", async () => {
@@ -73,7 +76,7 @@ describe("a policy", () => {
       ],
       { repeat: 1 },
     );
-    const { api, job, pass, changeChannel, inboxes } = world;
+    const { api, job, passMinutes, changeChannel, inboxes } = world;
     // The second step reaches nobody, so the third runs in its place.
     await changeChannel(inboxes[1], { enabled: false });
     const path = `/api/v1/monitors/${job.id}/alert-preview`;
@@ -96,11 +99,11 @@ describe("a policy", () => {
       ),
     );
     await job.changeState("down");
-    expect(await pass(90)).toEqual(planned);
+    expect(await passMinutes(90)).toEqual(planned);
   });
 
   test("is previewed with the person on call at each time, and why it notifies no one", async () => {
-    const world = await createWorld(twoSteps);
+    const world = await createWorld(buildTwoSteps);
     const { api, ours, job, policyId } = world;
     const person = await signInMember(world, "member", { name: "Ada" });
     const { id: scheduleId } = (
@@ -137,21 +140,21 @@ describe("a policy", () => {
   });
 
   test("notifies step by step until the end, and then the default channels", async () => {
-    const { job, pass, readTimeline } = await createWorld(twoSteps);
+    const { job, passMinutes, readTimeline } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    expect(await pass(30)).toEqual([
+    expect(await passMinutes(30)).toEqual([
       "0 first: monitor.down A",
       "10 second: monitor.down A",
       "20 default: monitor.down A",
     ]);
-    expect(await pass(120)).toEqual([]);
+    expect(await passMinutes(120)).toEqual([]);
     expect(await readTimeline()).toEqual([
       "Step 1 of 2: First.",
       "Step 2 of 2: Second.",
       "Nobody acknowledged. Notified: Default.",
     ]);
     await job.changeState("up");
-    expect((await pass(1)).toSorted()).toEqual([
+    expect((await passMinutes(1)).toSorted()).toEqual([
       "150 default: monitor.up A",
       "150 first: monitor.up A",
       "150 second: monitor.up A",
@@ -159,11 +162,11 @@ describe("a policy", () => {
   });
 
   test("is repeated, and its messages name the step", async () => {
-    const { job, pass, inboxes } = await createWorld(([first]) => [buildChannel(5, first)], {
+    const { job, passMinutes, inboxes } = await createWorld(([first]) => [buildChannel(5, first)], {
       repeat: 1,
     });
     await job.changeState("down");
-    expect(await pass(30)).toEqual([
+    expect(await passMinutes(30)).toEqual([
       "5 first: monitor.down A",
       "15 first: monitor.down A",
       "20 default: monitor.down A",
@@ -181,45 +184,45 @@ describe("a policy", () => {
   });
 
   test("stops when someone acknowledges, and continues when that is undone", async () => {
-    const { job, pass, act } = await createWorld(twoSteps);
+    const { job, passMinutes, act } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    await pass(2);
+    await passMinutes(2);
     await act("acknowledge");
-    expect(await pass(60)).toEqual([]);
+    expect(await passMinutes(60)).toEqual([]);
     await act("unacknowledge");
-    expect(await pass(1)).toEqual(["62 second: monitor.down A"]);
+    expect(await passMinutes(1)).toEqual(["62 second: monitor.down A"]);
   });
 
   test("starts again after a snooze", async () => {
-    const { job, pass, act, time } = await createWorld(twoSteps);
+    const { job, passMinutes, act, time } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    await pass(2);
+    await passMinutes(2);
     await act("snooze", { until: new Date(time.now + 60 * 60_000).toISOString() });
-    expect(await pass(59)).toEqual([]);
+    expect(await passMinutes(59)).toEqual([]);
     expect(
-      (await pass(15)).filter((one) => one.includes("first") || one.includes("second")),
+      (await passMinutes(15)).filter((one) => one.includes("first") || one.includes("second")),
     ).toEqual(["62 first: monitor.down A", "72 second: monitor.down A"]);
   });
 
   test("ends with the problem, and does nothing for one that is only slow", async () => {
-    const { job, pass } = await createWorld(twoSteps);
+    const { job, passMinutes } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    await pass(2);
+    await passMinutes(2);
     await job.changeState("up");
-    expect(await pass(30)).toEqual(["2 first: monitor.up A"]);
+    expect(await passMinutes(30)).toEqual(["2 first: monitor.up A"]);
   });
 
   test("survives restarts and a pause of the appliance: each step is sent once", async () => {
-    const { job, pass, restart, crashBefore, time } = await createWorld(twoSteps);
+    const { job, passMinutes, restart, crashBefore, time } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    await pass(2);
+    await passMinutes(2);
     restart();
-    expect(await pass(2)).toEqual([]);
+    expect(await passMinutes(2)).toEqual([]);
     crashBefore("alert_records");
     time.now += 30 * 60_000;
-    expect(await pass(1).catch(String)).toBe("Error: The power failed.");
+    expect(await passMinutes(1).catch(String)).toBe("Error: The power failed.");
     restart();
-    const rest = await pass(5);
+    const rest = await passMinutes(5);
     expect(rest.map((one) => one.replace(/^\d+ /, ""))).toEqual([
       "second: monitor.down A",
       "default: monitor.down A",
@@ -227,17 +230,17 @@ describe("a policy", () => {
   });
 
   test("runs the next step at once if a delivery fails", async () => {
-    const { job, pass, inboxes } = await createWorld(twoSteps);
+    const { job, passMinutes, inboxes } = await createWorld(buildTwoSteps);
     inboxes[0].setReply(replyWith(500));
     await job.changeState("down");
-    expect(await pass(2)).toContain("0 second: monitor.down A");
+    expect(await passMinutes(2)).toContain("0 second: monitor.down A");
     // Retries of the first step don't bring the end forward.
-    expect((await pass(17)).filter((one) => !one.includes("first"))).toEqual([]);
-    expect(await pass(2)).toContain("20 default: monitor.down A");
+    expect((await passMinutes(17)).filter((one) => !one.includes("first"))).toEqual([]);
+    expect(await passMinutes(2)).toContain("20 default: monitor.down A");
   });
 
   test("runs the next step at once if nobody is on call", async () => {
-    const world = await createWorld(twoSteps);
+    const world = await createWorld(buildTwoSteps);
     const own = await world.api("POST", "/api/v1/schedules", {
       body: { name: "Night", timeZone: "UTC", layers: [] },
     });
@@ -247,7 +250,7 @@ describe("a policy", () => {
     ];
     await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
     await world.job.changeState("down");
-    expect(await world.pass(2)).toEqual(["0 second: monitor.down A"]);
+    expect(await world.passMinutes(2)).toEqual(["0 second: monitor.down A"]);
     expect(await world.readTimeline()).toEqual([
       "Step 1 of 2: nobody is on call in Night.",
       "Step 2 of 2: Second.",
@@ -255,29 +258,31 @@ describe("a policy", () => {
   });
 
   test("uses its new steps from the next one on after an edit", async () => {
-    const { job, pass, api, policyId, inboxes } = await createWorld(twoSteps);
+    const { job, passMinutes, api, policyId, inboxes } = await createWorld(buildTwoSteps);
     await job.changeState("down");
-    await pass(2);
+    await passMinutes(2);
     const steps = [buildChannel(0, inboxes[1].id), buildChannel(10, inboxes[0].id)];
     await api("PATCH", `/api/v1/escalation-policies/${policyId}`, { body: { steps } });
-    expect(await pass(10)).toEqual(["10 first: monitor.down A"]);
+    expect(await passMinutes(10)).toEqual(["10 first: monitor.down A"]);
   });
 
   test("of a severity escalates incidents, until they are resolved", async () => {
-    const { pass, api } = await createWorld(twoSteps, { incidentSeverities: ["critical"] });
+    const { passMinutes, api } = await createWorld(buildTwoSteps, {
+      incidentSeverities: ["critical"],
+    });
     const post = async (severity: string) => {
       const body = { title: severity, severity };
       return (await api("POST", "/api/v1/incidents", { body })).json.data.id as string;
     };
     await post("minor");
     const id = await post("critical");
-    const arrived = await pass(12);
+    const arrived = await passMinutes(12);
     expect(arrived.filter((one) => one.startsWith("10"))).toEqual([
       "10 second: incident.opened critical",
     ]);
     const body = { status: "resolved", message: "Solved." };
     expect((await api("PATCH", `/api/v1/incidents/${id}`, { body })).status).toBe(200);
-    expect((await pass(30)).filter((one) => !one.startsWith("12"))).toEqual([]);
+    expect((await passMinutes(30)).filter((one) => !one.startsWith("12"))).toEqual([]);
   });
 });
 
@@ -300,13 +305,13 @@ describe("a person", () => {
     await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
     const from = phone.asked.length;
     await world.job.changeState("down");
-    await world.pass(2);
+    await world.passMinutes(2);
     const listPaths = () => phone.asked.slice(from).map(({ path: request }) => request);
     expect(listPaths()).toEqual(["/push"]);
-    await world.pass(2);
+    await world.passMinutes(2);
     expect(listPaths()).toEqual(["/push", "/call"]);
     await world.job.changeState("up");
-    await world.pass(1);
+    await world.passMinutes(1);
     expect(listPaths().slice(2).toSorted()).toEqual(["/call", "/push"]);
     expect(await world.readTimeline()).toEqual(["Step 1 of 1: Ada."]);
   });
@@ -324,10 +329,10 @@ describe("a person", () => {
     const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
     await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });
     await world.job.changeState("down");
-    await world.pass(1);
+    await world.passMinutes(1);
     const before = phone.asked.length;
     await world.act("acknowledge");
-    await world.pass(10);
+    await world.passMinutes(10);
     expect(phone.asked).toHaveLength(before);
   });
 });
@@ -392,50 +397,50 @@ describe("an acknowledgment that is removed within a minute", () => {
       expect((await api("POST", path, { body })).status).toBe(200);
     };
     /** The number of messages to Ada and Ben after each half minute. */
-    const pass = async (halves: number) => {
+    const passHalfMinutes = async (halves: number) => {
       for (let i = 0; i < halves; i++) await pager.later(30);
       await pager.later(10);
       return [ada.received().length, ben.received().length];
     };
     const until = () => new Date(time.now + 3_600_000).toISOString();
-    return { ...pager, ada, ben, schedule, act, pass, until };
+    return { ...pager, ada, ben, schedule, act, passHalfMinutes, until };
   }
 
   test("leaves the contact methods that wait, at their times", async () => {
-    const { act, pass, restart } = await createTeam();
+    const { act, passHalfMinutes, restart } = await createTeam();
     await act("acknowledge");
     await act("unacknowledge");
     restart();
-    expect(await pass(2)).toEqual([0, 0]);
-    expect(await pass(3)).toEqual([1, 0]);
+    expect(await passHalfMinutes(2)).toEqual([0, 0]);
+    expect(await passHalfMinutes(3)).toEqual([1, 0]);
     // What was sent is not repeated.
     await act("acknowledge");
     await act("unacknowledge");
-    expect(await pass(8)).toEqual([1, 0]);
-    expect(await pass(50)).toEqual([1, 1]);
+    expect(await passHalfMinutes(8)).toEqual([1, 0]);
+    expect(await passHalfMinutes(50)).toEqual([1, 1]);
   });
 
   test("also after a snooze that is ended early, or ends", async () => {
-    const { act, pass, until } = await createTeam();
+    const { act, passHalfMinutes, until } = await createTeam();
     await act("snooze", { until: until() });
-    expect(await pass(10)).toEqual([0, 0]);
+    expect(await passHalfMinutes(10)).toEqual([0, 0]);
     await act("unacknowledge");
     // Its time has passed.
-    expect(await pass(1)).toEqual([1, 0]);
+    expect(await passHalfMinutes(1)).toEqual([1, 0]);
     await act("snooze", { until: until() });
-    expect(await pass(110)).toEqual([1, 0]);
-    expect(await pass(20)).toEqual([2, 0]);
+    expect(await passHalfMinutes(110)).toEqual([1, 0]);
+    expect(await passHalfMinutes(20)).toEqual([2, 0]);
   });
 
   test("notifies who is on call now, and no removed or unverified contact method", async () => {
-    const { act, pass, api, schedule, ada, ben } = await createTeam();
+    const { act, passHalfMinutes, api, schedule, ada, ben } = await createTeam();
     await act("acknowledge");
     const override = { personId: ben.id, startsAt: "2026-11-20T10:00:00Z" };
     const path = `${schedule}/overrides`;
     const endsAt = "2026-11-21T10:00:00Z";
     const created = await api("POST", path, { body: { ...override, endsAt } });
     await act("unacknowledge");
-    expect(await pass(8)).toEqual([0, 1]);
+    expect(await passHalfMinutes(8)).toEqual([0, 1]);
     // The override is over, and so is the verification of the phone.
     await api("DELETE", `${path}/${created.json.data.id}`);
     await act("acknowledge");
@@ -443,6 +448,6 @@ describe("an acknowledgment that is removed within a minute", () => {
     await api("PATCH", `/api/v1/contact-methods/${ada.methodId}`, {
       body: { url: ada.phone.at("/other") },
     });
-    expect(await pass(8)).toEqual([0, 1]);
+    expect(await passHalfMinutes(8)).toEqual([0, 1]);
   });
 });

@@ -42,7 +42,7 @@ async function setUpFlooded(size = { channels, incidents }) {
   const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
   const { id: channelId } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json
     .data;
-  const { fan } = restarted(pager);
+  const { fan } = createFanOut(pager);
   await settle(pager, fan);
   const { id } = (await ours.api("POST", "/api/v1/incidents", { body: { title: "Flood" } })).json
     .data;
@@ -81,13 +81,13 @@ function copyRows({ database, time }: Made, id: string, count: number) {
 }
 
 /** A fan-out without state in memory. */
-function restarted({ store, appliance }: Made, most?: number) {
+function createFanOut({ store, appliance }: Made, most?: number) {
   const { clock, origin, signals } = appliance;
   const room = createOutboxRoom(store, "alerts", most);
   return { fan: new AlertFanOut({ store, clock, origin, signals, room }) };
 }
 
-type Fan = ReturnType<typeof restarted>["fan"];
+type Fan = ReturnType<typeof createFanOut>["fan"];
 
 /** Reads the log as the event reader does: in batches, each handled before the next. */
 async function readAll({ store }: Made, fan: Fan) {
@@ -115,7 +115,7 @@ const deliveriesOf = ({ database }: Made, organizationId: string) =>
 describe("an organization with 1.7 million alerts to send", () => {
   test("delays another's alert by at most two writes", async () => {
     const world = await setUpFlooded();
-    const { fan } = restarted(world);
+    const { fan } = createFanOut(world);
     const counted = countWrites(world.store);
     await readAll(world, fan);
     expect(counted.writes).toBeLessThanOrEqual(Math.ceil(incidents / 500) + 1);
@@ -138,7 +138,7 @@ describe("an organization with 1.7 million alerts to send", () => {
     await job.changeState("down");
     const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
     const { id } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json.data;
-    const { fan } = restarted(pager);
+    const { fan } = createFanOut(pager);
     await settle(pager, fan);
     // Many of our timers and one of theirs are due; ours are earlier.
     const memory = database.query(
@@ -173,7 +173,7 @@ describe("an organization with 1.7 million alerts to send", () => {
 
 test("events that can't be handled delay only their own organization", async () => {
   const world = await setUpFlooded({ channels: 1, incidents: 1 });
-  const { fan } = restarted(world);
+  const { fan } = createFanOut(world);
   const atomic = world.store.atomic.bind(world.store);
   const summarize = () => [world.ours, world.theirs].map(({ id }) => deliveriesOf(world, id));
   world.store.atomic = (statements) =>
@@ -215,7 +215,7 @@ test("timers that can't be handled delay only their own organization", async () 
     database.run("update monitor_states set status = 'down' where monitor_id = ?", [monitor.id]);
     memory.run(id, monitor.id, time.now, time.now);
   }
-  const { fan } = restarted(pager);
+  const { fan } = createFanOut(pager);
   await settle(pager, fan);
   time.now += 700_000;
   const summarize = () => [pager.ours, pager.theirs].map(({ id }) => deliveriesOf(pager, id));
@@ -250,7 +250,7 @@ describe("deferred events", () => {
       countWrites(world.store, dies);
       let failures = 0;
       for (let start = 0; start < 3; start++)
-        await settle(world, restarted(world).fan).catch(() => failures++);
+        await settle(world, createFanOut(world).fan).catch(() => failures++);
       expect(failures).toBe(1);
       const messages = world.database
         .query<{ id: string; channels: number }, []>(
@@ -267,7 +267,7 @@ describe("deferred events", () => {
 
   test("are stored until they are handled, however old they are", async () => {
     const world = await setUpFlooded(size);
-    const { fan } = restarted(world);
+    const { fan } = createFanOut(world);
     await readAll(world, fan);
     const [row] = await world.store.query<{ seq: number }>(
       "select seq from followers where name like 'alerting/%'",
@@ -284,7 +284,7 @@ describe("an organization with a full outbox", () => {
   test("gets a report of the alerts that were left out, and one when the outbox has space again", async () => {
     const size = { channels: 30, incidents: 40 };
     const world = await setUpFlooded(size);
-    const { fan } = restarted(world, 300);
+    const { fan } = createFanOut(world, 300);
     await settle(world, fan);
     const messageCount = deliveriesOf(world, world.ours.id);
     expect(messageCount).toBeGreaterThanOrEqual(300);

@@ -5,7 +5,7 @@ import { coversWeek, findHoursEnd, isWithinHours } from "../../src/alerting/hour
 import { type ScheduleHours, weekdays } from "../../src/alerting/hours/schema.ts";
 import { limitTries } from "../support/property-runs.ts";
 
-const daily = (from: string, until: string): ScheduleHours => ({
+const buildDailyHours = (from: string, until: string): ScheduleHours => ({
   days: [...weekdays],
   from,
   until,
@@ -17,7 +17,7 @@ const endOf = (hours: ScheduleHours[], at: string, zone = "Europe/Berlin") => {
 };
 
 describe("hours end", () => {
-  const night = [daily("22:00", "07:00")];
+  const night = [buildDailyHours("22:00", "07:00")];
 
   test.each([
     ["on the next day", night, "2026-12-01T22:00:00Z", "2026-12-02T06:00:00.000Z"],
@@ -71,8 +71,12 @@ test("hours end at the first minute that they don't include", () => {
 });
 
 test("hours cover a week only without a free minute", () => {
-  expect(coversWeek([daily("07:00", "07:00")])).toBe(true);
-  expect(coversWeek([daily("07:00", "19:00"), daily("19:00", "07:00")])).toBe(true);
-  expect(coversWeek([daily("07:00", "06:59")])).toBe(false);
-  expect(coversWeek([{ ...daily("00:00", "00:00"), days: weekdays.slice(1) }])).toBe(false);
+  expect(coversWeek([buildDailyHours("07:00", "07:00")])).toBe(true);
+  expect(coversWeek([buildDailyHours("07:00", "19:00"), buildDailyHours("19:00", "07:00")])).toBe(
+    true,
+  );
+  expect(coversWeek([buildDailyHours("07:00", "06:59")])).toBe(false);
+  expect(coversWeek([{ ...buildDailyHours("00:00", "00:00"), days: weekdays.slice(1) }])).toBe(
+    false,
+  );
 });

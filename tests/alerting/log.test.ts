@@ -42,7 +42,7 @@ describe("the log of a channel's deliveries", () => {
     await backup.changeState("down");
     await later(0);
     const begun = time.now;
-    const at = (seconds: number) => new Date(begun + seconds * 1000).toISOString();
+    const formatTime = (seconds: number) => new Date(begun + seconds * 1000).toISOString();
     const waiting = {
       id: expect.any(String),
       channelId: hook.id,
@@ -52,8 +52,8 @@ describe("the log of a channel's deliveries", () => {
       alertIds: [expect.any(String)],
       attempts: [],
       error: null,
-      nextAttemptAt: at(5),
-      createdAt: at(0),
+      nextAttemptAt: formatTime(5),
+      createdAt: formatTime(0),
       deliveredAt: null,
       receipt: null,
       receiptAt: null,
@@ -62,14 +62,19 @@ describe("the log of a channel's deliveries", () => {
     await later(10);
     const error = "The receiver responded with HTTP 500 (Internal Server Error).";
     const durationMs = expect.any(Number);
-    const failed = { at: at(10), outcome: "failed", message: error, durationMs };
-    const failing = { ...waiting, attempts: [failed], error, nextAttemptAt: at(15) };
+    const failed = { at: formatTime(10), outcome: "failed", message: error, durationMs };
+    const failing = { ...waiting, attempts: [failed], error, nextAttemptAt: formatTime(15) };
     expect(await deliveriesOf(hook)).toEqual([failing]);
     hook.setReply(replyWith());
     await later(10);
-    const taken = { at: at(20), outcome: "delivered", message: "Delivered.", durationMs };
+    const taken = { at: formatTime(20), outcome: "delivered", message: "Delivered.", durationMs };
     const attempts = [failed, taken];
-    const arrived = { status: "delivered", error: null, nextAttemptAt: null, deliveredAt: at(20) };
+    const arrived = {
+      status: "delivered",
+      error: null,
+      nextAttemptAt: null,
+      deliveredAt: formatTime(20),
+    };
     expect(await deliveriesOf(hook)).toEqual([{ ...waiting, attempts, ...arrived }]);
     hook.setReply(replyWith(410));
     for (const status of ["up", "down"] as const) await backup.changeState(status);

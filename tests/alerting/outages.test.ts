@@ -339,7 +339,7 @@ describe("a reminder", () => {
 });
 
 describe("a flapping monitor", () => {
-  async function flapper() {
+  async function createFlapper() {
     const pager = await createPager();
     const hook = await pager.inbox();
     const backup = await pager.createWatchedJob([hook]);
@@ -357,7 +357,7 @@ describe("a flapping monitor", () => {
   const fiveTimes = Array.from({ length: 5 }, () => [down, up]).flat();
 
   test("is reported once, at the eleventh change in half an hour, and then not until it is steady", async () => {
-    const { hook, turns, later } = await flapper();
+    const { hook, turns, later } = await createFlapper();
     await using _ = hook;
     await turns(10);
     expect(hook.listTitles()).toEqual(fiveTimes);
@@ -372,7 +372,7 @@ describe("a flapping monitor", () => {
   });
 
   test("is sent as down if it stays down, and its count restarts", async () => {
-    const { hook, turns, deliverTwiceAfter: lasts } = await flapper();
+    const { hook, turns, deliverTwiceAfter: lasts } = await createFlapper();
     await using _ = hook;
     await turns(11);
     await lasts(600);
@@ -384,7 +384,7 @@ describe("a flapping monitor", () => {
   });
 
   test("has changed more than ten times within half an hour, not in longer", async () => {
-    const { hook, turns } = await flapper();
+    const { hook, turns } = await createFlapper();
     await using _ = hook;
     await turns(24, 181);
     expect(hook.listTitles()).not.toContain(flapping);
@@ -392,7 +392,7 @@ describe("a flapping monitor", () => {
   });
 
   test("is not flapping after a pause, which resets the count", async () => {
-    const { hook, turns, backup, later } = await flapper();
+    const { hook, turns, backup, later } = await createFlapper();
     await using _ = hook;
     await turns(10);
     await backup.change({ paused: true });
@@ -404,7 +404,7 @@ describe("a flapping monitor", () => {
   });
 
   test("sends no reminders; a channel that was attached meanwhile gets only a steady problem", async () => {
-    const { hook, inbox, turns, backup, deliverTwiceAfter: lasts } = await flapper();
+    const { hook, inbox, turns, backup, deliverTwiceAfter: lasts } = await createFlapper();
     await using _ = hook;
     await using late = await inbox();
     await backup.change({ reminderInterval: 60 });

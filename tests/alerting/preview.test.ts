@@ -3,7 +3,7 @@ import { unknownId } from "../support/appliance.ts";
 import { createPager } from "../support/pager.ts";
 
 /** A monitor with a channel, and its preview. */
-async function previewed(fields: object = {}, settings: object = {}) {
+async function createPreview(fields: object = {}, settings: object = {}) {
   const made = await createPager();
   const { api, ours, channel } = made;
   const { id: channelId } = await channel({ name: "Office", ...settings });
@@ -31,7 +31,7 @@ async function previewed(fields: object = {}, settings: object = {}) {
 }
 
 test("a preview has every channel of the organization in one of two lists", async () => {
-  const { preview, channel, channelId, theirs } = await previewed();
+  const { preview, channel, channelId, theirs } = await createPreview();
   const { id: off } = await channel({ name: "Off", enabled: false });
   const { id: away } = await channel({ type: "ntfy", name: "Away", topic: "alerts" });
   await theirs.api("POST", "/api/v1/alert-channels", {
@@ -51,13 +51,13 @@ test("a preview has every channel of the organization in one of two lists", asyn
 
 describe("a preview shows", () => {
   test("that a channel is disabled", async () => {
-    const { reason } = await previewed({}, { enabled: false });
+    const { reason } = await createPreview({}, { enabled: false });
     expect(await reason()).toBe("Office is disabled.");
   });
 
   for (const what of ["paused", "muted"])
     test(`that the monitor is ${what}`, async () => {
-      const { reason, backup } = await previewed();
+      const { reason, backup } = await createPreview();
       await backup.change({ [what]: true });
       expect(await reason()).toBe(`Office gets no alerts while the monitor is ${what}.`);
       await backup.change({ [what]: false });
@@ -66,7 +66,7 @@ describe("a preview shows", () => {
 
   for (const what of ["paused", "muted"])
     test(`that the monitor's group is ${what}`, async () => {
-      const { reason, backup, group, pauseGroup, muteGroup } = await previewed();
+      const { reason, backup, group, pauseGroup, muteGroup } = await createPreview();
       const { id: groupId } = await group();
       await backup.change({ groupId });
       expect(await reason()).toBe(null);
@@ -75,7 +75,7 @@ describe("a preview shows", () => {
     });
 
   test("that maintenance is running", async () => {
-    const { reason, database } = await previewed();
+    const { reason, database } = await createPreview();
     database.run("UPDATE monitor_states SET status = 'maintenance'");
     expect(await reason()).toBe("Office gets no alerts until the maintenance is over.");
   });
@@ -88,7 +88,7 @@ describe("a preview shows", () => {
       readStatus: statusOf,
       changeChannel,
       channelId,
-    } = await previewed();
+    } = await createPreview();
     await changeChannel({ id: channelId }, { to: ["a@b.example"] });
     for (let turn = 0; turn < 11; turn++)
       await backup.changeState((await statusOf(backup.id)) === "up" ? "down" : "up");
@@ -123,7 +123,7 @@ test("exactly the channels in a preview are notified", async () => {
 });
 
 test("a preview of an unknown monitor, or of another organization's, is 404", async () => {
-  const { backup, api, theirs } = await previewed();
+  const { backup, api, theirs } = await createPreview();
   for (const answer of [
     await api("GET", `/api/v1/monitors/${unknownId}/alert-preview`),
     await theirs.api("GET", `/api/v1/monitors/${backup.id}/alert-preview`),

@@ -15,7 +15,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** A due delivery without an attempt. */
-const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued => ({
+const createQueued = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued => ({
   id,
   subjects,
   attempts: 0,
@@ -32,7 +32,7 @@ const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Qu
 });
 /** A delivery that failed a minute ago and is due again in four minutes. */
 const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued =>
-  fresh(id, subjects, {
+  createQueued(id, subjects, {
     attempts: 4,
     scheduledAttempts: 4,
     dueAt: now + 4 * minute,
@@ -40,7 +40,7 @@ const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): 
     lastAttemptAt: now - minute,
     ...fields,
   });
-const reached = (...addresses: string[]) => ({ reached: addresses, refused: [] });
+const buildProgress = (...addresses: string[]) => ({ reached: addresses, refused: [] });
 const sendOnward = (...queue: Queued[]) => pickNextDelivery(queue, now)?.id ?? "nothing";
 
 const soon = { dueAt: now + second };
@@ -51,43 +51,51 @@ const justTried = { lastAttemptAt: now - 14 * second };
 describe("the next delivery of a channel", () => {
   test.each([
     ["is none in an empty queue", sendOnward(), "nothing"],
-    ["is the one that is due", sendOnward(fresh("a", ["shop"])), "a"],
-    ["is none before its due time", sendOnward(fresh("a", ["shop"], soon)), "nothing"],
-    ["is the oldest", sendOnward(fresh("a", ["shop"]), fresh("b", ["mail"], past)), "a"],
+    ["is the one that is due", sendOnward(createQueued("a", ["shop"])), "a"],
+    ["is none before its due time", sendOnward(createQueued("a", ["shop"], soon)), "nothing"],
+    [
+      "is the oldest",
+      sendOnward(createQueued("a", ["shop"]), createQueued("b", ["mail"], past)),
+      "a",
+    ],
     [
       "is not delayed by a digest that is still collecting",
-      sendOnward(fresh("a", [], soon), fresh("b", ["mail"])),
+      sendOnward(createQueued("a", [], soon), createQueued("b", ["mail"])),
       "b",
     ],
     [
       "does not overtake another of the same subject",
-      sendOnward(fresh("a", ["x", "y"], soon), fresh("b", ["y"])),
+      sendOnward(createQueued("a", ["x", "y"], soon), createQueued("b", ["y"])),
       "nothing",
     ],
-    ["is not one in flight", sendOnward(fresh("a", ["shop"], taken)), "nothing"],
-    ["is one whose sender died", sendOnward(fresh("a", [], { leasedUntil: now })), "a"],
-    ["passes a failing one", sendOnward(failing("a", ["shop"]), fresh("b", ["mail"])), "b"],
+    ["is not one in flight", sendOnward(createQueued("a", ["shop"], taken)), "nothing"],
+    ["is one whose sender died", sendOnward(createQueued("a", [], { leasedUntil: now })), "a"],
+    ["passes a failing one", sendOnward(failing("a", ["shop"]), createQueued("b", ["mail"])), "b"],
     ["is a failing one when it is due", sendOnward(failing("a", ["shop"], past)), "a"],
     [
       "is none while two fail",
-      sendOnward(failing("a", ["x"], justTried), failing("b", ["y"], justTried), fresh("c", ["z"])),
+      sendOnward(
+        failing("a", ["x"], justTried),
+        failing("b", ["y"], justTried),
+        createQueued("c", ["z"]),
+      ),
       "nothing",
     ],
     [
       "is the due one of two failing ones",
-      sendOnward(failing("a", ["x"]), failing("b", ["y"], past), fresh("c", ["z"])),
+      sendOnward(failing("a", ["x"]), failing("b", ["y"], past), createQueued("c", ["z"])),
       "b",
     ],
     [
       "is not the end of an outage before the outage arrived",
-      sendOnward(failing("a", ["shop"], justTried), fresh("b", ["shop"])),
+      sendOnward(failing("a", ["shop"], justTried), createQueued("b", ["shop"])),
       "nothing",
     ],
     [
       "is that end if only some recipients do not get the outage",
       sendOnward(
-        failing("a", ["shop"], { ...justTried, progress: reached("ann") }),
-        fresh("b", ["shop"]),
+        failing("a", ["shop"], { ...justTried, progress: buildProgress("ann") }),
+        createQueued("b", ["shop"]),
       ),
       "b",
     ],
@@ -95,7 +103,7 @@ describe("the next delivery of a channel", () => {
       "is that end if the recipients of the outage are unknown",
       sendOnward(
         failing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
-        fresh("b", ["shop"]),
+        createQueued("b", ["shop"]),
       ),
       "b",
     ],
@@ -103,16 +111,16 @@ describe("the next delivery of a channel", () => {
       "is not that end if some recipients rejected the outage and none got it",
       sendOnward(
         failing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
-        fresh("b", ["shop"]),
+        createQueued("b", ["shop"]),
       ),
       "nothing",
     ],
     [
       "can pass two failing ones that reached some recipients",
       sendOnward(
-        failing("a", ["x"], { ...justTried, progress: reached("ann") }),
-        failing("b", ["y"], { ...justTried, progress: reached("ann") }),
-        fresh("c", ["z"]),
+        failing("a", ["x"], { ...justTried, progress: buildProgress("ann") }),
+        failing("b", ["y"], { ...justTried, progress: buildProgress("ann") }),
+        createQueued("c", ["z"]),
       ),
       "c",
     ],
@@ -120,7 +128,7 @@ describe("the next delivery of a channel", () => {
 });
 
 describe("a waiting new delivery", () => {
-  const news = fresh("b", ["shop"]);
+  const news = createQueued("b", ["shop"]);
   test.each([
     ["causes an early retry of a failing one", sendOnward(failing("a", ["shop"]), news), "a"],
     [
@@ -135,40 +143,44 @@ describe("a waiting new delivery", () => {
     ],
     [
       "nor before it is due itself",
-      sendOnward(failing("a", ["shop"]), fresh("b", ["shop"], soon)),
+      sendOnward(failing("a", ["shop"]), createQueued("b", ["shop"], soon)),
       "nothing",
     ],
     [
       "nor if it was already due at the last attempt",
-      sendOnward(failing("a", ["shop"]), fresh("b", ["shop"], { dueAt: now - minute })),
+      sendOnward(failing("a", ["shop"]), createQueued("b", ["shop"], { dueAt: now - minute })),
       "nothing",
     ],
     ["nor during an attempt", sendOnward(failing("a", ["shop"], taken), news), "nothing"],
     [
       "does so also if the whole channel fails, starting with the oldest",
-      sendOnward(failing("a", ["x"]), failing("b", ["y"]), fresh("c", ["z"])),
+      sendOnward(failing("a", ["x"]), failing("b", ["y"]), createQueued("c", ["z"])),
       "a",
     ],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
 describe("a clock", () => {
-  const far = (fields: Partial<Queued>) => sendOnward(fresh("a", ["shop"], fields));
+  const sendDelayed = (fields: Partial<Queued>) => sendOnward(createQueued("a", ["shop"], fields));
   test.each([
-    ["that was set back by days delays nothing", far({ dueAt: now + 48 * hour }), "a"],
-    ["does not extend a lease by those days", far({ leasedUntil: now + 48 * hour }), "a"],
+    ["that was set back by days delays nothing", sendDelayed({ dueAt: now + 48 * hour }), "a"],
+    ["does not extend a lease by those days", sendDelayed({ leasedUntil: now + 48 * hour }), "a"],
     [
       "that is right does not shorten a wait of an hour or more",
-      far({ dueAt: now + 1.2 * hour }),
+      sendDelayed({ dueAt: now + 1.2 * hour }),
       "nothing",
     ],
-    ["that was set forward makes waiting deliveries due", far({ dueAt: now - 48 * hour }), "a"],
-    ["that was set forward ends leases", far({ leasedUntil: now - 48 * hour }), "a"],
+    [
+      "that was set forward makes waiting deliveries due",
+      sendDelayed({ dueAt: now - 48 * hour }),
+      "a",
+    ],
+    ["that was set forward ends leases", sendDelayed({ leasedUntil: now - 48 * hour }), "a"],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
 /** The next attempt after this number of scheduled ones, the last of them now. */
-const again = (
+const planRetry = (
   scheduledAttempts: number,
   { random = 0.5, patience = 0, firstAttemptAt = now, dueAt = now, ...about } = {} as {
     random?: number;
@@ -176,7 +188,7 @@ const again = (
   } & Partial<Queued>,
 ) =>
   computeNextAttempt(
-    fresh("a", [], {
+    createQueued("a", [], {
       attempts: scheduledAttempts,
       scheduledAttempts,
       dueAt,
@@ -187,8 +199,8 @@ const again = (
     random,
     patience,
   );
-const wait = (...args: Parameters<typeof again>) => {
-  const at = again(...args);
+const wait = (...args: Parameters<typeof planRetry>) => {
+  const at = planRetry(...args);
   return at === null ? null : (at - now) / second;
 };
 
@@ -224,13 +236,21 @@ describe("a failed delivery", () => {
     ],
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 
-  const ago = (ms: number) => ({ firstAttemptAt: now - ms });
+  const buildStartBefore = (ms: number) => ({ firstAttemptAt: now - ms });
   test.each([
-    ["is attempted for the last time 24 hours after the first", ago(24 * hour - 15 * minute), 900],
-    ["is then given up", ago(24 * hour - 15 * minute + 1), null],
-    ["is given up if Retry-After ends later", { ...ago(23.5 * hour), patience: 3_600 }, null],
-    ["is given up once the clock was set forward by days", ago(72 * hour), null],
-    ["continues when the clock was set back by days", ago(-72 * hour), 900],
+    [
+      "is attempted for the last time 24 hours after the first",
+      buildStartBefore(24 * hour - 15 * minute),
+      900,
+    ],
+    ["is then given up", buildStartBefore(24 * hour - 15 * minute + 1), null],
+    [
+      "is given up if Retry-After ends later",
+      { ...buildStartBefore(23.5 * hour), patience: 3_600 },
+      null,
+    ],
+    ["is given up once the clock was set forward by days", buildStartBefore(72 * hour), null],
+    ["continues when the clock was set back by days", buildStartBefore(-72 * hour), 900],
     ["ignores a due time from before the clock was set back", { dueAt: now + 72 * hour }, 900],
   ])("%s", (_, course, wanted) => expect(wait(9, course)).toBe(wanted));
 
@@ -240,7 +260,7 @@ describe("a failed delivery", () => {
     fc.assert(
       fc.property(fc.nat(20), random, fc.nat(5_000), sinceFirst, (tries, chance, patience, ms) => {
         const usual = [5, 15, 60, 300][tries] ?? 900;
-        const at = again(tries, { random: chance, patience, ...ago(ms) });
+        const at = planRetry(tries, { random: chance, patience, ...buildStartBefore(ms) });
         const least = Math.max(usual * 0.8, Math.min(patience, 3_600)) * second;
         const most = Math.max(usual * 1.2, Math.min(patience, 3_600)) * second;
         const end = now - ms + 24 * hour;
@@ -262,14 +282,20 @@ test("for any queue, deliveries of one subject stay in order, and only due or pr
     lastTried: fc.integer({ min: now - hour, max: now }),
     subjects: fc.uniqueArray(subject, { maxLength: 2 }),
     leasedUntil: fc.constantFrom(null, null, null, now - second, now + second),
-    progress: fc.constantFrom(null, null, null, { reached: null, refused: [] }, reached("ann")),
+    progress: fc.constantFrom(
+      null,
+      null,
+      null,
+      { reached: null, refused: [] },
+      buildProgress("ann"),
+    ),
   });
   fc.assert(
     fc.property(fc.array(tried, { maxLength: 6 }), (all) => {
       const queue = all.map(({ lastTried, ...one }, index): Queued => {
         const lastAttemptAt = one.attempts === 0 ? null : lastTried;
         const times = { lastAttemptAt, firstAttemptAt: lastAttemptAt };
-        return fresh(String(index), one.subjects, {
+        return createQueued(String(index), one.subjects, {
           ...one,
           scheduledAttempts: one.attempts,
           ...times,
@@ -279,16 +305,16 @@ test("for any queue, deliveries of one subject stay in order, and only due or pr
       const failing = queue.filter((one) => one.attempts > 0 && one.progress === null);
       const twoFail = failing.length > 1;
       const isFree = ({ leasedUntil }: Queued) => leasedUntil === null || leasedUntil <= now;
-      const earlier = (one: Queued) =>
+      const listEarlier = (one: Queued) =>
         queue
           .slice(0, Number(one.id))
           .filter(({ subjects }) => subjects.some((name) => one.subjects.includes(name)));
-      const isFirst = (one: Queued) => earlier(one).every(({ progress }) => progress !== null);
+      const isFirst = (one: Queued) => listEarlier(one).every(({ progress }) => progress !== null);
       const mayGo = (one: Queued) =>
         one.dueAt <= now && isFree(one) && isFirst(one) && (!twoFail || failing.includes(one));
       if (next === null) return expect(queue.filter(mayGo)).toEqual([]);
       expect(isFirst(next) && isFree(next)).toBe(true);
-      expect(findOvertaken(next, queue)).toEqual(earlier(next));
+      expect(findOvertaken(next, queue)).toEqual(listEarlier(next));
       if (queue.some(mayGo)) return expect(next).toBe(queue.find(mayGo) as Queued);
       expect(next.attempts).toBeGreaterThan(0);
       expect(now - (next.lastAttemptAt ?? now)).toBeGreaterThanOrEqual(15 * second);
@@ -298,23 +324,23 @@ test("for any queue, deliveries of one subject stay in order, and only due or pr
 });
 
 describe("a failure that looks permanent", () => {
-  const since = (minutes: number, retries = 4) =>
+  const planSince = (minutes: number, retries = 4) =>
     wait(retries, { doubtfulSince: now - minutes * minute });
-  const caseFor = (hours: number) => {
+  const planCaseSince = (hours: number) => {
     const began = now - hours * hour;
     return wait(40, { caseKey: "signalbox-1", doubtfulSince: began, firstAttemptAt: began });
   };
   test.each([
-    ["is retried like any other", since(0, 0), 5],
-    ["is retried during its first hour", since(45), 900],
-    ["is not retried after it", since(45.1), null],
+    ["is retried like any other", planSince(0, 0), 5],
+    ["is retried during its first hour", planSince(45), 900],
+    ["is not retried after it", planSince(45.1), null],
     [
       "counts the hour from the channel's first failure",
       wait(4, { doubtfulSince: now - hour, firstAttemptAt: now }),
       null,
     ],
-    ["is retried for 24 hours if it opens or closes a case", caseFor(23), 900],
-    ["is then given up as well", caseFor(24), null],
+    ["is retried for 24 hours if it opens or closes a case", planCaseSince(23), 900],
+    ["is then given up as well", planCaseSince(24), null],
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 });
 
@@ -328,7 +354,7 @@ describe("a delivery with unknown recipients", () => {
     expect(wait(attempts, { progress })).toBe(seconds),
   );
   test("does not affect deliveries with known recipients", () =>
-    expect(wait(40, { progress: reached("ann") })).toBe(900));
+    expect(wait(40, { progress: buildProgress("ann") })).toBe(900));
 });
 
 test("waits for a Retry-After of at most an hour", () => {

@@ -33,7 +33,7 @@ async function setUpMailing(refusals: Record<string, number>) {
 const down = "Backup is down";
 const up = "Backup is up again";
 /** The time as in messages. */
-const now = ({ time }: { time: { now: number } }) =>
+const formatNow = ({ time }: { time: { now: number } }) =>
   `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 const buildName = (...addresses: string[]) => addresses.join(" ");
 
@@ -67,12 +67,12 @@ describe("a mailbox that temporarily rejects mails", () => {
     await using world = await setUpMailing({ [cid]: 450 });
     const other = await world.createWatchedJob([world.team], { name: "Other" });
     await world.backup.changeState("down");
-    const wentDown = now(world);
+    const wentDown = formatNow(world);
     await world.later();
     await other.changeState("down");
     await world.later();
     await world.backup.changeState("up");
-    const wentUp = now(world);
+    const wentUp = formatNow(world);
     await world.later(6);
     world.codes.clear();
     await world.later(3_600);
@@ -188,7 +188,7 @@ test("a delivery without known recipients is attempted three times, and counts a
 
 describe("no recipient gets an end without its start", () => {
   /** The mails of a mailbox, in order. */
-  const toldTo = (mails: readonly { to: string[]; text: string }[], address: string) =>
+  const listTitlesTo = (mails: readonly { to: string[]; text: string }[], address: string) =>
     mails
       .filter(({ to }) => to.includes(address))
       .map(({ text }) =>
@@ -204,8 +204,8 @@ describe("no recipient gets an end without its start", () => {
     world.codes.clear();
     await world.backup.changeState("up");
     await world.later();
-    expect(toldTo(world.mails, ann)).toEqual([["down"], ["up again"]]);
-    expect(toldTo(world.mails, cid)).toEqual([["down", "up again"]]);
+    expect(listTitlesTo(world.mails, ann)).toEqual([["down"], ["up again"]]);
+    expect(listTitlesTo(world.mails, cid)).toEqual([["down", "up again"]]);
   });
 
   test("if they joined the channel during the outage", async () => {
@@ -216,8 +216,8 @@ describe("no recipient gets an end without its start", () => {
     await world.changeChannel(world.team, { to: [bob] });
     await world.backup.changeState("up");
     await world.later();
-    expect(toldTo(world.mails, ann)).toEqual([["down"]]);
-    expect(toldTo(world.mails, bob)).toEqual([["down", "up again"]]);
+    expect(listTitlesTo(world.mails, ann)).toEqual([["down"]]);
+    expect(listTitlesTo(world.mails, bob)).toEqual([["down", "up again"]]);
   });
 
   test("if a reminder reached them instead, they get only the end", async () => {
@@ -230,7 +230,7 @@ describe("no recipient gets an end without its start", () => {
     await world.later();
     await world.backup.changeState("up");
     await world.later();
-    expect(toldTo(world.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
+    expect(listTitlesTo(world.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
   });
 
   test("in a digest with other alerts", async () => {
@@ -243,8 +243,8 @@ describe("no recipient gets an end without its start", () => {
     await world.later();
     world.codes.clear();
     await world.later(3_600);
-    expect(toldTo(world.mails, ann)).toEqual([["down"], ["up again", "down"]]);
-    expect(toldTo(world.mails, cid)).toEqual([["down", "up again", "down"]]);
+    expect(listTitlesTo(world.mails, ann)).toEqual([["down"], ["up again", "down"]]);
+    expect(listTitlesTo(world.mails, cid)).toEqual([["down", "up again", "down"]]);
   });
 
   test("of an incident", async () => {
@@ -290,7 +290,7 @@ describe("no recipient gets an end without its start", () => {
         await world.backup.changeState("up");
         await world.later();
         for (const address of [ann, bob, cid]) {
-          const messages = toldTo(world.mails, address).flat();
+          const messages = listTitlesTo(world.mails, address).flat();
           expect(messages.at(-1)).toBe("up again");
           messages.forEach((what, index) => {
             if (what === "up again")

@@ -21,7 +21,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 type Action = readonly [keyof AlertedWorld, ...unknown[]];
 
 /** Ends all problems; then every channel must have its expected alerts, in order. */
-async function asTheRulesSay(...actions: readonly Action[]) {
+async function runActions(...actions: readonly Action[]) {
   const snapshot = await createAlertedWorld(server);
   for (const [name, ...parts] of actions) {
     await (snapshot[name] as (...parts: unknown[]) => unknown)(...parts);
@@ -89,14 +89,14 @@ const action = fc.oneof(
 );
 
 test("a pause resets a monitor's flapping", () =>
-  asTheRulesSay(
+  runActions(
     ["changeStateOften", 0, 11, 5, true],
     ["renew", 0],
     ["report", 0, "down"],
     ["report", 0, "up"],
   ));
 
-const lostOn = (word: Action): Action[] => [
+const buildLossOf = (word: Action): Action[] => [
   ["passTime", 10],
   ["receive", 0, "gone"],
   word,
@@ -107,7 +107,7 @@ const lostOn = (word: Action): Action[] => [
 test.each<[string, Action[]]>([
   [
     "a degradation, but not of the later outage",
-    [["report", 0, "slow"], ...lostOn(["report", 0, "down"]), ["report", 0, "up"]],
+    [["report", 0, "slow"], ...buildLossOf(["report", 0, "down"]), ["report", 0, "up"]],
   ],
   [
     "an outage, but disabled during its reminder",
@@ -124,22 +124,22 @@ test.each<[string, Action[]]>([
   ],
   [
     "an incident, but not of all its updates",
-    [["open", null], ...lostOn(["post", 0, post[0]]), ["post", 0, post[1]]],
+    [["open", null], ...buildLossOf(["post", 0, post[0]]), ["post", 0, post[1]]],
   ],
 ])("a channel that was notified of %s is notified of the end", (_, actions) =>
-  asTheRulesSay(...actions),
+  runActions(...actions),
 );
 
 test("channels get the alerts of the model, for any sequence of events", async () => {
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
-    fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
+    fc.asyncProperty(actions, (all) => runActions(...all)),
     limitTries(25),
   );
 });
 
 /** Alerts according to the pure rules for a history of one monitor. */
-function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
+function deriveMessages(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
   const message = new Map<string, { state: NotifiedState }>();
   let memory = emptyHistory;
@@ -207,7 +207,7 @@ test("the rules agree with the model over random histories of a monitor", () => 
         history.push({ is: "look", at });
       }
       const wanted = computeExpectedNotifications(history).filter(({ channel }) => channel !== "*");
-      expect(toldByRules(history, reminderMs).toSorted()).toEqual(
+      expect(deriveMessages(history, reminderMs).toSorted()).toEqual(
         wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),

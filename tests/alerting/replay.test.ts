@@ -122,11 +122,11 @@ describe("a replay", () => {
         fc.nat(5),
         (all, retries, further) => {
           const letters = all.join("");
-          const outages = (number: number) =>
+          const countOutages = (number: number) =>
             derive(read(letters), { retries: number }).changes.filter(
               ({ status }) => status === "down",
             ).length;
-          expect(outages(retries + further)).toBeLessThanOrEqual(outages(retries));
+          expect(countOutages(retries + further)).toBeLessThanOrEqual(countOutages(retries));
           const { alerts } = replay(letters, { retries });
           expect(findMissed(alerts, alerts)).toEqual([]);
         },
@@ -169,20 +169,20 @@ test("the route compares the saved settings with others, and rejects what it can
     from: null,
   });
 
-  const problem = async (body: object) => {
+  const requestIssue = async (body: object) => {
     const { status, json } = await send(body);
     return [status, json.error.details?.[0]?.path ?? null];
   };
-  expect(await problem({ monitorId: shop.id, interval: 30 })).toEqual([422, "interval"]);
-  expect(await problem({ retries: 11 })).toEqual([422, "retries"]);
-  expect(await problem({ days: 91 })).toEqual([422, "days"]);
-  expect(await problem({ monitorId: shop.id, groupId: shop.id })).toEqual([422, "groupId"]);
-  expect(await problem({ monitorId: team })).toEqual([404, null]);
-  expect(await problem({ dependsOn: [team] })).toEqual([404, "dependsOn"]);
-  expect(await problem({ alertChannelIds: [shop.id] })).toEqual([404, "alertChannelIds"]);
+  expect(await requestIssue({ monitorId: shop.id, interval: 30 })).toEqual([422, "interval"]);
+  expect(await requestIssue({ retries: 11 })).toEqual([422, "retries"]);
+  expect(await requestIssue({ days: 91 })).toEqual([422, "days"]);
+  expect(await requestIssue({ monitorId: shop.id, groupId: shop.id })).toEqual([422, "groupId"]);
+  expect(await requestIssue({ monitorId: team })).toEqual([404, null]);
+  expect(await requestIssue({ dependsOn: [team] })).toEqual([404, "dependsOn"]);
+  expect(await requestIssue({ alertChannelIds: [shop.id] })).toEqual([404, "alertChannelIds"]);
 
   database.run(`insert or ignore into heartbeats (monitor_key, at, status, latency_ms, seconds, message)
     with recursive n (i) as (select 1 union all select i + 1 from n where i < 500001)
     select key, ${world.time.now} - i, 0, null, 1, null from n, monitor_states`);
-  expect(await problem({ monitorId: shop.id })).toEqual([422, "days"]);
+  expect(await requestIssue({ monitorId: shop.id })).toEqual([422, "days"]);
 });

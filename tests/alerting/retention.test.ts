@@ -17,7 +17,7 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
   } = await createPager();
   await using hook = await inbox();
   const backup = await watched([hook]);
-  const left = async () => {
+  const countStored = async () => {
     const deliveries = await api("GET", `/api/v1/alert-channels/${hook.id}/deliveries`);
     const alerts = await api("GET", "/api/v1/alerts");
     return [deliveries.json.meta.total, alerts.json.meta.total];
@@ -29,16 +29,16 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
   time.now += 60 * day;
   await backup.changeState("down");
   await later();
-  expect(await left()).toEqual([3, 2]);
+  expect(await countStored()).toEqual([3, 2]);
 
   await sweepAlerts(createSweeping(store, time.now + 29 * day));
-  expect(await left()).toEqual([3, 2]);
+  expect(await countStored()).toEqual([3, 2]);
   await sweepAlerts(createSweeping(store, time.now + 31 * day));
-  expect(await left()).toEqual([1, 1]);
+  expect(await countStored()).toEqual([1, 1]);
 
   database.run("UPDATE deliveries SET status = 'sending', due_at = 0");
   await sweepAlerts(createSweeping(store, time.now + 365 * day));
-  expect(await left()).toEqual([1, 1]);
+  expect(await countStored()).toEqual([1, 1]);
 });
 
 test("the end of an outage is sent even if the log no longer has its start", async () => {

@@ -38,7 +38,7 @@ const readText = (step: Step | null) =>
 
 type Course = { before?: Memory; to?: Audience; reminderMs?: number };
 /** The step after a change like `up > down`, for channels in these states. */
-function went(states: string, knows?: Knows, course: Course = {}): Step {
+function stepAfter(states: string, knows?: Knows, course: Course = {}): Step {
   const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
   const { before = emptyHistory, to: audience = all, reminderMs = null } = course;
   return stepAfterChange(before, summarize(knows), { from, to, at: now }, audience, reminderMs);
@@ -53,50 +53,54 @@ const flapping: Memory = { ...applyChange(11), flappingSince: now - minute };
 
 describe("a change of state", () => {
   const cases: [string, Step, string][] = [
-    ["an outage is reported to all channels", went("up > down"), "down to all"],
-    ["so is a degradation", went("up > degraded"), "degraded to all"],
-    ["and an outage after it", went("degraded > down", { mail: "degraded" }), "down to all"],
-    ["and an outage that was already reported", went("up > down", { mail: "down" }), "down to all"],
-    ["a recovery from an unreported problem is not reported", went("down > up"), ""],
+    ["an outage is reported to all channels", stepAfter("up > down"), "down to all"],
+    ["so is a degradation", stepAfter("up > degraded"), "degraded to all"],
+    ["and an outage after it", stepAfter("degraded > down", { mail: "degraded" }), "down to all"],
+    [
+      "and an outage that was already reported",
+      stepAfter("up > down", { mail: "down" }),
+      "down to all",
+    ],
+    ["a recovery from an unreported problem is not reported", stepAfter("down > up"), ""],
     [
       "another is reported to channels with the problem",
-      went("down > up", { chat: "down" }),
+      stepAfter("down > up", { chat: "down" }),
       "up to chat",
     ],
-    ["of degradation, too", went("degraded > up", { mail: "degraded" }), "up to mail"],
-    ["of flapping, too", went("down > up", { mail: "flapping", chat: "down" }), "up to all"],
-    ["but not to a detached channel", went("down > up", { pager: "down" }), ""],
-    ["a first success is not reported", went("pending > up"), ""],
-    ["a first failure is reported", went("pending > down"), "down to all"],
-    ["an outage is not reported again after a pause", went("pending > down", everybody), ""],
+    ["of degradation, too", stepAfter("degraded > up", { mail: "degraded" }), "up to mail"],
+    ["of flapping, too", stepAfter("down > up", { mail: "flapping", chat: "down" }), "up to all"],
+    ["but not to a detached channel", stepAfter("down > up", { pager: "down" }), ""],
+    ["a first success is not reported", stepAfter("pending > up"), ""],
+    ["a first failure is reported", stepAfter("pending > down"), "down to all"],
+    ["an outage is not reported again after a pause", stepAfter("pending > down", everybody), ""],
     [
       "except to a channel that was not notified",
-      went("pending > down", { mail: "down" }),
+      stepAfter("pending > down", { mail: "down" }),
       "down to chat",
     ],
     [
       "the same is true of maintenance",
-      went("maintenance > down", { chat: "down" }),
+      stepAfter("maintenance > down", { chat: "down" }),
       "down to mail",
     ],
-    ["a new state is reported", went("maintenance > degraded", everybody), "degraded to all"],
+    ["a new state is reported", stepAfter("maintenance > degraded", everybody), "degraded to all"],
     [
       "a recovery during it is reported afterwards",
-      went("maintenance > up", { mail: "down" }),
+      stepAfter("maintenance > up", { mail: "down" }),
       "up to mail",
     ],
-    ["maintenance is not reported", went("down > maintenance", { mail: "down" }), ""],
-    ["nor is a pause", went("down > pending", { mail: "down" }), ""],
-    ["a muted monitor is not reported", went("up > down", {}, { to: muted }), ""],
-    ["nor is its recovery", went("down > up", { mail: "down" }, { to: muted }), ""],
+    ["maintenance is not reported", stepAfter("down > maintenance", { mail: "down" }), ""],
+    ["nor is a pause", stepAfter("down > pending", { mail: "down" }), ""],
+    ["a muted monitor is not reported", stepAfter("up > down", {}, { to: muted }), ""],
+    ["nor is its recovery", stepAfter("down > up", { mail: "down" }, { to: muted }), ""],
   ];
   test.each(cases)("%s", (_, step, wanted) => expect(readText(step)).toBe(wanted));
 
   test.each(["down", "degraded"] as const)(
     "a channel that is notified of %s has that state",
     (to) => {
-      expect(went(`up > ${to}`).notifiedState).toBe(to);
-      expect(went(`up > ${to}`, {}, { to: muted }).notifiedState).toBeNull();
+      expect(stepAfter(`up > ${to}`).notifiedState).toBe(to);
+      expect(stepAfter(`up > ${to}`, {}, { to: muted }).notifiedState).toBeNull();
     },
   );
 
@@ -104,23 +108,23 @@ describe("a change of state", () => {
     for (const knows of [{}, { mail: "down" }] as Knows[])
       for (const to of [all, muted, nobody])
         for (const states of ["down > up", "pending > up", "maintenance > up"])
-          expect(went(states, knows, { to }).isOver).toBe(true);
+          expect(stepAfter(states, knows, { to }).isOver).toBe(true);
   });
 
   test("nothing else ends the problem", () => {
     for (const to of ["down", "degraded", "pending", "maintenance"])
-      expect(went(`up > ${to}`, { mail: "down" }).isOver).toBe(false);
+      expect(stepAfter(`up > ${to}`, { mail: "down" }).isOver).toBe(false);
   });
 
   test("a pause or maintenance resets flapping and reminders", () => {
     const before = { ...flapping, remindAt: now };
-    expect(went("down > pending", {}, { before }).memory).toEqual(emptyHistory);
-    expect(went("down > maintenance", {}, { before }).memory).toEqual(emptyHistory);
+    expect(stepAfter("down > pending", {}, { before }).memory).toEqual(emptyHistory);
+    expect(stepAfter("down > maintenance", {}, { before }).memory).toEqual(emptyHistory);
   });
 });
 
 describe("flapping", () => {
-  const next = (before: Memory, to = all) => went("up > down", {}, { before, to });
+  const next = (before: Memory, to = all) => stepAfter("up > down", {}, { before, to });
 
   test("the eleventh change within half an hour is sent as flapping", () => {
     const step = next(applyChange(10));
@@ -129,16 +133,19 @@ describe("flapping", () => {
   });
 
   test("also if it is a recovery, which then does not end the problem", () => {
-    const step = went("down > up", { mail: "down" }, { before: applyChange(10) });
+    const step = stepAfter("down > up", { mail: "down" }, { before: applyChange(10) });
     expect([readText(step), step.isOver]).toEqual(["flapping to all", false]);
   });
 
-  const ago = (ms: number) => ({ ...emptyHistory, changes: [now - ms, ...applyChange(9).changes] });
+  const buildHistory = (ms: number) => ({
+    ...emptyHistory,
+    changes: [now - ms, ...applyChange(9).changes],
+  });
   const ahead = applyChange(10).changes.map((at) => at + 300 * minute);
   const counts: [string, Memory, string][] = [
     ["ten changes are not flapping", applyChange(9), "down to all"],
-    ["a change of just half an hour ago counts", ago(30 * minute), "flapping to all"],
-    ["an earlier one does not", ago(30 * minute + 1), "down to all"],
+    ["a change of just half an hour ago counts", buildHistory(30 * minute), "flapping to all"],
+    ["an earlier one does not", buildHistory(30 * minute + 1), "down to all"],
     ["further changes are not reported", flapping, ""],
     ["a clock that was set back stops nothing", { ...emptyHistory, changes: ahead }, "down to all"],
   ];
@@ -146,7 +153,7 @@ describe("flapping", () => {
 
   test("a pause or a maintenance resets all earlier changes", () => {
     for (const states of ["pending > down", "maintenance > down"]) {
-      const step = went(states, {}, { before: applyChange(10) });
+      const step = stepAfter(states, {}, { before: applyChange(10) });
       expect([readText(step), step.memory.changes.length]).toEqual(["down to all", 0]);
     }
   });
@@ -158,35 +165,40 @@ describe("flapping", () => {
 
   const last = flapping.changes.at(-1) as number;
   const steadyAt = last + 10 * minute;
-  const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
-    stepAfterFlapping(before, summarize(knows), status, to, at);
+  const stepFlapping = (
+    status: StoredStatus,
+    knows?: Knows,
+    to = all,
+    at = steadyAt,
+    before = flapping,
+  ) => stepAfterFlapping(before, summarize(knows), status, to, at);
 
   test("it ends only after the state has lasted ten minutes", () => {
-    expect(then("down", {}, all, steadyAt - 1)).toBeNull();
-    expect(then("down", {}, all, steadyAt)).not.toBeNull();
-    expect(then("down", {}, all, steadyAt, applyChange(3))).toBeNull();
+    expect(stepFlapping("down", {}, all, steadyAt - 1)).toBeNull();
+    expect(stepFlapping("down", {}, all, steadyAt)).not.toBeNull();
+    expect(stepFlapping("down", {}, all, steadyAt, applyChange(3))).toBeNull();
   });
 
   const ends: [string, Step | null, string][] = [
-    ["then an outage is reported to all", then("down", everybody), "down to all"],
-    ["or a degradation", then("degraded"), "degraded to all"],
+    ["then an outage is reported to all", stepFlapping("down", everybody), "down to all"],
+    ["or a degradation", stepFlapping("degraded"), "degraded to all"],
     [
       "or a recovery to channels that were notified of flapping",
-      then("up", { chat: "flapping" }),
+      stepFlapping("up", { chat: "flapping" }),
       "up to chat",
     ],
-    ["and to no others", then("up"), ""],
-    ["nothing while it is paused", then("pending"), ""],
-    ["nothing during maintenance", then("maintenance"), ""],
-    ["nothing while it is muted", then("down", {}, muted), ""],
-    ["a clock that was set back ends it", then("down", {}, all, last - 1), "down to all"],
+    ["and to no others", stepFlapping("up"), ""],
+    ["nothing while it is paused", stepFlapping("pending"), ""],
+    ["nothing during maintenance", stepFlapping("maintenance"), ""],
+    ["nothing while it is muted", stepFlapping("down", {}, muted), ""],
+    ["a clock that was set back ends it", stepFlapping("down", {}, all, last - 1), "down to all"],
   ];
   test.each(ends)("%s", (_, step, wanted) => expect(readText(step)).toBe(wanted));
 
   test("then the count restarts", () => {
-    expect(then("down")?.memory).toEqual(emptyHistory);
-    expect(then("up")?.isOver).toBe(true);
-    expect(then("up", {}, muted)?.isOver).toBe(true);
+    expect(stepFlapping("down")?.memory).toEqual(emptyHistory);
+    expect(stepFlapping("up")?.isOver).toBe(true);
+    expect(stepFlapping("up", {}, muted)?.isOver).toBe(true);
   });
 
   test("its end is determined when it is due", () => {
@@ -204,11 +216,11 @@ describe("reminders", () => {
     stepAfterReminder(before, status, to, interval, now);
 
   test("the first is due an interval after the outage began", () => {
-    const dueAfter = (states: string) =>
-      went(states, {}, { before: due, reminderMs: hour }).memory.remindAt;
-    expect(dueAfter("up > down")).toBe(now + hour);
-    expect(["up > degraded", "down > up"].map(dueAfter)).toEqual([null, null]);
-    expect(went("up > down").memory.remindAt).toBeNull();
+    const findReminder = (states: string) =>
+      stepAfter(states, {}, { before: due, reminderMs: hour }).memory.remindAt;
+    expect(findReminder("up > down")).toBe(now + hour);
+    expect(["up > degraded", "down > up"].map(findReminder)).toEqual([null, null]);
+    expect(stepAfter("up > down").memory.remindAt).toBeNull();
   });
 
   const shaky = { ...flapping, remindAt: now };

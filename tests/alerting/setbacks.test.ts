@@ -34,10 +34,11 @@ test("an event that can't be handled is set aside after five tries, and its orga
   await api("POST", "/api/v1/incidents", { body: { title: "Before" } });
   insertDamaged();
   await api("POST", "/api/v1/incidents", { body: { title: "After" } });
-  const titles = () => inbox.listTitles().map((title) => title.replace(/^incident\.opened /, ""));
+  const listTitles = () =>
+    inbox.listTitles().map((title) => title.replace(/^incident\.opened /, ""));
   await passPauses(pager);
   await pager.later();
-  expect(titles().slice(0, 2)).toEqual(["Before", "After"]);
+  expect(listTitles().slice(0, 2)).toEqual(["Before", "After"]);
   const countReports = () =>
     JSON.stringify(inbox.received()).split('"appliance.troubled"').length - 1;
   expect(countReports()).toBe(1);
@@ -77,10 +78,10 @@ test("an event whose report can't be handled either ends there, and leaves the p
   insert("monitor.down");
   await passPauses(pager);
   await passPauses(pager);
-  const backlogs = () =>
+  const listBacklogs = () =>
     database.query("select name from followers where name like 'alerting/%'").all();
   await alerts.runOnce();
-  expect(backlogs()).toEqual([]);
+  expect(listBacklogs()).toEqual([]);
   const names = database.query("select name from problems").values();
   expect(names).toEqual([["unhandled"]]);
 });

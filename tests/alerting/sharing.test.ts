@@ -15,10 +15,10 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
     return json.data;
   };
   const paths = new Map<string, string>();
-  const heldBy = ({ node }: typeof alive) =>
+  const listHeld = ({ node }: typeof alive) =>
     [...paths.keys()].filter((id) => node.findByRecord(id) !== null);
   // Ids are random, so either node can have the channel's lease.
-  while (both.some((server) => heldBy(server).length < 2)) {
+  while (both.some((server) => listHeld(server).length < 2)) {
     const path = `/${paths.size}`;
     const channel = { name: path, type: "webhook", url: hook.at(path) };
     paths.set((await post("/api/v1/alert-channels", channel)).id, path);
@@ -33,7 +33,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   await report("status=up");
   await report("status=down");
 
-  const its = heldBy(dying).map((id) => paths.get(id) ?? "");
+  const its = listHeld(dying).map((id) => paths.get(id) ?? "");
   hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : replyWith())(response));
   // Either node decides.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
@@ -45,16 +45,16 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
 
   hook.behave(replyWith());
   await pass(16, [alive]);
-  const arrivedAt = () => hook.asked.map(({ path }) => path).toSorted();
+  const listPaths = () => hook.asked.map(({ path }) => path).toSorted();
   const twice = [...paths.values(), ...its].toSorted();
-  expect(arrivedAt()).toEqual(twice);
+  expect(listPaths()).toEqual(twice);
   expect(hook.listArrived()).toHaveLength(channels);
 
   // Late results of the dead node change nothing.
   hook.release();
   await sending;
   await pass(30, both);
-  expect(arrivedAt()).toEqual(twice);
+  expect(listPaths()).toEqual(twice);
   const rows = await store.query("select status, attempts from deliveries", []);
   expect(rows).toEqual(
     Array.from({ length: channels }, () => ({ status: "delivered", attempts: 1 })),

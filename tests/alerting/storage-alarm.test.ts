@@ -13,7 +13,7 @@ async function watchTarget() {
     monotonic: () => pager.time.now,
     random: () => 0.5,
   });
-  const passes = async (seconds: number, isFailing: boolean) => {
+  const passSeconds = async (seconds: number, isFailing: boolean) => {
     for (let passed = 0; passed < seconds; passed++) {
       pager.time.now += 1_000;
       if (isFailing) pager.store.writes.recordFailure("results");
@@ -21,7 +21,7 @@ async function watchTarget() {
       await alarm.runOnce();
     }
   };
-  return { ...pager, disk, passes };
+  return { ...pager, disk, passSeconds };
 }
 
 const summarize = (inbox: { received(): { type: string; data: { problem: string } }[] }) =>
@@ -33,18 +33,18 @@ test("one alert reports that results can't be stored, and one that they can agai
   await using other = await world.inbox();
   await using off = await world.inbox({ default: true, enabled: false });
   world.disk.fill();
-  await world.passes(8, true);
+  await world.passSeconds(8, true);
   expect(summarize(usual)).toEqual(["appliance.troubled storage"]);
   for (let times = 0; times < 10; times++) {
-    await world.passes(60, true);
-    await world.passes(5, false);
+    await world.passSeconds(60, true);
+    await world.passSeconds(5, false);
   }
   expect(summarize(usual)).toEqual(["appliance.troubled storage"]);
   world.disk.free();
-  await world.passes(60, false);
+  await world.passSeconds(60, false);
   const both = ["appliance.troubled storage", "appliance.recovered storage"];
   expect(summarize(usual)).toEqual(both);
-  await world.passes(60, true);
+  await world.passSeconds(60, true);
   expect(summarize(usual)).toEqual([...both, "appliance.troubled storage"]);
   expect([...summarize(other), ...summarize(off)]).toEqual([]);
 });
@@ -57,7 +57,7 @@ test("without a default channel all channels of an organization are notified", a
     body: { type: "webhook", name: "Theirs", url: two.at("/theirs") },
   });
   expect(json.data.name).toBe("Theirs");
-  await world.passes(8, true);
+  await world.passSeconds(8, true);
   expect(summarize(one)).toEqual(["appliance.troubled storage"]);
   expect(two.asked.map(({ path }) => path).toSorted()).toEqual(["/hook", "/theirs"]);
 });
@@ -65,11 +65,11 @@ test("without a default channel all channels of an organization are notified", a
 test("a channel that fails is retried with the same id, and gets the end after the start", async () => {
   const world = await watchTarget();
   await using hook = await world.inbox({ default: true }, replyWith(503));
-  await world.passes(8, true);
+  await world.passSeconds(8, true);
   const first = hook.received()[0]?.id;
-  await world.passes(20, false);
+  await world.passSeconds(20, false);
   hook.setReply(replyWith());
-  await world.passes(60, false);
+  await world.passSeconds(60, false);
   const delivered = hook.received().slice(-2);
   expect(delivered.map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
   expect(delivered[0]?.id).toBe(first ?? "");
@@ -78,7 +78,7 @@ test("a channel that fails is retried with the same id, and gets the end after t
 test("a write that fails once causes no alert", async () => {
   const world = await watchTarget();
   await using hook = await world.inbox({ default: true });
-  await world.passes(1, true);
-  await world.passes(60, false);
+  await world.passSeconds(1, true);
+  await world.passSeconds(60, false);
   expect(hook.asked).toEqual([]);
 });

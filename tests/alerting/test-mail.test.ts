@@ -6,7 +6,7 @@ import { signInMember } from "../support/people.ts";
 const path = "/dashboard/settings/test-mail";
 const settings = "/dashboard/api/v1/settings";
 
-async function admin() {
+async function signInAdmin() {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "admin", { name: "Ada" });
   const send = async (body: object) => page("POST", path, { body });
@@ -21,7 +21,7 @@ describe("a test mail", () => {
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
-    const { page, send } = await admin();
+    const { page, send } = await signInAdmin();
     await page("PATCH", settings, {
       body: { smtp: server.smtp({ user: "box", password: "s3cret" }) },
     });
@@ -39,7 +39,7 @@ describe("a test mail", () => {
 
   test("tests a mail server before it is saved, and stores nothing of it", async () => {
     await using server = await startMailServer();
-    const { page, send } = await admin();
+    const { page, send } = await signInAdmin();
     const { json } = await send({ to, smtp: server.smtp() });
     expect(json.data.delivered).toBe(true);
     expect((await page("GET", settings)).json.data.smtp).toBeNull();
@@ -50,7 +50,7 @@ describe("a test mail", () => {
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
-    const { page, send } = await admin();
+    const { page, send } = await signInAdmin();
     const app = { tenant: "team.onmicrosoft.com", clientId: "app", clientSecret: "s3cret" };
     const stored = { host: "mail.lan", from: to, user: "box", auth: "microsoft", ...app };
     expect((await page("PATCH", settings, { body: { smtp: stored } })).status).toBe(200);
@@ -65,7 +65,7 @@ describe("a test mail", () => {
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
-    const { page, send } = await admin();
+    const { page, send } = await signInAdmin();
     await page("PATCH", settings, {
       body: { smtp: server.smtp({ user: "box", password: "s3cret" }) },
     });
@@ -79,7 +79,7 @@ describe("a test mail", () => {
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
-    const { send } = await admin();
+    const { send } = await signInAdmin();
     const wrong = await send({ to, smtp: server.smtp({ user: "box", password: "wrong" }) });
     expect([wrong.status, wrong.json.data]).toEqual([
       200,
@@ -92,7 +92,7 @@ describe("a test mail", () => {
   });
 
   test("names the invalid field, like saving does", async () => {
-    const { send } = await admin();
+    const { send } = await signInAdmin();
     const readPaths = async (body: object) =>
       (await send(body)).json.error.details.map(({ path }: { path: string }) => path);
     expect(await readPaths({ to: "nobody" })).toEqual(["to"]);
@@ -102,7 +102,7 @@ describe("a test mail", () => {
   });
 
   test("is for admins, and limited per minute", async () => {
-    const { send, ...appliance } = await admin();
+    const { send, ...appliance } = await signInAdmin();
     const { page } = await signInMember(appliance as Parameters<typeof signInMember>[0], "member");
     expect((await page("POST", path, { body: { to } })).status).toBe(403);
     const statuses = [];

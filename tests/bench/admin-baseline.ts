@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
  * The least work for a browser: the same rows as ready-made HTML with the same styles, inserted
  * when the same data has arrived, from a bare Bun.serve.
  */
-export async function baselinePage(page: Page, url: string) {
+export async function measureBaseline(page: Page, url: string) {
   const { list, styles } = await page.evaluate(() => ({
     list: document.querySelector("#root")?.outerHTML ?? "",
     styles: document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")?.href ?? "",
@@ -15,7 +15,7 @@ export async function baselinePage(page: Page, url: string) {
     `${url}/dashboard/overview`,
   );
   const stored = { "Cache-Control": "public, max-age=31536000, immutable" };
-  const packed = (text: string, type: string, more: object = {}) =>
+  const compressResponse = (text: string, type: string, more: object = {}) =>
     new Response(Bun.gzipSync(text), {
       headers: { "Content-Type": type, "Content-Encoding": "gzip", ...more },
     });
@@ -27,10 +27,10 @@ export async function baselinePage(page: Page, url: string) {
     port: 0,
     hostname: "127.0.0.1",
     routes: {
-      "/": packed(html, "text/html; charset=utf-8"),
-      "/styles.css": packed(css, "text/css", stored),
-      "/script.js": packed(script, "text/javascript; charset=utf-8", stored),
-      "/data": packed(data, "application/json"),
+      "/": compressResponse(html, "text/html; charset=utf-8"),
+      "/styles.css": compressResponse(css, "text/css", stored),
+      "/script.js": compressResponse(script, "text/javascript; charset=utf-8", stored),
+      "/data": compressResponse(data, "application/json"),
     },
     fetch: () => new Response(null, { status: 404 }),
   });

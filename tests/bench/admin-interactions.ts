@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { findRow } from "../support/admin-world.ts";
-import { timeToRows, watchForRows } from "./admin-page.ts";
-import { traced } from "./main-thread.ts";
+import { readTimeToRows, watchForRows } from "./admin-page.ts";
+import { traceMainThread } from "./main-thread.ts";
 
 type Slow = { name: string; startTime: number; duration: number };
 
@@ -78,21 +78,21 @@ const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
 };
 
 /** Runs each interaction once on a fresh page: delay until the next paint, and CPU time. */
-export async function interactionsOn(page: Page, url: string, monitor: string) {
+export async function measureInteractions(page: Page, url: string, monitor: string) {
   await page.addInitScript(watchForRows);
   await page.addInitScript(watchInteractions);
   const spans = new Map<string, [from: number, to: number]>();
-  const { workIn } = await traced(page, async () => {
+  const { workIn } = await traceMainThread(page, async () => {
     await page.goto(url, { waitUntil: "commit" });
-    await timeToRows(page);
+    await readTimeToRows(page);
     await findRow(page, monitor).waitFor();
-    const now = () => page.evaluate(() => performance.now());
+    const readPageTime = () => page.evaluate(() => performance.now());
     for (const [name, act] of Object.entries(steps)) {
-      const from = await now();
+      const from = await readPageTime();
       await act(page, monitor);
       // The browser reports a paint after it was shown.
       await page.waitForTimeout(200);
-      spans.set(name, [from, await now()]);
+      spans.set(name, [from, await readPageTime()]);
     }
   });
   const { slow, shift } = await page.evaluate(

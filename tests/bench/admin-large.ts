@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { startOwnedMachine, findRow } from "../support/admin-world.ts";
 import type { launchChromium } from "../support/browser.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
-import { baselinePage } from "./admin-baseline.ts";
+import { measureBaseline } from "./admin-baseline.ts";
 import {
-  framesWhileScrolling,
+  measureScrolling,
   type Loaded,
-  loadedBy,
+  measureLoaded,
   open,
-  openedIn,
-  usedProfile,
+  openInContext,
+  createUsedProfile,
   waitsWhileTyping,
 } from "./admin-page.ts";
-import { medianOf, quantile } from "./process.ts";
+import { medianOf, computeQuantile } from "./process.ts";
 
 const rounds = 7;
 const liveSeconds = 600;
 
 /** The Monitors page of an organization with more monitors than one response contains. */
-export async function largeAdmin(browser: ReturnType<typeof launchChromium>, count: number) {
-  await using world = await manyCopies(count);
+export async function measureLargeAdmin(browser: ReturnType<typeof launchChromium>, count: number) {
+  await using world = await createCopies(count);
   const options = { viewport: { width: 1440, height: 900 }, storageState: world.storageState };
   const first: number[] = [];
   let loaded: Loaded = { scripts: [], script: 0, data: 0, decoded: 0 };
@@ -28,25 +28,31 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
     const context = await browser.newContext(options);
     const page = await context.newPage();
     first.push(await open(page, world.url));
-    loaded = await loadedBy(page);
+    loaded = await measureLoaded(page);
     await context.close();
   }
-  await using profile = await usedProfile(world.url, world.storageState.cookies, options.viewport);
+  await using profile = await createUsedProfile(
+    world.url,
+    world.storageState.cookies,
+    options.viewport,
+  );
   const { context } = profile;
   const page = await context.newPage();
   await open(page, world.url);
-  await using baseline = await baselinePage(page, world.url);
+  await using baseline = await measureBaseline(page, world.url);
   const [again, baselines]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    again.push(await openedIn(context, world.url));
-    baselines.push(await openedIn(context, baseline.url));
+    again.push(await openInContext(context, world.url));
+    baselines.push(await openInContext(context, baseline.url));
   }
-  const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
+  const formatKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
   console.log(`\nadmin: ${count.toLocaleString("en")} monitors in 40 groups`);
   console.log(
-    `first rows, opened again: ${medianOf(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(baselines, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${medianOf(baselines)}; with nothing kept: ${medianOf(first)}`,
+    `first rows, opened again: ${medianOf(again)} (goal ≤ 400), ${(computeQuantile(again, 0.5) / computeQuantile(baselines, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${medianOf(baselines)}; with nothing kept: ${medianOf(first)}`,
   );
-  console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
+  console.log(
+    `data: ${formatKb(loaded.decoded)} (goal ≤ 300), ${formatKb(loaded.data)} of them on the wire`,
+  );
 
   const shift = await page.evaluate(
     () =>
@@ -77,26 +83,29 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   await findRow(page, "Service 1").waitFor();
 
   const session = await context.newCDPSession(page);
-  const heap = async () => {
+  const measureHeap = async () => {
     await session.send("HeapProfiler.collectGarbage");
     const { usedSize } = (await session.send("Runtime.getHeapUsage")) as { usedSize: number };
     return usedSize / 1e6;
   };
-  await liveUpdates(world, 5);
-  const before = await heap();
-  await liveUpdates(world, liveSeconds);
-  const after = await heap();
+  await measureLiveUpdates(world, 5);
+  const before = await measureHeap();
+  await measureLiveUpdates(world, liveSeconds);
+  const after = await measureHeap();
   console.log(
     `heap of the page over ${liveSeconds} s of 200 changed rows a second: ${before.toFixed(1)} MB, then ${after.toFixed(1)} MB`,
   );
-  const scrolled = await framesWhileScrolling(page, 4_000);
+  const scrolled = await measureScrolling(page, 4_000);
   console.log(
     `scrolling the whole list, ${scrolled.pixels} px a frame: longest task ${scrolled.longest}, frames p99 ${scrolled.p99.toFixed(0)} ms`,
   );
 }
 
 /** Mutes and unmutes a hundred rows, twice a second. */
-async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, seconds: number) {
+async function measureLiveUpdates(
+  world: Awaited<ReturnType<typeof createCopies>>,
+  seconds: number,
+) {
   const monitorIds = Array.from({ length: 100 }, (_, index) => idOfCopy(index + 1));
   const until = performance.now() + seconds * 1_000;
   for (let muted = true; performance.now() < until; muted = !muted) {
@@ -105,7 +114,7 @@ async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, second
   }
 }
 
-async function manyCopies(count: number) {
+async function createCopies(count: number) {
   const world = await startOwnedMachine();
   const groups: string[] = [];
   for (let number = 0; number < 40; number++)

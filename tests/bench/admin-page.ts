@@ -1,7 +1,7 @@
 /** Measurements inside the admin page: first paint, loaded bytes, scrolling, typing and repaints. */
 import type { BrowserContext, Cookie, Page } from "playwright-core";
 import { launchStoredProfile } from "../support/browser.ts";
-import { quantile } from "./process.ts";
+import { computeQuantile } from "./process.ts";
 
 // Measurements inside the page. Functions that Chromium runs use no outer names.
 
@@ -23,7 +23,7 @@ export function watchForRows() {
   observer.observe(document, { childList: true, subtree: true });
 }
 
-export async function timeToRows(page: Page): Promise<number> {
+export async function readTimeToRows(page: Page): Promise<number> {
   const found = await page.waitForFunction(() => (globalThis as unknown as Watched).rowsAt);
   return (await found.jsonValue()) ?? Number.NaN;
 }
@@ -32,10 +32,10 @@ export async function timeToRows(page: Page): Promise<number> {
 export async function open(page: Page, url: string): Promise<number> {
   await page.addInitScript(watchForRows);
   await page.goto(url, { waitUntil: "commit" });
-  return timeToRows(page);
+  return readTimeToRows(page);
 }
 
-export async function openedIn(context: BrowserContext, url: string): Promise<number> {
+export async function openInContext(context: BrowserContext, url: string): Promise<number> {
   const page = await context.newPage();
   const ms = await open(page, url);
   await page.close();
@@ -43,20 +43,20 @@ export async function openedIn(context: BrowserContext, url: string): Promise<nu
 }
 
 /** A profile in which Chromium has cached the page's compiled scripts. */
-export async function usedProfile(
+export async function createUsedProfile(
   url: string,
   cookies: readonly Cookie[],
   viewport: { width: number; height: number },
 ) {
   const profile = await launchStoredProfile(cookies, { viewport });
-  for (let time = 0; time < 3; time++) await openedIn(profile.context, url);
+  for (let time = 0; time < 3; time++) await openInContext(profile.context, url);
   return profile;
 }
 
 export type Loaded = { scripts: string[]; script: number; data: number; decoded: number };
 
 /** Bytes that a page without cache has loaded. */
-export const loadedBy = (page: Page): Promise<Loaded> =>
+export const measureLoaded = (page: Page): Promise<Loaded> =>
   page.evaluate(() => {
     const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
     const buildTotal = (pattern: RegExp, size: "encodedBodySize" | "decodedBodySize") =>
@@ -73,28 +73,28 @@ export const loadedBy = (page: Page): Promise<Loaded> =>
 const summarize = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
 
 /** Scrolls through the whole list, a step per frame. */
-export async function framesWhileScrolling(page: Page, pixels = 250) {
+export async function measureScrolling(page: Page, pixels = 250) {
   const { gaps, longest } = await page.evaluate(async (pixels) => {
     let longest = 0;
     const observer = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
     });
     observer.observe({ type: "longtask" });
-    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+    const waitForFrame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
     const gaps: number[] = [];
-    let before = await frame();
+    let before = await waitForFrame();
     while (scrollY + innerHeight < document.documentElement.scrollHeight - 1) {
       scrollBy({ top: pixels, behavior: "instant" });
-      const now = await frame();
+      const now = await waitForFrame();
       gaps.push(now - before);
       before = now;
     }
-    await frame();
+    await waitForFrame();
     observer.disconnect();
     scrollTo({ top: 0, behavior: "instant" });
     return { gaps, longest };
   }, pixels);
-  return { pixels, longest: summarize(longest), p99: quantile(gaps, 0.99) };
+  return { pixels, longest: summarize(longest), p99: computeQuantile(gaps, 0.99) };
 }
 
 type Typing = { longestTask: number; slowestKey: number };
@@ -126,7 +126,7 @@ export async function waitsWhileTyping(page: Page, text: string) {
 }
 
 /** Number of visible rows and folders whose DOM changes during `act`, and the duration. */
-export async function repaintedRows(page: Page, act: () => Promise<void>) {
+export async function countRepaintedRows(page: Page, act: () => Promise<void>) {
   await page.evaluate(() => {
     const touched = new Set<Element>();
     Object.assign(globalThis, { touched });

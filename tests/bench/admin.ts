@@ -5,32 +5,32 @@ import type { BrowserContext, Page } from "playwright-core";
 import { owner, startOwnedMachine, findRow } from "../support/admin-world.ts";
 import { launchChromium, wholeChromium } from "../support/browser.ts";
 import { replyWith, startTarget } from "../support/target.ts";
-import { baselinePage } from "./admin-baseline.ts";
-import { interactionsOn } from "./admin-interactions.ts";
-import { largeAdmin } from "./admin-large.ts";
+import { measureBaseline } from "./admin-baseline.ts";
+import { measureInteractions } from "./admin-interactions.ts";
+import { measureLargeAdmin } from "./admin-large.ts";
 import {
-  framesWhileScrolling,
+  measureScrolling,
   type Loaded,
-  loadedBy,
-  repaintedRows,
+  measureLoaded,
+  countRepaintedRows,
   open,
-  timeToRows,
-  usedProfile,
+  readTimeToRows,
+  createUsedProfile,
   waitsWhileTyping,
   watchForRows,
 } from "./admin-page.ts";
-import { traced } from "./main-thread.ts";
-import { cpuSeconds, medianOf, quantile } from "./process.ts";
+import { traceMainThread } from "./main-thread.ts";
+import { cpuSeconds, medianOf, computeQuantile } from "./process.ts";
 
 const rounds = 9;
 const groups = 40;
 const monitors = 1_000;
 
 /** Measures the admin page with 1,000 monitors in 40 groups in real Chromium. */
-export async function adminSuite() {
+export async function benchAdmin() {
   if (!existsSync(wholeChromium))
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
-  await using snapshot = await manyMonitors();
+  await using snapshot = await createMonitors();
   const browser = launchChromium(wholeChromium);
   try {
     const options = { viewport: { width: 1440, height: 900 } };
@@ -43,53 +43,55 @@ export async function adminSuite() {
       const context = await browser.newContext(signedIn);
       const page = await context.newPage();
       first.push(await open(page, snapshot.url));
-      loaded = await loadedBy(page);
+      loaded = await measureLoaded(page);
       await context.close();
     }
 
     const { cookies } = snapshot.storageState;
-    await using profile = await usedProfile(snapshot.url, cookies, options.viewport);
+    await using profile = await createUsedProfile(snapshot.url, cookies, options.viewport);
     const { context } = profile;
     const page = await context.newPage();
     await open(page, snapshot.url);
-    await using baseline = await baselinePage(page, snapshot.url);
+    await using baseline = await measureBaseline(page, snapshot.url);
     const [again, baselines]: [Opening[], Opening[]] = [[], []];
     const before = cpuSeconds(snapshot.child.pid);
     for (let round = 0; round < rounds; round++) {
-      again.push(await tracedIn(context, snapshot.url));
-      baselines.push(await tracedIn(context, baseline.url));
+      again.push(await traceOpening(context, snapshot.url));
+      baselines.push(await traceOpening(context, baseline.url));
     }
     const serverMs = ((cpuSeconds(snapshot.child.pid) - before) * 1_000) / rounds;
 
     const entering: (Opening & { fromAnswer: number })[] = [];
     for (let round = 0; round < rounds; round++) {
       const stranger = await browser.newContext(options);
-      entering.push(await signedInAt(await stranger.newPage(), snapshot.url));
+      entering.push(await measureSignIn(await stranger.newPage(), snapshot.url));
       await stranger.close();
     }
-    const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
+    const formatKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
     const msOf = (all: readonly Opening[]) => all.map(({ ms }) => ms);
     const workOf = (all: readonly Opening[]) => all.map(({ work }) => work);
     console.log(
       `from submitting the sign-in form to the first rows: ${medianOf(msOf(entering))} (goal ≤ 300), from its answer: ${medianOf(entering.map(({ fromAnswer }) => fromAnswer))}; processor time of the page's main thread: ${medianOf(workOf(entering))}`,
     );
     console.log(
-      `the page opened again: ${medianOf(msOf(again))} (goal ≤ 300), ${ratio(msOf(again), msOf(baselines))} × a static page with the same rows, styles and data: ${medianOf(msOf(baselines))}`,
+      `the page opened again: ${medianOf(msOf(again))} (goal ≤ 300), ${formatRatio(msOf(again), msOf(baselines))} × a static page with the same rows, styles and data: ${medianOf(msOf(baselines))}`,
     );
     console.log(
-      `processor time of its main thread: ${medianOf(workOf(again))}, ${ratio(workOf(again), workOf(baselines))} × that of the static page: ${medianOf(workOf(baselines))}; of the server: ${serverMs.toFixed(0)} ms`,
+      `processor time of its main thread: ${medianOf(workOf(again))}, ${formatRatio(workOf(again), workOf(baselines))} × that of the static page: ${medianOf(workOf(baselines))}; of the server: ${serverMs.toFixed(0)} ms`,
     );
     console.log(`opened for the first time, nothing kept: ${medianOf(first)}`);
-    console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
     console.log(
-      `first script load: ${kb(await gzippedBytes(loaded.scripts))} as gzip (goal ≤ 235), ${kb(loaded.script)} as they came`,
+      `data: ${formatKb(loaded.decoded)} (goal ≤ 300), ${formatKb(loaded.data)} of them on the wire`,
+    );
+    console.log(
+      `first script load: ${formatKb(await countGzippedBytes(loaded.scripts))} as gzip (goal ≤ 235), ${formatKb(loaded.script)} as they came`,
     );
 
     const acts = new Map<string, { ms: number[]; work: number[] }>();
     const shifts: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const one = await context.newPage();
-      const { found, shift } = await interactionsOn(one, snapshot.url, "Service 0 of Berlin");
+      const { found, shift } = await measureInteractions(one, snapshot.url, "Service 0 of Berlin");
       await one.close();
       shifts.push(shift);
       for (const { name, ms, work } of found) {
@@ -104,7 +106,7 @@ export async function adminSuite() {
       console.log(`  ${name}: ${medianOf(ms)}, processor time ${medianOf(work)}`);
     console.log(`layout shift meanwhile: ${Math.max(...shifts).toFixed(3)} (goal ≤ 0.02)`);
 
-    const scrolled = await framesWhileScrolling(page);
+    const scrolled = await measureScrolling(page);
     console.log(
       `scrolling the whole list, ${scrolled.pixels} px a frame: longest task ${scrolled.longest} (goal: none over 50 ms), frames p99 ${scrolled.p99.toFixed(0)} ms`,
     );
@@ -112,7 +114,7 @@ export async function adminSuite() {
     console.log(
       `typing in the search field: longest task ${typed.longest} (goal: none over 50 ms), slowest key to its picture ${typed.slowest.toFixed(0)} ms`,
     );
-    const changed = await repaintedRows(page, async () => {
+    const changed = await countRepaintedRows(page, async () => {
       snapshot.site.setReply(replyWith(502), "/checkout-0-0");
       await snapshot.ask("POST", `/api/v1/monitors/${snapshot.first}/check`);
       await findRow(page, "Service 0 of Berlin")
@@ -123,27 +125,27 @@ export async function adminSuite() {
       `a change of state repaints ${changed.rows} row (goal: 1) and ${changed.heads} folder's summary; ${changed.ms.toFixed(0)} ms after it was asked for`,
     );
     await page.close();
-    await largeAdmin(browser, 10_000);
+    await measureLargeAdmin(browser, 10_000);
   } finally {
     await browser.close();
   }
 }
 
-const ratio = (times: readonly number[], baselines: readonly number[]) =>
-  (quantile(times, 0.5) / quantile(baselines, 0.5)).toFixed(1);
+const formatRatio = (times: readonly number[], baselines: readonly number[]) =>
+  (computeQuantile(times, 0.5) / computeQuantile(baselines, 0.5)).toFixed(1);
 
 /** Duration, and CPU time of the page's main thread. */
 type Opening = { ms: number; work: number };
 
-async function tracedIn(context: BrowserContext, url: string): Promise<Opening> {
+async function traceOpening(context: BrowserContext, url: string): Promise<Opening> {
   const page = await context.newPage();
-  const { result: ms, workIn } = await traced(page, () => open(page, url));
+  const { result: ms, workIn } = await traceMainThread(page, () => open(page, url));
   await page.close();
   return { ms, work: workIn(0, ms) };
 }
 
 /** From submitting the form until the first rows are painted. */
-async function signedInAt(page: Page, url: string) {
+async function measureSignIn(page: Page, url: string) {
   await page.addInitScript(watchForRows);
   await page.addInitScript(() =>
     addEventListener("submit", () => performance.mark("submitted"), { capture: true }),
@@ -151,9 +153,9 @@ async function signedInAt(page: Page, url: string) {
   await page.goto(url);
   await page.getByLabel("E-mail").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
-  const { result: rows, workIn } = await traced(page, async () => {
+  const { result: rows, workIn } = await traceMainThread(page, async () => {
     await page.keyboard.press("Enter");
-    return timeToRows(page);
+    return readTimeToRows(page);
   });
   const { submitted, answered } = await page.evaluate(() => ({
     submitted: performance.getEntriesByName("submitted")[0]?.startTime ?? Number.NaN,
@@ -166,7 +168,7 @@ async function signedInAt(page: Page, url: string) {
 }
 
 /** Transferred bytes of these files with gzip. */
-async function gzippedBytes(urls: readonly string[]): Promise<number> {
+async function countGzippedBytes(urls: readonly string[]): Promise<number> {
   const sizes = urls.map(async (url) => {
     const response = await fetch(url, {
       headers: { "Accept-Encoding": "gzip" },
@@ -180,7 +182,7 @@ async function gzippedBytes(urls: readonly string[]): Promise<number> {
 const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "Leipzig", "Bremen"];
 
 /** A machine with 1,000 monitors that are up, and a day of results. */
-async function manyMonitors() {
+async function createMonitors() {
   const snapshot = await startOwnedMachine();
   const site = await startTarget(replyWith(200));
   let first = "";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
-import { decidingSuite } from "./deciding.ts";
-import { resultsSince } from "./heartbeats.ts";
-import { quantile } from "./process.ts";
+import { benchDeciding } from "./deciding.ts";
+import { countResults } from "./heartbeats.ts";
+import { computeQuantile } from "./process.ts";
 
 const monitors = 1_000;
 const interval = 5;
@@ -11,11 +11,11 @@ const interval = 5;
  * Measures how alerts affect everything else: a storm of 1,000, receivers that never respond, and what dependencies and
  * policies add.
  */
-export async function alertsSuite() {
-  await decidingSuite();
+export async function benchAlerts() {
+  await benchDeciding();
   console.log(`alerts: ${monitors} http monitors @ ${interval} s on loopback\n`);
-  await storm();
-  const [without, withHung] = [await gaps("well"), await gaps("hang")];
+  await measureStorm();
+  const [without, withHung] = [await measureGaps("well"), await measureGaps("hang")];
   console.log(
     `gap p99 of checks: ${withHung.gap99} ms while a receiver hangs (60 s), ${without.gap99} ms while it answers; ` +
       `most ${withHung.gapMax} ms and ${without.gapMax} ms; ${withHung.asked} requests hung`,
@@ -23,7 +23,7 @@ export async function alertsSuite() {
 }
 
 /** A target and receivers in this process, with scripted behavior. */
-function surroundings() {
+function startSurroundings() {
   let isUp = true;
   const digests: { at: number; alerts: number }[] = [];
   let requestCount = 0;
@@ -55,7 +55,7 @@ function surroundings() {
   };
 }
 
-async function watched(api: ServerClient, target: string, channels: readonly string[]) {
+async function createMonitors(api: ServerClient, target: string, channels: readonly string[]) {
   const alertChannelIds: string[] = [];
   for (const url of channels) {
     const { json } = await api("POST", "/api/v1/alert-channels", {
@@ -75,16 +75,17 @@ async function watched(api: ServerClient, target: string, channels: readonly str
       retries: 0,
       alertChannelIds,
     });
-  const notUp = async () => (await api("GET", "/api/v1/monitors?status=pending")).json.meta.total;
-  while ((await notUp()) > 0) await Bun.sleep(100);
+  const countPending = async () =>
+    (await api("GET", "/api/v1/monitors?status=pending")).json.meta.total;
+  while ((await countPending()) > 0) await Bun.sleep(100);
 }
 
-async function storm() {
-  const around = surroundings();
+async function measureStorm() {
+  const around = startSurroundings();
   await using box = await createMachineWithKey();
   const { url } = await box.serve({ flags: ["--rate-limit", "0"] });
   const api = createServerClient(url, box.key);
-  await watched(api, around.target.url.href, [`${around.receiver.url.href}hook`]);
+  await createMonitors(api, around.target.url.href, [`${around.receiver.url.href}hook`]);
   const fellAt = performance.now();
   around.fall();
   const lists: number[] = [];
@@ -100,17 +101,17 @@ async function storm() {
   );
   console.log(
     `${monitors} monitors go down at once: ${sent.join(", ")} (goal all within 15 s), ` +
-      `REST list p99 ${quantile(lists, 0.99).toFixed(1)} ms meanwhile (goal ≤ 100 ms)`,
+      `REST list p99 ${computeQuantile(lists, 0.99).toFixed(1)} ms meanwhile (goal ≤ 100 ms)`,
   );
   await Promise.all([around.target.stop(true), around.receiver.stop(true)]);
 }
 
 /** The gaps between checks for a minute in which the target flips four times. */
-async function gaps(path: "hang" | "well") {
-  const around = surroundings();
+async function measureGaps(path: "hang" | "well") {
+  const around = startSurroundings();
   await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  await watched(createServerClient(server.url, box.key), around.target.url.href, [
+  await createMonitors(createServerClient(server.url, box.key), around.target.url.href, [
     `${around.receiver.url.href}${path}`,
   ]);
   await Bun.sleep(interval * 1_000);
@@ -120,7 +121,7 @@ async function gaps(path: "hang" | "well") {
     await Bun.sleep(15_000);
   }
   await server.stop();
-  const found = resultsSince(join(box.dataDir, "signalbox.db"), from, interval);
+  const found = countResults(join(box.dataDir, "signalbox.db"), from, interval);
   await Promise.all([around.target.stop(true), around.receiver.stop(true)]);
   return { ...found, asked: around.asked() };
 }

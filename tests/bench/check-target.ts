@@ -27,14 +27,14 @@ if (manner === undefined) {
     process.stdout.write(`${done}\n`);
     process.exit(0);
   });
-  const paced = async () => {
+  const requestByFetch = async () => {
     const url = `http://127.0.0.1:${port}/ok`;
     // Each on a new connection, like checks.
     const response = await fetch(url, { keepalive: false, headers: { Connection: "close" } });
     await response.text();
     done++;
   };
-  const one = () =>
+  const requestBySocket = () =>
     new Promise<void>((resolve, reject) => {
       const requested = request(
         { host: "127.0.0.1", port, path: "/ok", agent: false },
@@ -50,14 +50,14 @@ if (manner === undefined) {
   let begun = 0;
   const beginDue = () => {
     const due = ((performance.now() - startedAt) / 1_000) * Number(number);
-    for (; begun < due; begun++) void paced();
+    for (; begun < due; begun++) void requestByFetch();
   };
   if (manner === "a-second") setInterval(beginDue, 1_000 / Number(number));
   else
     for (let index = 0; index < Number(number); index++)
       void (async () => {
         for (;;) {
-          await one();
+          await requestBySocket();
           done++;
         }
       })();

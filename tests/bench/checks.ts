@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
 import { expectSuccess } from "../support/machine.ts";
-import { resultsSince } from "./heartbeats.ts";
-import { cpuSeconds, quantile, residentMb } from "./process.ts";
-import { resultsSuite } from "./results.ts";
+import { countResults } from "./heartbeats.ts";
+import { cpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
+import { benchResults } from "./results.ts";
 
 type Wanted = { path: string; interval: number; timeout?: number };
 
 /** Measures checks against a target on loopback: rate, CPU cost, punctuality; then the size of their results. */
-export async function checksSuite() {
+export async function benchChecks() {
   const port = getFreePort();
   const target = checkTarget(String(port));
   const refused = getFreePort();
@@ -24,14 +24,14 @@ export async function checksSuite() {
       `baseline: a bare node:http loop, ${baselineMs.toFixed(3)} ms of processor a request`,
     );
 
-    const ok = (interval: number, count: number): Wanted[] =>
+    const buildWanted = (interval: number, count: number): Wanted[] =>
       Array.from({ length: count }, () => ({ path: `:${port}/ok`, interval }));
     for (const [name, wanted, seconds] of [
-      ["7,500 @ 5 s (goal ≥ 1,500 checks/s, ≤ 2× the baseline)", ok(5, 7_500), 30],
-      ["10,000 @ 5 s (2,000 checks/s)", ok(5, 10_000), 30],
-      ["1,000 @ 20 s (goal ≤ 4 % of a core, ≤ 120 MB)", ok(20, 1_000), 60],
-      ["10,000 @ 60 s (goal ≤ 250 MB)", ok(60, 10_000), 130],
-      ["100,000 @ 60 s (goal ≤ 100 % of a core, ≤ 500 MB)", ok(60, 100_000), 130],
+      ["7,500 @ 5 s (goal ≥ 1,500 checks/s, ≤ 2× the baseline)", buildWanted(5, 7_500), 30],
+      ["10,000 @ 5 s (2,000 checks/s)", buildWanted(5, 10_000), 30],
+      ["1,000 @ 20 s (goal ≤ 4 % of a core, ≤ 120 MB)", buildWanted(20, 1_000), 60],
+      ["10,000 @ 60 s (goal ≤ 250 MB)", buildWanted(60, 10_000), 130],
+      ["100,000 @ 60 s (goal ≤ 100 % of a core, ≤ 500 MB)", buildWanted(60, 100_000), 130],
     ] as const) {
       const found = await measure(wanted, seconds);
       const perCheck = (found.cpu / found.checks) * 1000;
@@ -43,7 +43,7 @@ export async function checksSuite() {
     }
 
     const mix: Wanted[] = [
-      ...ok(10, 679),
+      ...buildWanted(10, 679),
       ...Array.from({ length: 300 }, () => ({ path: `:${port}/hang`, interval: 10, timeout: 10 })),
       ...Array.from({ length: 20 }, () => ({ path: `:${refused}/`, interval: 10 })),
       { path: `:${port}/endless`, interval: 10 },
@@ -57,7 +57,7 @@ export async function checksSuite() {
   } finally {
     target.kill();
   }
-  await resultsSuite();
+  await benchResults();
 }
 
 /** A target, or a baseline loop against it (`check-target.ts`). */
@@ -116,10 +116,10 @@ async function measure(wanted: readonly Wanted[], seconds: number, withLists = f
       lists.push(performance.now() - askedAt);
     }
     const cpu = cpuSeconds(server.child.pid) - cpuBefore;
-    const memory = residentMb(server.child.pid);
+    const memory = readResidentMb(server.child.pid);
     await server.stop();
-    const results = resultsSince(join(dataDir, "signalbox.db"), from, interval);
-    return { ...results, cpu, memory, list99: quantile(lists, 0.99) };
+    const results = countResults(join(dataDir, "signalbox.db"), from, interval);
+    return { ...results, cpu, memory, list99: computeQuantile(lists, 0.99) };
   } finally {
     await server.stop("SIGKILL");
     rmSync(directory, { recursive: true });

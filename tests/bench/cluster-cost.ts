@@ -38,7 +38,7 @@ const ways: readonly Way[] = [
 ];
 
 /** Measures the Raft log cost of a check by way of storage, independent of the machine's load. */
-export async function costOfChecks() {
+export async function measureCheckCost() {
   console.log("What a check costs on three database nodes:\n");
   for (const way of ways) {
     const { bytes, entries, syncs, leader, follower, ours } = await costOf(way);
@@ -98,19 +98,19 @@ async function costOf({ batch, writes, checks }: Way) {
   for (let written = 0; written < writes; written++) await write();
   const after = await measure(nodes, leader);
   const total = world * stand;
-  const perCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
+  const averagePerCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
   // Measured separately, because counting costs CPU time.
   const syncs = await syncsOf(leader.pid());
   for (let written = 0; written < countedWrites; written++) await write();
   const count = await syncs();
   await Promise.all(nodes.map((node) => node.kill()));
   return {
-    bytes: perCheck(({ log }) => log.bytes),
-    entries: perCheck(({ log }) => log.entries),
+    bytes: averagePerCheck(({ log }) => log.bytes),
+    entries: averagePerCheck(({ log }) => log.entries),
     syncs: count === null ? null : count / (countedWrites * batch * stand),
-    leader: perCheck((one) => one.leader) * 1e6,
-    follower: perCheck((one) => one.followers / 2) * 1e6,
-    ours: perCheck((one) => one.ours) * 1e6,
+    leader: averagePerCheck((one) => one.leader) * 1e6,
+    follower: averagePerCheck((one) => one.followers / 2) * 1e6,
+    ours: averagePerCheck((one) => one.ours) * 1e6,
   };
 }
 

@@ -8,8 +8,8 @@ import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { type Server, createServers } from "../support/servers.ts";
 import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
-import { costOfChecks } from "./cluster-cost.ts";
-import { cpuSeconds, quantile, residentMb } from "./process.ts";
+import { measureCheckCost } from "./cluster-cost.ts";
+import { cpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
 import { logOf } from "./raft.ts";
 
 /** 99th percentile of the delay between two checks of a monitor, beyond its interval. */
@@ -25,13 +25,13 @@ type Bench = {
 };
 
 /** Measures capacity and cost per check of one to three servers over three database nodes on this machine. */
-export async function clusterSuite() {
+export async function benchCluster() {
   const load = loadavg().map((one) => one.toFixed(1));
   console.log(`cluster: three database nodes on loopback; load before ${load.join(" ")}\n`);
-  await costOfChecks();
+  await measureCheckCost();
   console.log("");
   for (const count of [1, 2, 3])
-    await withServers(count, async (bench) => {
+    await runWithServers(count, async (bench) => {
       console.log(`${count} of Signalbox: ${await requestsOf(bench)}`);
     });
   for (const [count, organizations] of [
@@ -40,12 +40,12 @@ export async function clusterSuite() {
     [3, 1],
     [2, 500],
   ] as const)
-    await withServers(count, async (bench) => {
+    await runWithServers(count, async (bench) => {
       const found = await checksOf(bench, { monitors: 5_000, interval: 5, organizations }, 20);
       const many = organizations > 1 ? `, ${organizations} organizations` : "";
       console.log(`${count} of Signalbox${many}, 5,000 every 5 s: ${textOf(found)}`);
     });
-  await withServers(2, async (bench) => {
+  await runWithServers(2, async (bench) => {
     const wanted = { monitors: 5_000, interval: 60, organizations: 1, isAsked: true };
     const found = await checksOf(bench, wanted, 190);
     console.log(
@@ -55,7 +55,7 @@ export async function clusterSuite() {
 }
 
 /** Runs `use` with a cluster of this many servers and a target on loopback. */
-async function withServers(count: number, use: (bench: Bench) => Promise<void>) {
+async function runWithServers(count: number, use: (bench: Bench) => Promise<void>) {
   const port = getFreePort();
   const script = join(import.meta.dir, "check-target.ts");
   const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
@@ -122,13 +122,13 @@ async function requestsOf(bench: Bench): Promise<string> {
 async function idleOf({ databases, servers }: Bench): Promise<string> {
   const seconds = 10;
   const leader = await findLeader(databases);
-  const processor = () => [
+  const readCpuSeconds = () => [
     cpuSeconds(leader.pid()),
     sumOf(servers.map((one) => cpuSeconds(one.pid()))) / servers.length,
   ];
-  const [before, log] = [processor(), await logOf(leader)];
+  const [before, log] = [readCpuSeconds(), await logOf(leader)];
   await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [processor(), await logOf(leader)];
+  const [after, logged] = [readCpuSeconds(), await logOf(leader)];
   const [ofLeader, ofServer] = after.map((one, i) => ((one - (before[i] ?? 0)) / seconds) * 100);
   return (
     `idle ${((logged.entries - log.entries) / seconds).toFixed(1)} entries/s with ` +
@@ -159,17 +159,18 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   await startAll(bench);
   await Bun.sleep(wanted.interval * 1_000 + 2_000);
   const leader = await findLeader(databases);
-  const processor = () => ({
+  const readCpuSeconds = () => ({
     leader: cpuSeconds(leader.pid()),
     followers: sumOf(databases.filter((one) => one !== leader).map((one) => cpuSeconds(one.pid()))),
     servers: sumOf(servers.map((one) => cpuSeconds(one.pid()))),
   });
-  const [from, before, log] = [Date.now(), processor(), await logOf(leader)];
-  const listed = wanted.isAsked === true ? await listing(servers[0] as Server, key, seconds) : [];
+  const [from, before, log] = [Date.now(), readCpuSeconds(), await logOf(leader)];
+  const listed =
+    wanted.isAsked === true ? await measureListing(servers[0] as Server, key, seconds) : [];
   if (wanted.isAsked !== true) await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [processor(), await logOf(leader)];
+  const [after, logged] = [readCpuSeconds(), await logOf(leader)];
   const until = Date.now();
-  const memory = Math.max(...servers.map((one) => residentMb(one.pid())));
+  const memory = Math.max(...servers.map((one) => readResidentMb(one.pid())));
   // Earlier results have been written by now.
   await Bun.sleep(2_000);
   const rows = await store.query<Row>(
@@ -179,14 +180,18 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   );
   const states = await store.query<{ key: number }>("select key from monitor_states", []);
   const keys = states.map(({ key }) => key);
-  const ms = (of: keyof typeof after) => ((after[of] - before[of]) / rows.length) * 1_000;
+  const averageMs = (of: keyof typeof after) => ((after[of] - before[of]) / rows.length) * 1_000;
   return {
     perSecond: rows.length / seconds,
     failed: rows.filter(({ status }) => status !== 0).length,
     ...findWrongSlots(rows, keys, wanted.interval * 1_000, [from, until]),
     gaps: gapsOf(rows),
     listed,
-    cost: { leader: ms("leader"), followers: ms("followers"), servers: ms("servers") },
+    cost: {
+      leader: averageMs("leader"),
+      followers: averageMs("followers"),
+      servers: averageMs("servers"),
+    },
     bytes: (logged.bytes - log.bytes) / rows.length,
     entries: (logged.entries - log.entries) / seconds,
     memory,
@@ -200,7 +205,7 @@ const gapsOf = (rows: readonly Row[]) =>
   );
 
 /** Latencies of the list in ms, requested constantly by a separate process. */
-async function listing(server: Server, key: string, seconds: number): Promise<number[]> {
+async function measureListing(server: Server, key: string, seconds: number): Promise<number[]> {
   const script = join(import.meta.dir, "ask-in-turn.ts");
   const url = `${server.url}/api/v1/monitors?per_page=100`;
   const asking = Bun.spawn([process.execPath, script, url, key], {
@@ -218,10 +223,10 @@ function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
   return [
     `${found.perSecond.toFixed(0)} checks/s, ${found.failed} not up`,
     `slots missing ${found.missing.length}, repeated ${found.repeated.length}`,
-    `gap p50 ${quantile(gaps, 0.5)} ms, p99 ${quantile(gaps, 0.99)} ms, most ${quantile(gaps, 1)} ms`,
+    `gap p50 ${computeQuantile(gaps, 0.5)} ms, p99 ${computeQuantile(gaps, 0.99)} ms, most ${computeQuantile(gaps, 1)} ms`,
     listed.length === 0
       ? "no lists asked for"
-      : `list p50 ${quantile(listed, 0.5).toFixed(1)} ms, p99 ${quantile(listed, 0.99).toFixed(1)} ms`,
+      : `list p50 ${computeQuantile(listed, 0.5).toFixed(1)} ms, p99 ${computeQuantile(listed, 0.99).toFixed(1)} ms`,
     `a check: ${found.bytes.toFixed(0)} B in the log, processor ${cost.servers.toFixed(3)} ms in Signalbox, ` +
       `${cost.leader.toFixed(3)} on the leader, ${cost.followers.toFixed(3)} on both followers`,
     `${found.entries.toFixed(1)} entries/s`,

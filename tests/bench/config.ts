@@ -8,7 +8,7 @@ const monitors = 1_000;
 const groups = 20;
 
 /** Measures how long 1,000 monitors take to be applied from a configuration, and to be compared without a change. */
-export async function configSuite() {
+export async function benchConfig() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const data = ["--data-dir", join(directory, "data")];
   await runSignalbox(["orgs", "create", "Acme", ...data]);

@@ -5,7 +5,7 @@ import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { idOfCopy, copyMonitor } from "../support/many-monitors.ts";
 import { createPager } from "../support/pager.ts";
 import { checkTarget } from "./checks.ts";
-import { quantile } from "./process.ts";
+import { computeQuantile } from "./process.ts";
 
 const monitors = 10_000;
 /** Monitors that go down in a round, and rounds. */
@@ -39,14 +39,14 @@ async function createWorld(isLinked: boolean, url: string) {
     `INSERT INTO monitor_channels SELECT organization_id, m.id, channel_id, 0
      FROM monitor_channels JOIN monitors m USING (organization_id) WHERE m.id <> monitor_id`,
   );
-  if (isLinked) linkMonitors(database, pager.ours.id);
+  if (isLinked) attachMonitors(database, pager.ours.id);
   await pager.later();
   const { engine } = createAppliance(pager.appliance);
   await engine.runOnce();
   return { ...pager, inbox, engine };
 }
 
-function linkMonitors(database: Database, organizationId: string) {
+function attachMonitors(database: Database, organizationId: string) {
   const insert = database.query("INSERT INTO monitor_dependencies VALUES (?, ?, ?, 0)");
   database.transaction(() => {
     for (let i = 2; i <= monitors; i++)
@@ -128,18 +128,18 @@ async function compare(
     times.push(pair);
   }
   const measured = times.slice(3);
-  const median = (index: 0 | 1) =>
-    quantile(
+  const getMedian = (index: 0 | 1) =>
+    computeQuantile(
       measured.map((pair) => pair[index]),
       0.5,
     ).toFixed(0);
   const ratios = measured.map(([plain, linked]) => linked / plain);
-  const added = (100 * (quantile(ratios, 0.5) - 1)).toFixed(1);
-  return { plain: median(0), linked: median(1), added };
+  const added = (100 * (computeQuantile(ratios, 0.5) - 1)).toFixed(1);
+  return { plain: getMedian(0), linked: getMedian(1), added };
 }
 
 /** Compares an organization with dependencies and policies to one without. */
-export async function decidingSuite() {
+export async function benchDeciding() {
   const port = getFreePort();
   const target = checkTarget(String(port));
   try {

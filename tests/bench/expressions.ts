@@ -7,18 +7,18 @@ const timeoutMs = 10_000;
 const goalMs = 20;
 
 /** CPU time of this thread, which other processes do not affect. */
-function processorMs(): number {
+function readProcessorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
 /** The longest turn of the event loop from now on. */
 function holdMeter() {
-  let last = processorMs();
+  let last = readProcessorMs();
   let longest = 0;
   let isOver = false;
   const inspect = () => {
-    const now = processorMs();
+    const now = readProcessorMs();
     longest = Math.max(longest, now - last);
     last = now;
     if (!isOver) setImmediate(inspect);
@@ -40,7 +40,7 @@ async function measure(name: string, fields: object): Promise<Measured> {
 }
 
 /** Measures known-bad expressions on 1 MB of their worst input, in assertions and extractions: other work must not wait. */
-export async function expressionsSuite() {
+export async function benchExpressions() {
   const port = getFreePort();
   const script = join(import.meta.dir, "check-target.ts");
   const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
@@ -48,18 +48,18 @@ export async function expressionsSuite() {
   try {
     await waitUntilHealthy(at(""), "/ok");
     const bodyOf = (text: string) => at(`/repeated?${new URLSearchParams({ text })}`);
-    const withAssertion = (url: string, expression: string) => ({
+    const buildAsserting = (url: string, expression: string) => ({
       url,
       assertions: [{ source: "body", op: "matches", value: expression }],
     });
-    const saving = (url: string, expression: string) => ({
+    const buildSaving = (url: string, expression: string) => ({
       url,
       save: [{ name: "part", source: "body", path: null, expression }],
       steps: [{ name: "then", url: "/ok", method: "GET" }],
     });
     const attempt = async ([expression, repeated]: (typeof badExpressions)[number]) => [
-      await measure(expression, withAssertion(bodyOf(repeated), expression)),
-      await measure(`${expression} (saved)`, saving(bodyOf(repeated), expression)),
+      await measure(expression, buildAsserting(bodyOf(repeated), expression)),
+      await measure(`${expression} (saved)`, buildSaving(bodyOf(repeated), expression)),
     ];
     // The library is loaded once per process, and the engine compiles hot code.
     const cold: Measured[] = [];
@@ -74,19 +74,19 @@ export async function expressionsSuite() {
     };
     const first = await round();
     const results = await round();
-    const most = (of: (one: Measured) => number, all = results) =>
+    const findMost = (of: (one: Measured) => number, all = results) =>
       all.reduce((one, other) => (of(other) > of(one) ? other : one));
-    const [held, longest] = [most(({ holdMs }) => holdMs), most(({ checkMs }) => checkMs)];
-    const holdIn = (all: Measured[]) => most(({ holdMs }) => holdMs, all).holdMs.toFixed(1);
+    const [held, longest] = [findMost(({ holdMs }) => holdMs), findMost(({ checkMs }) => checkMs)];
+    const holdIn = (all: Measured[]) => findMost(({ holdMs }) => holdMs, all).holdMs.toFixed(1);
     const givenUp = results.filter(({ message }) => message.includes("too much work")).length;
     const late = results.filter(({ checkMs }) => checkMs > timeoutMs).length;
-    const above = (all: Measured[]) => all.filter(({ holdMs }) => holdMs > goalMs).length;
+    const countAboveGoal = (all: Measured[]) => all.filter(({ holdMs }) => holdMs > goalMs).length;
     console.log(
       `${badExpressions.length} known-bad expressions, each on 1 MB, matched and saved: ` +
         `the loop was held ${holdIn(results)} ms of processor time at most (goal ${goalMs}, ` +
-        `above it ${above(results)} of ${results.length}) by ${held.name}\n` +
+        `above it ${countAboveGoal(results)} of ${results.length}) by ${held.name}\n` +
         `by as many checks without an expression ${holdIn(without)} ms, by the first of a process ${holdIn(cold)} ms\n` +
-        `in the round before, while the engine compiles what these are the first to use, ${holdIn(first)} ms, above the goal ${above(first)}\n` +
+        `in the round before, while the engine compiles what these are the first to use, ${holdIn(first)} ms, above the goal ${countAboveGoal(first)}\n` +
         `longest check ${Math.round(longest.checkMs)} ms by ${longest.name}, ` +
         `beyond its ${timeoutMs / 1000} s ${late} (goal 0), given up as too much work ${givenUp}`,
     );

@@ -11,30 +11,30 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 import { createRandom } from "../support/seeded.ts";
 import { writeUntilGone } from "../support/writers.ts";
 import { wrongRows } from "../soak/invariants.ts";
-import { quantile, residentMb } from "./process.ts";
+import { computeQuantile, readResidentMb } from "./process.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
 /** Measures the figures of docs/promises.md under the faults that they name. */
-export async function faultsSuite() {
+export async function benchFaults() {
   console.log(`faults: load of the machine before ${loadavg()[0]?.toFixed(1)}\n`);
   for (const measure of [
-    backupsUnderLoad,
-    secondInstance,
+    measureBackups,
+    measureSecondInstance,
     stopUnderLoad,
-    mutated,
-    dripping,
-    idle,
-    guessing,
-    guessingFromEverywhere,
+    measureMutatedRequests,
+    measureDrippingClients,
+    measureIdleConnections,
+    measureGuessing,
+    measureDistributedGuessing,
   ])
     console.log(`  ${await measure()}`);
 }
 
-const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+const formatMs = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 /** Latencies of responses from `url` during `work`. */
-export async function latenciesDuring(work: () => Promise<unknown>, url: string, key?: string) {
+export async function measureLatencies(work: () => Promise<unknown>, url: string, key?: string) {
   const script = join(import.meta.dir, "ask-in-turn.ts");
   const child = Bun.spawn([process.execPath, script, url, ...(key ? [key] : [])], {
     stdin: "pipe",
@@ -45,12 +45,12 @@ export async function latenciesDuring(work: () => Promise<unknown>, url: string,
   await child.stdin.end();
   const latencies = JSON.parse(await new Response(child.stdout).text()) as number[];
   return {
-    p99: quantile(latencies, 0.99),
-    text: `p99 ${ms(quantile(latencies, 0.99))}, most ${ms(Math.max(...latencies))} of ${latencies.length}`,
+    p99: computeQuantile(latencies, 0.99),
+    text: `p99 ${formatMs(computeQuantile(latencies, 0.99))}, most ${formatMs(Math.max(...latencies))} of ${latencies.length}`,
   };
 }
 
-async function backupsUnderLoad() {
+async function measureBackups() {
   await using box = await createMachineWithKey();
   const { url } = await box.serve({ flags: unlimited });
   const api = createServerClient(url, box.key);
@@ -82,7 +82,7 @@ async function backupsUnderLoad() {
   return `P11  100 backups at ${Math.round(rate)} writes/s: ${whole} whole, with every row acknowledged before (goal 100)`;
 }
 
-async function secondInstance() {
+async function measureSecondInstance() {
   await using box = await createMachineWithKey();
   await box.serve();
   const times = [];
@@ -92,7 +92,7 @@ async function secondInstance() {
     times.push(performance.now() - startedAt);
     if (exitCode !== 5) throw new Error(`A second instance exited with ${exitCode}.`);
   }
-  return `P14  a second instance exits with 5 after ${ms(Math.max(...times))} at most, of 10 (goal ≤ 1 s)`;
+  return `P14  a second instance exits with 5 after ${formatMs(Math.max(...times))} at most, of 10 (goal ≤ 1 s)`;
 }
 
 async function stopUnderLoad() {
@@ -126,10 +126,10 @@ async function stopUnderLoad() {
     if (code !== 0) throw new Error(`It exited with ${code}.`);
     await Promise.all(writers);
   }
-  return `P15  SIGTERM under 12 writers, 30 hanging checks and a hanging receiver: exit 0 after ${ms(Math.max(...times))} at most, of 5 (goal ≤ 10 s)`;
+  return `P15  SIGTERM under 12 writers, 30 hanging checks and a hanging receiver: exit 0 after ${formatMs(Math.max(...times))} at most, of 5 (goal ≤ 10 s)`;
 }
 
-async function mutated() {
+async function measureMutatedRequests() {
   await using box = await createMachineWithKey();
   const { url, port } = await box.serve({ flags: unlimited });
   const requests = generateMutatedRequests(box.key, createRandom(1));
@@ -142,25 +142,25 @@ async function mutated() {
       sent++;
     }
   };
-  const work = () => Promise.all(Array.from({ length: 16 }, send));
-  const { text } = await latenciesDuring(work, `${url}/healthz`);
+  const sendAll = () => Promise.all(Array.from({ length: 16 }, send));
+  const { text } = await measureLatencies(sendAll, `${url}/healthz`);
   return `P16  /healthz under ${sent} mutated requests in 10 s: ${text} (goal p99 ≤ 100 ms)`;
 }
 
-async function dripping() {
+async function measureDrippingClients() {
   await using box = await createMachineWithKey();
   const { url, port } = await box.serve({ flags: unlimited });
   using clients = await openManyConnections(port, 2_000, { drips: true });
   let open = 0;
-  const work = async () => {
+  const waitForWork = async () => {
     await Bun.sleep(10_000);
     open = clients.open();
   };
-  const { text } = await latenciesDuring(work, `${url}/api/v1/incidents`, box.key);
+  const { text } = await measureLatencies(waitForWork, `${url}/api/v1/incidents`, box.key);
   return `P17  a list while ${open} clients drip: ${text} (goal p99 ≤ 250 ms)`;
 }
 
-async function idle() {
+async function measureIdleConnections() {
   await using box = await createMachineWithKey();
   const { url, port, child } = await box.serve({ flags: unlimited });
   const script = join(import.meta.dir, "hold-connections.ts");
@@ -172,22 +172,22 @@ async function idle() {
     }),
   );
   let open = 0;
-  const work = async () => {
+  const waitForWork = async () => {
     for (const { stdout } of holders) {
       const { value } = await stdout.getReader().read();
       open += Number(new TextDecoder().decode(value));
     }
     await Bun.sleep(5_000);
   };
-  const { text } = await latenciesDuring(work, `${url}/healthz`);
-  const mb = residentMb(child.pid);
+  const { text } = await measureLatencies(waitForWork, `${url}/healthz`);
+  const mb = readResidentMb(child.pid);
   for (const { stdin } of holders) await stdin.end();
   return `P17  /healthz while ${open} silent connections come and stay: ${text}; ${mb.toFixed(0)} MB`;
 }
 
 type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
-async function owner(box: Box) {
+async function createOwner(box: Box) {
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
   const { email, password } = JSON.parse(await expectSuccess(box.run(["users", "create", ...ada])));
   return { email, password } as { email: string; password: string };
@@ -214,27 +214,27 @@ function signIn(port: number, from: string, person: { email: string; password: s
   });
 }
 
-async function guessing() {
+async function measureGuessing() {
   await using box = await createMachineWithKey();
-  const person = await owner(box);
+  const person = await createOwner(box);
   const { port } = await box.serve({ flags: unlimited });
   const guess = { ...person, password: "a wrong password" };
   let left = 1_000;
-  const guesser = async () => {
+  const guessRepeatedly = async () => {
     while (left-- > 0) await signIn(port, "127.0.7.1", guess);
   };
-  const guessers = Array.from({ length: 20 }, guesser);
+  const guessers = Array.from({ length: 20 }, guessRepeatedly);
   const askedAt = performance.now();
   const status = await signIn(port, "127.0.8.1", person);
   const took = performance.now() - askedAt;
   await Promise.all(guessers);
   if (status !== 200) throw new Error(`The owner was answered with ${status}.`);
-  return `P28  the owner signs in during 1,000 guesses from one address: ${ms(took)} (goal ≤ 1 s)`;
+  return `P28  the owner signs in during 1,000 guesses from one address: ${formatMs(took)} (goal ≤ 1 s)`;
 }
 
-async function guessingFromEverywhere() {
+async function measureDistributedGuessing() {
   await using box = await createMachineWithKey();
-  const person = await owner(box);
+  const person = await createOwner(box);
   const { port, url } = await box.serve({ flags: unlimited });
   // The owner has signed in from this network before.
   await signIn(port, "127.0.8.1", person);
@@ -244,7 +244,7 @@ async function guessingFromEverywhere() {
     while (!isEnding) await signIn(port, `127.${10 + number}.1.1`, guess);
   });
   let took = 0;
-  const work = async () => {
+  const waitForWork = async () => {
     await Bun.sleep(3_000);
     const askedAt = performance.now();
     const status = await signIn(port, "127.0.8.1", person);
@@ -252,8 +252,8 @@ async function guessingFromEverywhere() {
     if (status !== 200) throw new Error(`The owner was answered with ${status}.`);
     await Bun.sleep(3_000);
   };
-  const { text } = await latenciesDuring(work, `${url}/healthz`);
+  const { text } = await measureLatencies(waitForWork, `${url}/healthz`);
   isEnding = true;
   await Promise.all(guessers);
-  return `P30  during guesses from 200 networks the owner signs in after ${ms(took)} (goal ≤ 1 s), /healthz ${text} (goal p99 ≤ 100 ms)`;
+  return `P30  during guesses from 200 networks the owner signs in after ${formatMs(took)} (goal ≤ 1 s), /healthz ${text} (goal p99 ≤ 100 ms)`;
 }

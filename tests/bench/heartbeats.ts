@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
-import { quantile } from "./process.ts";
+import { computeQuantile } from "./process.ts";
 
 /**
  * Counts results since `from`. Failures of monitors that are expected to fail are not counted as
  * failed.
  */
-export function resultsSince(file: string, from: number, interval: number, of = "all") {
+export function countResults(file: string, from: number, interval: number, of = "all") {
   const database = new Database(file, { readonly: true });
   const rows = database
     .query<{ key: number; at: number; status: number; healthy: 0 | 1 }, [number]>(
@@ -35,8 +35,8 @@ export function resultsSince(file: string, from: number, interval: number, of = 
   );
   return {
     checks: rows.length,
-    gap50: quantile(gaps, 0.5),
-    gap99: quantile(gaps, 0.99),
+    gap50: computeQuantile(gaps, 0.5),
+    gap99: computeQuantile(gaps, 0.99),
     gapMax,
     starved: late.size,
     down: rows.filter(({ status }) => status !== 0).length,

@@ -2,21 +2,21 @@ import { soleNode } from "../../src/cluster/leases.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { Housekeeping } from "../../src/operations/retention/service.ts";
-import { quantile } from "./process.ts";
+import { computeQuantile } from "./process.ts";
 
 export type Cost = Awaited<ReturnType<typeof costOf>>;
 
 /** CPU time of some work, and how long it blocks the event loop at a time, in wall and CPU time. */
 async function costOf(use: () => Promise<void>) {
-  const cpuMs = () => {
+  const readCpuMs = () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   };
   const gaps: { wall: number; cpu: number }[] = [];
-  let last = { wall: performance.now(), cpu: cpuMs() };
+  let last = { wall: performance.now(), cpu: readCpuMs() };
   const first = last;
   const ticking = setInterval(() => {
-    const now = { wall: performance.now(), cpu: cpuMs() };
+    const now = { wall: performance.now(), cpu: readCpuMs() };
     gaps.push({ wall: now.wall - last.wall, cpu: now.cpu - last.cpu });
     last = now;
   }, 1);
@@ -24,9 +24,9 @@ async function costOf(use: () => Promise<void>) {
   clearInterval(ticking);
   return {
     wall: (performance.now() - first.wall) / 1000,
-    cpu: (cpuMs() - first.cpu) / 1000,
+    cpu: (readCpuMs() - first.cpu) / 1000,
     held: Math.max(...gaps.map(({ wall }) => wall)),
-    held99: quantile(
+    held99: computeQuantile(
       gaps.map(({ wall }) => wall),
       0.99,
     ),

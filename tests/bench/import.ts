@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatBytes, formatCount } from "../../src/core/text/formatting.ts";
 import { binary, runSignalbox } from "../support/binary.ts";
-import { largeKuma } from "./kuma.ts";
+import { writeLargeKuma } from "./kuma.ts";
 
 const monitors = 1_000;
 const heartbeats = 5_000;
@@ -13,7 +13,7 @@ export async function importSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     const file = join(directory, "kuma.db");
-    largeKuma(file, monitors, heartbeats, Date.now());
+    writeLargeKuma(file, monitors, heartbeats, Date.now());
     console.log(
       `import: ${formatCount(monitors)} monitors and ${formatCount(monitors * heartbeats)} beats, ${formatBytes(statSync(file).size)}\n`,
     );

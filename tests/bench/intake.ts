@@ -6,20 +6,20 @@ import { sourceBounds } from "../../src/core/limits.ts";
 import { getFreePort } from "../support/binary.ts";
 import { createMachineWithKey, createServerClient, expectSuccess } from "../support/machine.ts";
 import { isMail, type Sender, senders, type Sent } from "../support/senders.ts";
-import { latenciesDuring } from "./faults.ts";
-import { resultsSince } from "./heartbeats.ts";
-import { quantile, residentMb } from "./process.ts";
+import { measureLatencies } from "./faults.ts";
+import { countResults } from "./heartbeats.ts";
+import { computeQuantile, readResidentMb } from "./process.ts";
 
 const seconds = Number(process.env["INTAKE_SECONDS"] ?? 60);
 /** Mails have a limit of connections per network and minute. */
-const ratePerSecond = (sender: Sender) => (isMail(sender) ? 100 : 500);
+const getRatePerSecond = (sender: Sender) => (isMail(sender) ? 100 : 500);
 const control = { monitors: 20, interval: 5 };
 /** Each problem starts, is repeated twice, ends, and its end is repeated. Problems of different chains overlap. */
 const steps = [false, false, false, true, true];
 const chains = 100;
 
 /** Sends reports of each kind except those of Amazon SNS, whose signatures only Amazon can create. */
-export async function intakeSuite() {
+export async function benchIntake() {
   console.log(
     `intake: ${seconds} s of reports of each kind, with ${control.monitors} other monitors\n`,
   );
@@ -46,21 +46,21 @@ async function measure(sender: Sender): Promise<string> {
     sender.receiver === "job with a ping key" ? await expectSuccess(box.run(keys)) : null;
   const tokens = await createReceivers(api, sender, pingKey);
   const deliver = isMail(sender) ? createMailer(smtpPort) : createPoster(server.url);
-  const idle = await latenciesDuring(() => Bun.sleep(2_000), `${server.url}/healthz`);
+  const idle = await measureLatencies(() => Bun.sleep(2_000), `${server.url}/healthz`);
   const from = Date.now();
   let memory = 0;
-  const watch = setInterval(() => (memory = Math.max(memory, residentMb(pid))), 200);
+  const watch = setInterval(() => (memory = Math.max(memory, readResidentMb(pid))), 200);
   let sent = { acknowledged: 0, rejected: 0, problems: 0, latencies: [0] };
-  const health = await latenciesDuring(async () => {
+  const health = await measureLatencies(async () => {
     sent = await send(sender, tokens, deliver);
   }, `${server.url}/healthz`);
   clearInterval(watch);
   await server.stop();
   const file = join(box.dataDir, "signalbox.db");
-  const checks = resultsSince(file, from, control.interval, "healthy");
+  const checks = countResults(file, from, control.interval, "healthy");
   return [
     `${sent.acknowledged} accepted, ${sent.rejected} rejected, ${describeStored(file, sender, sent)}`,
-    `p99 ${quantile(sent.latencies, 0.99).toFixed(0)} ms, /healthz ${health.text} (idle ${idle.text})`,
+    `p99 ${computeQuantile(sent.latencies, 0.99).toFixed(0)} ms, /healthz ${health.text} (idle ${idle.text})`,
     `other checks: gap most ${checks.gapMax} ms, ${checks.failed} failed; at most ${memory.toFixed(0)} MB`,
   ].join("; ");
 }
@@ -71,7 +71,7 @@ type Api = ReturnType<typeof createServerClient>;
 async function createReceivers(api: Api, sender: Sender, pingKey: string | null) {
   const isJob = sender.receiver.startsWith("job");
   const perSource = (isMail(sender) ? sourceBounds.mails : sourceBounds.loggedRequests).value * 0.8;
-  const count = isJob ? 25 : Math.ceil((ratePerSecond(sender) * seconds) / perSource);
+  const count = isJob ? 25 : Math.ceil((getRatePerSecond(sender) * seconds) / perSource);
   const tokens: string[] = [];
   for (let number = 0; number < count; number++) {
     const common = { name: `Receiver ${number}`, alertChannelIds: [], ...sender.fields };
@@ -116,7 +116,7 @@ function createMailer(port: number): Deliver {
 async function send(sender: Sender, tokens: readonly string[], deliver: Deliver) {
   const result = { acknowledged: 0, rejected: 0, problems: 0, latencies: [] as number[] };
   const last = Array.from({ length: chains }, () => Promise.resolve());
-  const [rate, startedAt] = [ratePerSecond(sender), performance.now()];
+  const [rate, startedAt] = [getRatePerSecond(sender), performance.now()];
   const total = Math.ceil((rate * seconds) / (chains * steps.length)) * chains * steps.length;
   const sendOne = async (index: number, dueAt: number) => {
     const problem = Math.floor(index / (chains * steps.length)) * chains + (index % chains);

@@ -24,7 +24,7 @@ type Appearance = keyof typeof appearances;
 /** Largest layout shift of a page that loads at a quarter of the CPU speed. */
 const maxShift = 0.02;
 
-export async function journeysSuite() {
+export async function benchJourneys() {
   mkdirSync(join(screenshots, "journeys"), { recursive: true });
   await using world = await createLayoutWorld();
   const browser = launchChromium();

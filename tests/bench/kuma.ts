@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import { inflateFixture } from "../support/kuma-fixtures.ts";
 
 /** A database of Uptime Kuma 2 with this many monitors, each with as many beats, a minute apart up to `now`. */
-export function largeKuma(file: string, monitors: number, heartbeats: number, now: number) {
+export function writeLargeKuma(file: string, monitors: number, heartbeats: number, now: number) {
   copyFileSync(inflateFixture("kuma-2-acme.db"), file);
   const database = new Database(file);
   database.run("PRAGMA synchronous = OFF");

@@ -13,14 +13,14 @@ const config = parseConfig({ dataDir, host: "127.0.0.1", port, rateLimit: "0" })
 const log = createLog((line) => void process.stderr.write(line), { ...config, logLevel: "error" });
 await startApp(config, { log, ...assets });
 
-const now = (): Held => {
+const readUsage = (): Held => {
   const { user, system } = process.threadCpuUsage();
   return { wall: performance.now(), cpu: (user + system) / 1000 };
 };
 let held: Held = { wall: 0, cpu: 0 };
-let last = now();
+let last = readUsage();
 function buildNote() {
-  const current = now();
+  const current = readUsage();
   const [wall, cpu] = [current.wall - last.wall, current.cpu - last.cpu];
   if (cpu > held.cpu) held = { wall, cpu };
   last = current;

@@ -11,7 +11,7 @@ const updates = 200;
 const smallPage = 60;
 
 /** Markdown of all kinds, as long as a field allows. */
-const markdown = (length: number) =>
+const buildMarkdown = (length: number) =>
   `Between **8 and 12 %** of payments are *rejected* by [the provider](https://status.example.com/a_b).
 
 - The provider answers \`503\` since the deploy_of_today
@@ -26,7 +26,7 @@ const markdown = (length: number) =>
     .slice(0, length);
 
 /** An organization with very many records of every kind; stopped, with the id of one of each. */
-export async function loopWorld(monitors: number) {
+export async function createLoopWorld(monitors: number) {
   const world = await startOwnedMachine();
   const { ask, box } = world;
   const groupIds: string[] = [];
@@ -39,7 +39,7 @@ export async function loopWorld(monitors: number) {
     name: "Service 0",
     url: "https://shop.example/checkout?step=payment",
     keyword: "Thank you",
-    description: markdown(500),
+    description: buildMarkdown(500),
     tags: ["customers"],
     paused: true,
   });
@@ -58,19 +58,19 @@ export async function loopWorld(monitors: number) {
   for (let number = 0; number < 200; number++)
     await ask("POST", "/api/v1/incident-templates", {
       name: `Template ${number}`,
-      message: markdown(5_000),
+      message: buildMarkdown(5_000),
     });
   const { id: incident } = await ask("POST", "/api/v1/incidents", {
     title: "Payments are rejected",
     monitorIds: [template],
-    message: markdown(5_000),
+    message: buildMarkdown(5_000),
   });
   await ask("POST", `/api/v1/incidents/${incident}/resolve`);
   await ask("PATCH", `/api/v1/incidents/${incident}/postmortem`, {
-    message: markdown(10_000),
+    message: buildMarkdown(10_000),
     published: true,
   });
-  const inHours = (hours: number) =>
+  const formatHoursAhead = (hours: number) =>
     formatTimestamp(Math.floor(Date.now() / hourMs) * hourMs + hours * hourMs);
   const windows: string[] = [];
   for (let number = 0; number < 200; number++)
@@ -78,9 +78,9 @@ export async function loopWorld(monitors: number) {
       (
         await ask("POST", "/api/v1/maintenance-windows", {
           title: `Window ${number}`,
-          description: markdown(2_000),
-          startsAt: inHours(number),
-          endsAt: inHours(number + 1),
+          description: buildMarkdown(2_000),
+          startsAt: formatHoursAhead(number),
+          endsAt: formatHoursAhead(number + 1),
           monitorIds: [template],
           ...(number % 2 === 0 && { rrule: "FREQ=DAILY" }),
         })
@@ -149,9 +149,9 @@ export async function loopWorld(monitors: number) {
     const buildSeries = (count: number, from = 1) =>
       `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
     const id = (prefix: string, value = "i") => `printf('${prefix}-7000-8000-%012d', ${value})`;
-    const at = (stepMs: number, value = "i") =>
+    const buildTimeSql = (stepMs: number, value = "i") =>
       `strftime('%Y-%m-%dT%H:%M:%fZ', ${now / 1_000} - (${value}) * ${stepMs / 1_000}, 'unixepoch')`;
-    const text = markdown(5_000).replaceAll("'", "''");
+    const text = buildMarkdown(5_000).replaceAll("'", "''");
     const one = idOfCopy(1);
     database.run(
       `${buildSeries(14 * 1_440)} INSERT INTO heartbeats
@@ -163,7 +163,7 @@ export async function loopWorld(monitors: number) {
       `${buildSeries(incidents)} INSERT INTO incidents
        SELECT '${organizationId}', ${id("0199a3f0-0000", `${incidents} - i`)}, 'Incident ' || i,
          iif(i < 20, 'investigating', 'resolved'), 'major', '${one}', 'manual', 1,
-         iif(i < 20, NULL, ${at(hourMs, "(i - 0.5)")}), 6, ${at(hourMs)}, ${at(hourMs)}, NULL, NULL FROM n`,
+         iif(i < 20, NULL, ${buildTimeSql(hourMs, "(i - 0.5)")}), 6, ${buildTimeSql(hourMs)}, ${buildTimeSql(hourMs)}, NULL, NULL FROM n`,
     );
     database.run(
       `INSERT INTO incident_monitors SELECT organization_id, id, monitor_id, 0 FROM incidents WHERE true
@@ -177,31 +177,31 @@ export async function loopWorld(monitors: number) {
     database.run(
       `${buildSeries(updates, 10)} INSERT INTO incident_updates
        SELECT '${organizationId}', '${incident}', i, ${id("0199a3f2-0000")}, 'identified', '${text}' || i,
-         ${at(60_000)}, NULL, NULL FROM n`,
+         ${buildTimeSql(60_000)}, NULL, NULL FROM n`,
     );
     database.run(
       `${buildSeries(200)} INSERT INTO incident_notes
-       SELECT '${organizationId}', '${incident}', ${id("0199a3f3-0000")}, '${text}', ${at(60_000)}, 'person', NULL, 'Ada' FROM n`,
+       SELECT '${organizationId}', '${incident}', ${id("0199a3f3-0000")}, '${text}', ${buildTimeSql(60_000)}, 'person', NULL, 'Ada' FROM n`,
     );
     database.run(
       `${buildSeries(50_000)} INSERT INTO events (organization_id, at, type, subject_id, data)
-       SELECT '${organizationId}', ${at(120_000, "50000 - i")}, iif(i % 2, 'monitor.down', 'monitor.up'), iif(i % 4 < 2, '${one}', ${id("00000000-0000", `1 + i % ${monitors - 2}`)}),
+       SELECT '${organizationId}', ${buildTimeSql(120_000, "50000 - i")}, iif(i % 2, 'monitor.down', 'monitor.up'), iif(i % 4 < 2, '${one}', ${id("00000000-0000", `1 + i % ${monitors - 2}`)}),
          '{"before":"up","since":"${long.since}","message":"HTTP 503 (Service Unavailable), expected 200-299.","latencyMs":120}' FROM n`,
     );
     database.run("UPDATE followers SET seq = (SELECT max(seq) FROM events)");
     database.run(
       `${buildSeries(50_000)} INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)
-       SELECT '${organizationId}', ${at(60_000, "50000 - i")}, 'person', '${one}', 'Ada Lovelace', 'monitor.updated', ${id("00000000-0000", `1 + i % ${monitors - 2}`)},
+       SELECT '${organizationId}', ${buildTimeSql(60_000, "50000 - i")}, 'person', '${one}', 'Ada Lovelace', 'monitor.updated', ${id("00000000-0000", `1 + i % ${monitors - 2}`)},
          '["interval","timeout"]', '${one}' FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO alerts
-       SELECT '${organizationId}', ${id("0199a3f4-0000")}, 'monitor.down', ${at(60_000, "20000 - i")}, '${one}', NULL,
+       SELECT '${organizationId}', ${id("0199a3f4-0000")}, 'monitor.down', ${buildTimeSql(60_000, "20000 - i")}, '${one}', NULL,
          '{"monitor":{"id":"${one}","name":"Service 1","type":"http","groupId":null,"groupName":null,"target":"shop.example","tags":[],"description":""},"since":"${long.since}","message":"HTTP 503","latencyMs":120}' FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO deliveries (organization_id, id, receiver_type, receiver_id, status, attempts, scheduled_attempts, first_attempt_at, last_attempt_at, created_at, delivered_at)
-       SELECT '${organizationId}', ${id("0199a3f5-0000")}, 'channel', '${channels[0]}', 'delivered', 1, 1, ${now}, ${now}, ${at(60_000, "20000 - i")}, ${at(60_000, "20000 - i")} FROM n`,
+       SELECT '${organizationId}', ${id("0199a3f5-0000")}, 'channel', '${channels[0]}', 'delivered', 1, 1, ${now}, ${now}, ${buildTimeSql(60_000, "20000 - i")}, ${buildTimeSql(60_000, "20000 - i")} FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO delivery_alerts

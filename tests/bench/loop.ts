@@ -8,23 +8,23 @@ import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { idOfCopy } from "../support/many-monitors.ts";
 import { nounOf } from "../support/records.ts";
 import type { Held } from "./loop-server.ts";
-import { loopWorld } from "./loop-world.ts";
-import { quantile } from "./process.ts";
+import { createLoopWorld } from "./loop-world.ts";
+import { computeQuantile } from "./process.ts";
 
 const rounds = 3;
 const goalMs = 50;
 
 /** Measures how long each GET and each change of thousands of monitors blocks the event loop of a very large organization. */
-export async function loopSuite(counts: readonly number[] = [2_000, 10_000, 30_000]) {
+export async function benchLoop(counts: readonly number[] = [2_000, 10_000, 30_000]) {
   for (const monitors of counts) {
-    await using world = await loopWorld(monitors);
+    await using world = await createLoopWorld(monitors);
     await measure(world, monitors);
   }
 }
 
 async function measure(world: World, monitors: number) {
   const { email, password } = owner;
-  await using server = await measuredServer(world.dataDir);
+  await using server = await startMeasuredServer(world.dataDir);
   const { ask, cookie } = await signInAs(server.url, { email, password });
   for (const page of world.pages)
     await ask("POST", "/api/v1/status-pages", { title: "P", ...page });
@@ -83,16 +83,16 @@ async function measure(world: World, monitors: number) {
     written.push(`${cpu.toFixed(0).padStart(10)} ms, by the clock ${wall.toFixed(0)} ms: ${name}`);
   }
   database.close();
-  const ms = (held: readonly number[]) =>
-    `${quantile(held, 0.5).toFixed(0)} (${Math.max(...held).toFixed(0)})`;
-  const cpu = (held: readonly Held[]) => ms(held.map((one) => one.cpu));
+  const formatMs = (held: readonly number[]) =>
+    `${computeQuantile(held, 0.5).toFixed(0)} (${Math.max(...held).toFixed(0)})`;
+  const cpu = (held: readonly Held[]) => formatMs(held.map((one) => one.cpu));
   console.log(
     `\nloop: ${monitors} monitors; processor time, median (longest); idle ${cpu(idle)} ms`,
   );
-  for (const { path, bytes, cold, warm } of found.sort((a, b) => worst(b) - worst(a)))
-    if (worst({ cold, warm }) >= 10)
+  for (const { path, bytes, cold, warm } of found.sort((a, b) => findWorst(b) - findWorst(a)))
+    if (findWorst({ cold, warm }) >= 10)
       console.log(
-        `${cpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${ms(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
+        `${cpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${formatMs(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
       );
   for (const line of written) console.log(line);
   console.log(`${found.length} addresses, goal ≤ ${goalMs} ms`);
@@ -103,7 +103,7 @@ function writesOf() {
   const count = 5_000;
   const buildKeys = (name: string, length: number) =>
     Array.from({ length }, (_, index) => `${name}-${index}`);
-  const configuration = (interval: number) => ({
+  const buildConfiguration = (interval: number) => ({
     source: "bench",
     groups: Object.fromEntries(buildKeys("group", 20).map((key) => [key, {}])),
     monitors: Object.fromEntries(
@@ -118,9 +118,9 @@ function writesOf() {
   const all = { method: "PUT", path: config };
   const bulk = { method: "POST", path: "/api/v1/monitors/bulk" };
   return [
-    { name: "a configuration of 5,000 monitors", ...all, body: configuration(86_400) },
-    { name: "the same without a change", ...all, body: configuration(86_400) },
-    { name: "a change of each of them", ...all, body: configuration(43_200) },
+    { name: "a configuration of 5,000 monitors", ...all, body: buildConfiguration(86_400) },
+    { name: "the same without a change", ...all, body: buildConfiguration(86_400) },
+    { name: "a change of each of them", ...all, body: buildConfiguration(43_200) },
     {
       name: "all of them removed",
       method: "PUT",
@@ -133,16 +133,16 @@ function writesOf() {
   ];
 }
 
-const worst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
+const findWorst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
   Math.max(
     cold.cpu,
-    quantile(
+    computeQuantile(
       warm.map(({ cpu }) => cpu),
       0.5,
     ),
   );
 
-type World = Omit<Awaited<ReturnType<typeof loopWorld>>, typeof Symbol.asyncDispose>;
+type World = Omit<Awaited<ReturnType<typeof createLoopWorld>>, typeof Symbol.asyncDispose>;
 
 /** Every GET of the route table, with its largest response. */
 function pathsOf(world: World): string[] {
@@ -155,9 +155,9 @@ function pathsOf(world: World): string[] {
     "maintenance-windows": world.window,
     "status-pages": world.page.id,
   };
-  const day = (back: number) =>
+  const formatDay = (back: number) =>
     new Date(Math.floor(Date.now() / 86_400_000 - back) * 86_400_000).toISOString();
-  const year = `from=${day(365)}&to=${day(0)}`;
+  const year = `from=${formatDay(365)}&to=${formatDay(0)}`;
   const queries: Record<string, string[]> = {
     "/overview": ["", "?q=service+12", "?status=down", "?tag=customers"],
     "/overview/rows": [`?groupId=${world.group}&count=500`, "?count=500&from=0&q=service"],
@@ -165,11 +165,14 @@ function pathsOf(world: World): string[] {
     "/monitors/:id/latency": [`?${year}&points=1000`, "?points=1000"],
     "/monitors/:id/timeline": [
       `?${year}&step=86400`,
-      `?from=${day(20)}&to=${day(0)}&step=3600`,
-      `?from=${day(3)}&to=${day(0)}&step=600`,
+      `?from=${formatDay(20)}&to=${formatDay(0)}&step=3600`,
+      `?from=${formatDay(3)}&to=${formatDay(0)}&step=600`,
     ],
-    "/monitors/:id/figures": [`?from=${day(90)}&to=${day(0)}`, `?from=${day(3)}&to=${day(0)}`],
-    "/monitors/:id/states": ["?limit=500", `?from=${day(20)}&to=${day(10)}`],
+    "/monitors/:id/figures": [
+      `?from=${formatDay(90)}&to=${formatDay(0)}`,
+      `?from=${formatDay(3)}&to=${formatDay(0)}`,
+    ],
+    "/monitors/:id/states": ["?limit=500", `?from=${formatDay(20)}&to=${formatDay(10)}`],
     "/reports/": [
       `?month=${month}`,
       `?month=${month}&statusPageId=${world.page.id}`,
@@ -221,7 +224,7 @@ function pathsOf(world: World): string[] {
   return [...admin, "/metrics", ...pages, ...further];
 }
 
-async function measuredServer(dataDir: string) {
+async function startMeasuredServer(dataDir: string) {
   const port = getFreePort();
   const waiting: ((held: Held) => void)[] = [];
   const child = Bun.spawn(

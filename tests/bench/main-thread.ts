@@ -14,7 +14,7 @@ type TraceEvent = {
  * Runs work on a page that marks its first rows. Returns the CPU time of the page's main thread between two
  * marks, which other processes do not affect.
  */
-export async function traced<T>(page: Page, act: () => Promise<T>) {
+export async function traceMainThread<T>(page: Page, act: () => Promise<T>) {
   const browser = page.context().browser();
   if (browser === null) throw new Error("The page has no browser.");
   await browser.startTracing(page, { categories: ["toplevel", "blink.user_timing"] });

@@ -1,38 +1,38 @@
-import { adminSuite } from "./admin.ts";
-import { alertsSuite } from "./alerts.ts";
-import { checksSuite } from "./checks.ts";
-import { configSuite } from "./config.ts";
-import { clusterSuite } from "./cluster.ts";
-import { expressionsSuite } from "./expressions.ts";
-import { faultsSuite } from "./faults.ts";
+import { benchAdmin } from "./admin.ts";
+import { benchAlerts } from "./alerts.ts";
+import { benchChecks } from "./checks.ts";
+import { benchConfig } from "./config.ts";
+import { benchCluster } from "./cluster.ts";
+import { benchExpressions } from "./expressions.ts";
+import { benchFaults } from "./faults.ts";
 import { importSuite } from "./import.ts";
-import { intakeSuite } from "./intake.ts";
-import { journeysSuite } from "./journeys.ts";
-import { loopSuite } from "./loop.ts";
-import { pageLanguagesSuite, pagesSuite } from "./pages.ts";
-import { restSuite } from "./rest.ts";
-import { typesSuite } from "./types.ts";
-import { yearSuite } from "./year.ts";
+import { benchIntake } from "./intake.ts";
+import { benchJourneys } from "./journeys.ts";
+import { benchLoop } from "./loop.ts";
+import { benchPageLanguages, benchPages } from "./pages.ts";
+import { benchRest } from "./rest.ts";
+import { benchTypes } from "./types.ts";
+import { benchYear } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a baseline measured in the same run, because absolute
 // figures say more about the machine than about the code.
 const suites: Record<string, () => Promise<void>> = {
-  rest: restSuite,
-  checks: checksSuite,
-  types: typesSuite,
-  expressions: expressionsSuite,
-  alerts: alertsSuite,
-  pages: pagesSuite,
-  "page-languages": pageLanguagesSuite,
-  admin: adminSuite,
-  journeys: journeysSuite,
-  year: yearSuite,
-  faults: faultsSuite,
-  config: configSuite,
+  rest: benchRest,
+  checks: benchChecks,
+  types: benchTypes,
+  expressions: benchExpressions,
+  alerts: benchAlerts,
+  pages: benchPages,
+  "page-languages": benchPageLanguages,
+  admin: benchAdmin,
+  journeys: benchJourneys,
+  year: benchYear,
+  faults: benchFaults,
+  config: benchConfig,
   import: importSuite,
-  intake: intakeSuite,
-  loop: loopSuite,
-  cluster: clusterSuite,
+  intake: benchIntake,
+  loop: benchLoop,
+  cluster: benchCluster,
 };
 
 const named = process.argv.slice(2);

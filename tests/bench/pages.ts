@@ -2,13 +2,13 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
-import { resultsSince } from "./heartbeats.ts";
-import { quantile } from "./process.ts";
+import { countResults } from "./heartbeats.ts";
+import { computeQuantile } from "./process.ts";
 
 const rounds = 3;
 
 /** Measures a public page under load against the same bytes from a bare Bun.serve route, with queries, and a large page. */
-export async function pagesSuite() {
+export async function benchPages() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   console.log(`pages: medians of ${rounds} rounds, product and baseline in turn\n`);
@@ -26,7 +26,7 @@ export async function pagesSuite() {
     );
   }
   await measureLanguages(wrk);
-  const [quiet, busy] = [await gapsOfChecks(wrk, false), await gapsOfChecks(wrk, true)];
+  const [quiet, busy] = [await measureCheckGaps(wrk, false), await measureCheckGaps(wrk, true)];
   console.log(
     `500 monitors every 5 s on a page that 32 clients ask for all the time: gap p99 of checks ${busy.gap99} ms, ` +
       `${busy.gapMax} at most, ${busy.failed} failed; without that ${quiet.gap99} and ${quiet.gapMax}`,
@@ -34,7 +34,7 @@ export async function pagesSuite() {
 }
 
 /** Measures a page in three languages, chosen by header and by query, against the same requests to a static route. */
-export async function pageLanguagesSuite() {
+export async function benchPageLanguages() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   await measureLanguages(wrk);
@@ -55,21 +55,21 @@ async function measureLanguages(wrk: string) {
   await Bun.write(copy, await (await fetch(url)).bytes());
   const script = join(box.directory, "languages.lua");
   await Bun.write(script, languagesScript);
-  const baseline = Bun.spawn([process.execPath, "-e", baselineCode(copy)], { stdout: "pipe" });
+  const baseline = Bun.spawn([process.execPath, "-e", buildBaselineCode(copy)], { stdout: "pipe" });
   try {
-    const baselineUrl = await firstLine(baseline.stdout);
+    const baselineUrl = await readFirstLine(baseline.stdout);
     const args = ["-s", script, "-H", "Accept-Encoding: identity"];
     const [product, fixed]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
-      product.push(await perSecond(wrk, [...args, url]));
-      fixed.push(await perSecond(wrk, [...args, baselineUrl]));
+      product.push(await measureRequestsPerSecond(wrk, [...args, url]));
+      fixed.push(await measureRequestsPerSecond(wrk, [...args, baselineUrl]));
     }
-    const seen = await seenAfter(wrk, url, api, ["-s", script], languages);
-    const [count, usual] = [quantile(product, 0.5), quantile(fixed, 0.5)];
+    const seen = await measureFreshness(wrk, url, api, ["-s", script], languages);
+    const [count, usual] = [computeQuantile(product, 0.5), computeQuantile(fixed, 0.5)];
     console.log(
       `20 monitors in ${languages.length} languages, by Accept-Language and ?lang=: ${Math.round(count)} req/s, ` +
         `${((count / usual) * 100).toFixed(0)} % of a static route's ${Math.round(usual)} (goal ≥ 85 %); ` +
-        `a new incident is seen in every language after ${quantile(seen, 0.5).toFixed(0)} ms, ` +
+        `a new incident is seen in every language after ${computeQuantile(seen, 0.5).toFixed(0)} ms, ` +
         `${Math.max(...seen).toFixed(0)} at most, under this load (goal ≤ 300)`,
     );
   } finally {
@@ -89,7 +89,7 @@ const languagesScript = `local tags = { ${languages.map((tag) => `"${tag}"`).joi
   request = function() turn = turn % #made + 1 return made[turn] end`;
 
 /** Gaps between checks of 500 monitors every 5 s, with and without load on their page. */
-async function gapsOfChecks(wrk: string, isLooked: boolean) {
+async function measureCheckGaps(wrk: string, isLooked: boolean) {
   const interval = 5;
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
   await using box = await createMachineWithKey();
@@ -110,7 +110,7 @@ async function gapsOfChecks(wrk: string, isLooked: boolean) {
   await Bun.sleep(25_000);
   load?.kill();
   await server.stop();
-  return resultsSince(join(box.dataDir, "signalbox.db"), from, interval);
+  return countResults(join(box.dataDir, "signalbox.db"), from, interval);
 }
 
 async function measure(count: number, wrk: string) {
@@ -125,8 +125,8 @@ async function measure(count: number, wrk: string) {
   if (brotliDecompressSync(brotli).length !== plain.length) throw new Error("The br page differs.");
   const copy = join(box.directory, "page.html");
   await Bun.write(copy, plain);
-  const baseline = Bun.spawn([process.execPath, "-e", baselineCode(copy)], { stdout: "pipe" });
-  const baselineUrl = await firstLine(baseline.stdout);
+  const baseline = Bun.spawn([process.execPath, "-e", buildBaselineCode(copy)], { stdout: "pipe" });
+  const baselineUrl = await readFirstLine(baseline.stdout);
   // Building a request costs wrk the same in both.
   const readScript = async (name: string, query: string) => {
     const file = join(box.directory, `${name}.lua`);
@@ -141,22 +141,24 @@ async function measure(count: number, wrk: string) {
       number[]
     >;
     for (let round = 0; round < rounds; round++) {
-      all["page"]?.push(await perSecond(wrk, [url]));
-      all["baseline"]?.push(await perSecond(wrk, [baselineUrl]));
-      all["one"]?.push(await perSecond(wrk, ["-s", one, url]));
-      all["any"]?.push(await perSecond(wrk, ["-s", any, url]));
-      all["compressed"]?.push(await perSecond(wrk, ["-H", "Accept-Encoding: br", url]));
+      all["page"]?.push(await measureRequestsPerSecond(wrk, [url]));
+      all["baseline"]?.push(await measureRequestsPerSecond(wrk, [baselineUrl]));
+      all["one"]?.push(await measureRequestsPerSecond(wrk, ["-s", one, url]));
+      all["any"]?.push(await measureRequestsPerSecond(wrk, ["-s", any, url]));
+      all["compressed"]?.push(
+        await measureRequestsPerSecond(wrk, ["-H", "Accept-Encoding: br", url]),
+      );
     }
-    const seen = await seenAfter(wrk, url, api);
-    const median = (name: string) => quantile(all[name] ?? [], 0.5);
+    const seen = await measureFreshness(wrk, url, api);
+    const getMedian = (name: string) => computeQuantile(all[name] ?? [], 0.5);
     return {
       bytes: plain.length,
       brotli: brotli.length,
-      page: median("page"),
-      baseline: median("baseline"),
-      random: median("any") / median("one"),
-      compressed: median("compressed"),
-      seen50: quantile(seen, 0.5),
+      page: getMedian("page"),
+      baseline: getMedian("baseline"),
+      random: getMedian("any") / getMedian("one"),
+      compressed: getMedian("compressed"),
+      seen50: computeQuantile(seen, 0.5),
       seenMost: Math.max(...seen),
     };
   } finally {
@@ -165,7 +167,7 @@ async function measure(count: number, wrk: string) {
 }
 
 /** Milliseconds from an incident's 201 until the page shows it, under constant load. */
-async function seenAfter(
+async function measureFreshness(
   wrk: string,
   url: string,
   api: ServerClient,
@@ -189,7 +191,7 @@ async function seenAfter(
   return times;
 }
 
-async function perSecond(wrk: string, args: readonly string[]): Promise<number> {
+async function measureRequestsPerSecond(wrk: string, args: readonly string[]): Promise<number> {
   const run = Bun.spawn([wrk, "-t1", "-c32", "-d4", ...args], { stdout: "pipe" });
   const text = await new Response(run.stdout).text();
   if (/Non-2xx/.test(text)) throw new Error(text);
@@ -197,7 +199,7 @@ async function perSecond(wrk: string, args: readonly string[]): Promise<number> 
 }
 
 /** The same bytes from a static route of Bun.serve, the fastest possible response. */
-function baselineCode(file: string): string {
+function buildBaselineCode(file: string): string {
   return `const body = await Bun.file(${JSON.stringify(file)}).bytes();
     const headers = { "Content-Type": "text/html; charset=utf-8" };
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1",
@@ -205,7 +207,7 @@ function baselineCode(file: string): string {
     console.log(server.url + "status/acme");`;
 }
 
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function readFirstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   const { value } = await stream.getReader().read();
   return new TextDecoder().decode(value).trim();
 }

@@ -7,17 +7,17 @@ export function cpuSeconds(pid: number): number {
 }
 
 /** Resident memory of a process in MB. */
-export function residentMb(pid: number): number {
+export function readResidentMb(pid: number): number {
   const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kb) / 1024;
 }
 
 /** Percentile of the values. */
-export function quantile(values: readonly number[], share: number): number {
+export function computeQuantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }
 
 /** Median, minimum and maximum. */
 export const medianOf = (values: readonly number[], unit = "ms") =>
-  `${quantile(values, 0.5).toFixed(0)} ${unit} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;
+  `${computeQuantile(values, 0.5).toFixed(0)} ${unit} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;

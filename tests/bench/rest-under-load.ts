@@ -1,5 +1,5 @@
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
-import { cpuSeconds, quantile } from "./process.ts";
+import { cpuSeconds, computeQuantile } from "./process.ts";
 
 const rounds = 3;
 const seconds = 5;
@@ -7,7 +7,7 @@ const monitors = 1_000;
 const load = { checksPerSecond: 200, writesPerSecond: 350 };
 
 /** Measures lists of 20 during checks and writes, and the same bytes from a bare route under the same load. */
-export async function restUnderLoad(wrk: string) {
+export async function measureUnderLoad(wrk: string) {
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
   await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
@@ -34,7 +34,7 @@ export async function restUnderLoad(wrk: string) {
     });
     const found: (Measured & { baseline: number; written: number; microseconds: number })[] = [];
     for (let round = 0; round < rounds; round++) {
-      const writing = writers(api);
+      const writing = startWriters(api);
       const begin = cpuSeconds(server.child.pid);
       const product = await measure(wrk, url, box.key);
       const requestCount = cpuSeconds(server.child.pid);
@@ -44,23 +44,23 @@ export async function restUnderLoad(wrk: string) {
       const microseconds = (cpu / (product.requests * seconds)) * 1e6;
       found.push({ ...product, baseline: requests, written: await writing.stop(), microseconds });
     }
-    const median = (of: keyof (typeof found)[number]) =>
-      quantile(
+    const getMedian = (of: keyof (typeof found)[number]) =>
+      computeQuantile(
         found.map((one) => one[of]),
         0.5,
       );
     console.log(
-      `${noun}, 20 a page, with ${load.checksPerSecond} checks/s and ${median("written").toFixed(0)} writes/s: ` +
-        `${median("requests").toFixed(0)} req/s (goal ≥ 5,000) = ${((median("requests") / median("baseline")) * 100).toFixed(0)} % ` +
-        `of a static route's ${median("baseline").toFixed(0)}, p99 ${median("p99").toFixed(1)} ms, ` +
-        `${median("microseconds").toFixed(0)} µs of processor time each`,
+      `${noun}, 20 a page, with ${load.checksPerSecond} checks/s and ${getMedian("written").toFixed(0)} writes/s: ` +
+        `${getMedian("requests").toFixed(0)} req/s (goal ≥ 5,000) = ${((getMedian("requests") / getMedian("baseline")) * 100).toFixed(0)} % ` +
+        `of a static route's ${getMedian("baseline").toFixed(0)}, p99 ${getMedian("p99").toFixed(1)} ms, ` +
+        `${getMedian("microseconds").toFixed(0)} µs of processor time each`,
     );
   }
   await server.stop();
 }
 
 /** Writes at a fixed rate until stopped; returns the writes per second. */
-function writers(api: ServerClient) {
+function startWriters(api: ServerClient) {
   const startedAt = performance.now();
   let isStopped = false;
   let written = 0;

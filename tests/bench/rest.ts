@@ -9,12 +9,12 @@ import {
   startServer,
   waitUntilHealthy,
 } from "../support/binary.ts";
-import { restUnderLoad } from "./rest-under-load.ts";
+import { measureUnderLoad } from "./rest-under-load.ts";
 
 const rounds = 5;
 
 /** Measures list, get, and create + update over HTTP, with 1,000 and 950,000 incidents. */
-export async function restSuite() {
+export async function benchRest() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   console.log(`rest: medians of ${rounds} rounds, product and baseline in turn\n`);
@@ -35,7 +35,7 @@ export async function restSuite() {
       );
     }
   }
-  await restUnderLoad(wrk);
+  await measureUnderLoad(wrk);
 }
 
 async function measure(count: number, wrk: string) {
@@ -87,15 +87,15 @@ async function measure(count: number, wrk: string) {
     for (const { name, paths, goal = "no goal" } of reads) {
       const script = join(directory, "paths.lua");
       await Bun.write(script, luaOf(paths));
-      const pairs = await alternating(
-        () => requestsPerSecond(wrk, script, server.url, key),
-        () => requestsPerSecond(wrk, script, baselineUrl, key),
+      const pairs = await measureAlternately(
+        () => measureRequestsPerSecond(wrk, script, server.url, key),
+        () => measureRequestsPerSecond(wrk, script, baselineUrl, key),
       );
       figures.push({ name, ...pairs, unit: "req/s", goal });
     }
-    const pairs = await alternating(
-      () => pairsPerSecond(server.url, key),
-      () => pairsPerSecond(baselineUrl, key),
+    const pairs = await measureAlternately(
+      () => measurePairsPerSecond(server.url, key),
+      () => measurePairsPerSecond(baselineUrl, key),
     );
     figures.push({ name: "create + update", ...pairs, unit: "pairs/s", goal: "goal ≥ 1,000" });
     return figures;
@@ -107,7 +107,7 @@ async function measure(count: number, wrk: string) {
 }
 
 /** Medians of the two, measured alternately so that noise affects both. */
-async function alternating(product: () => Promise<number>, baseline: () => Promise<number>) {
+async function measureAlternately(product: () => Promise<number>, baseline: () => Promise<number>) {
   const results: { product: number; baseline: number }[] = [];
   for (let round = 0; round < rounds; round++)
     results.push({ product: await product(), baseline: await baseline() });
@@ -126,7 +126,7 @@ end
 `;
 }
 
-async function requestsPerSecond(
+async function measureRequestsPerSecond(
   wrk: string,
   script: string,
   url: string,
@@ -140,7 +140,7 @@ async function requestsPerSecond(
 }
 
 /** 16 clients, each creating an incident and then updating it. */
-async function pairsPerSecond(url: string, key: string): Promise<number> {
+async function measurePairsPerSecond(url: string, key: string): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const send = async (method: string, path: string, body: object) => {
     const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });

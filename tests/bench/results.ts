@@ -9,14 +9,14 @@ import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
 import { listLastPeriods } from "../../src/monitoring/uptime/rules.ts";
 import { insertHeartbeats, listSums, computeUptime24h } from "../../src/monitoring/uptime/store.ts";
-import { quantile } from "./process.ts";
+import { computeQuantile } from "./process.ts";
 
 const monitors = 1_000;
 const minute = 60_000;
 const start = Date.parse("2026-11-20T00:00:00.000Z");
 
 /** Measures the size of a day of results, the speed of queries, and how long their removal blocks. */
-export async function resultsSuite() {
+export async function benchResults() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const file = join(directory, "results.db");
   const database = openDatabase(file);
@@ -71,7 +71,7 @@ export async function resultsSuite() {
       await request();
       times.push(performance.now() - askedAt);
     }
-    return `${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
+    return `${computeQuantile(times, 0.5).toFixed(2)} ms, p99 ${computeQuantile(times, 0.99).toFixed(2)} ms`;
   };
   const now = start + dayMs - 1;
   const ninety = listLastPeriods(now, dayMs, 90);

@@ -9,14 +9,14 @@ import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../sup
 import { createServerClient, expectSuccess } from "../support/machine.ts";
 import { newMonitors } from "../support/samples.ts";
 import { checkTarget, pacedBaselineMsOf } from "./checks.ts";
-import { resultsSince } from "./heartbeats.ts";
+import { countResults } from "./heartbeats.ts";
 import { cpuSeconds } from "./process.ts";
 
 const interval = 10;
 const [good, hanging, many] = [200, 300, 2_000];
 
 /** Fields of a monitor of this type for a port on loopback; null for types without a port. */
-function fieldsAt(type: MonitorType, port: number): object | null {
+function buildFields(type: MonitorType, port: number): object | null {
   const has = (name: string) => name in monitorKinds[type].fields;
   if (type === "dns") return { host: "hangs.test", resolver: `127.0.0.1:${port}` };
   if (type === "websocket") return { url: `ws://127.0.0.1:${port}/` };
@@ -26,7 +26,7 @@ function fieldsAt(type: MonitorType, port: number): object | null {
 }
 
 /** Measures healthy monitors next to hanging ones of every type, then the cost of many next to other types. */
-export async function typesSuite() {
+export async function benchTypes() {
   const port = getFreePort();
   const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const mute = await Bun.udpSocket({ hostname: "127.0.0.1", port, socket: { data() {} } });
@@ -36,13 +36,13 @@ export async function typesSuite() {
     await waitUntilHealthy(`http://127.0.0.1:${okPort}`, "/ok");
     const all = Object.keys(monitorKinds) as MonitorType[];
     const hangers = all.flatMap((type) => {
-      const fields = fieldsAt(type, port);
+      const fields = buildFields(type, port);
       return fields === null ? [] : [{ type, ...fields }];
     });
-    const left = all.filter((type) => fieldsAt(type, port) === null);
+    const left = all.filter((type) => buildFields(type, port) === null);
     const wanted = [
       ...Array.from({ length: hanging }, (_, index) => hangers[index % hangers.length]),
-      ...httpMonitors(good, okPort),
+      ...buildHttpMonitors(good, okPort),
     ];
     const alone = await measure(wanted.slice(hanging));
     const mixed = await measure(wanted);
@@ -52,7 +52,7 @@ export async function typesSuite() {
         `gap p99 ${mixed.gap99} ms (goal ≤ ${interval * 1000 + 100}), most ${mixed.gapMax} ms, ` +
         `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0)`,
     );
-    await manySuite(okPort);
+    await benchMany(okPort);
   } finally {
     target.kill();
     silent.stop(true);
@@ -60,11 +60,11 @@ export async function typesSuite() {
   }
 }
 
-const httpMonitors = (count: number, port: number) =>
+const buildHttpMonitors = (count: number, port: number) =>
   Array.from({ length: count }, () => ({ type: "http", url: `http://127.0.0.1:${port}/ok` }));
 
 /** Measures many http monitors, alone and with monitors of every type that has a fake server. */
-async function manySuite(port: number) {
+async function benchMany(port: number) {
   // A domain is queried once a day.
   const answered = (Object.entries(fakes) as [MonitorType, Fake][]).filter(
     ([type]) => type !== "domain",
@@ -80,9 +80,9 @@ async function manySuite(port: number) {
     });
   }
   const baselineMs = await pacedBaselineMsOf(port, many / interval);
-  const alone = await measure(httpMonitors(many, port));
+  const alone = await measure(buildHttpMonitors(many, port));
   const mixed = await measure([
-    ...httpMonitors(many, port),
+    ...buildHttpMonitors(many, port),
     ...Array.from({ length: good }, (_, index) => others[index % others.length]),
   ]);
   const figuresOf = ({ cpu, checks, gap99 }: typeof mixed) =>
@@ -116,8 +116,8 @@ async function measure(wanted: readonly (object | undefined)[]) {
     const cpu = cpuSeconds(server.child.pid) - cpuBefore;
     await server.stop();
     const file = join(dataDir, "signalbox.db");
-    const { checks, down } = resultsSince(file, from, interval);
-    return { ...resultsSince(file, from, interval, "good"), checks, down, cpu };
+    const { checks, down } = countResults(file, from, interval);
+    return { ...countResults(file, from, interval, "good"), checks, down, cpu };
   } finally {
     await server.stop("SIGKILL");
     rmSync(directory, { recursive: true });

@@ -10,7 +10,7 @@ import { getFreePort, runSignalbox, startServer } from "../support/binary.ts";
 import { expectSuccess } from "../support/machine.ts";
 import { measureBytes, createSimulatedYear } from "../support/simulated-year.ts";
 import type { Cost } from "./housekeeping.ts";
-import { cpuSeconds, medianOf, quantile, residentMb } from "./process.ts";
+import { cpuSeconds, medianOf, computeQuantile, readResidentMb } from "./process.ts";
 
 const monitors = 1_000;
 const stored = { results: 14, hours: 400, audit: 400 };
@@ -19,7 +19,7 @@ const manyMonitors = 30_000;
 const email = "ada@acme.example";
 
 /** Measures size, start and responses with 400 days of 1,000 monitors, and the cost of each further day. */
-export async function yearSuite() {
+export async function benchYear() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     console.log(`year: ${stored.hours} days of ${monitors} monitors every 60 s\n`);
@@ -33,9 +33,9 @@ export async function yearSuite() {
     console.log(`start with ${manyMonitors} monitors: ${await startOf(many)}`);
 
     const year = join(directory, "year");
-    const password = await aged(year);
+    const password = await createYearOfData(year);
     console.log(`start with the year: ${await startOf(year)}`);
-    await firstPages(year, password);
+    await measureFirstPages(year, password);
     const since = performance.now();
     await expectSuccess(runSignalbox(["compact", "--data-dir", year]));
     console.log(`compact: ${((performance.now() - since) / 1000).toFixed(1)} s`);
@@ -54,7 +54,7 @@ async function idleOf(empty: string, directory: string): Promise<string> {
     }),
   );
   await Bun.sleep(30_000);
-  const resident = idle.map(({ child }) => residentMb(child.pid));
+  const resident = idle.map(({ child }) => readResidentMb(child.pid));
   await Promise.all(idle.map((server) => server.stop()));
   return medianOf(resident, "MB");
 }
@@ -74,7 +74,7 @@ async function startOf(dataDir: string): Promise<string> {
     }
     await server.stop();
   }
-  return `${medianOf(times)}, ${quantile(cpu, 0.5).toFixed(0)} ms of processor time (goal ≤ 200)`;
+  return `${medianOf(times)}, ${computeQuantile(cpu, 0.5).toFixed(0)} ms of processor time (goal ≤ 200)`;
 }
 
 /** Copies of one monitor, as many as in the largest measured appliance. */
@@ -115,7 +115,7 @@ async function copyOfMany(dataDir: string) {
 }
 
 /** Creates a data directory with a year and three more days, whose housekeeping is measured. Returns a person's password. */
-async function aged(dataDir: string): Promise<string> {
+async function createYearOfData(dataDir: string): Promise<string> {
   // Ends before today, so that nothing is in the server's future.
   const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;
   const time = { now: end - stored.hours * dayMs };
@@ -139,7 +139,7 @@ async function aged(dataDir: string): Promise<string> {
       )
       .get() ?? { all: 0, free: 0 };
   time.now = end;
-  await housekept(dataDir, time.now);
+  await measureHousekeeping(dataDir, time.now);
   for (const { what, bytes, each } of growing) {
     const measured = measureBytes(database, what);
     if (measured !== null)
@@ -159,7 +159,7 @@ async function aged(dataDir: string): Promise<string> {
     database.run("COMMIT");
     database.run("PRAGMA foreign_keys = ON");
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    const { baseline, cost } = await housekept(dataDir, time.now);
+    const { baseline, cost } = await measureHousekeeping(dataDir, time.now);
     const after = readPages();
     const used = (after.all - after.free - before.all + before.free) * 4096;
     console.log(
@@ -186,14 +186,17 @@ async function aged(dataDir: string): Promise<string> {
 }
 
 /** One run of housekeeping at this time, in a separate process without other garbage. */
-async function housekept(dataDir: string, now: number): Promise<{ baseline: Cost; cost: Cost }> {
+async function measureHousekeeping(
+  dataDir: string,
+  now: number,
+): Promise<{ baseline: Cost; cost: Cost }> {
   const script = join(import.meta.dir, "housekeeping.ts");
   const child = Bun.spawn([process.execPath, script, dataDir, String(now)], { stderr: "inherit" });
   return JSON.parse(await new Response(child.stdout).text()) as { baseline: Cost; cost: Cost };
 }
 
 /** The first admin page and the first public page after a start. */
-async function firstPages(dataDir: string, password: string) {
+async function measureFirstPages(dataDir: string, password: string) {
   const first = await startServer({ dataDir });
   const entered = await fetch(`${first.url}/dashboard/sign-in`, {
     method: "POST",
@@ -216,7 +219,7 @@ async function firstPages(dataDir: string, password: string) {
     admin.push(await request("/dashboard/overview"));
     open.push(await request("/status/bench"));
     if (round === starts - 1)
-      console.log(`memory after both: ${residentMb(server.child.pid).toFixed(0)} MB`);
+      console.log(`memory after both: ${readResidentMb(server.child.pid).toFixed(0)} MB`);
     await server.stop();
   }
   console.log(`everything on the Monitors page, asked first after a start: ${medianOf(admin)}`);

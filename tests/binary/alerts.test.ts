@@ -70,9 +70,9 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
   hook.behave(replyWith());
   hook.release(replyWith());
   await tellNews();
-  const ofJobs = (all: ArrivedAlert[]) => all.filter(({ monitorId }) => monitorId !== other.id);
+  const filterJobs = (all: ArrivedAlert[]) => all.filter(({ monitorId }) => monitorId !== other.id);
   await hook.waitUntilArrived(
-    (all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 400,
+    (all) => new Set(filterJobs(all).map(({ alertId }) => alertId)).size === 400,
   );
 
   const first = new Map(

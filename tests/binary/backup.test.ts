@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 
 /** Signs a person in, as the page does. */
-async function signedIn(url: string, email: string, password: string) {
+async function signInAndRead(url: string, email: string, password: string) {
   const request = (method: string, path: string, body?: object, cookie = "") =>
     fetch(`${url}/dashboard${path}`, {
       method,
@@ -22,7 +22,7 @@ async function signedIn(url: string, email: string, password: string) {
   return (method: string, path: string) => request(method, path, undefined, cookie);
 }
 
-const copiesIn = (dataDir: string) =>
+const listCopies = (dataDir: string) =>
   readdirSync(dataDir).filter((name) => name.includes("backup"));
 
 test("backups downloaded during writes are complete and contain every earlier acknowledged write", async () => {
@@ -39,11 +39,11 @@ test("backups downloaded during writes are complete and contain every earlier ac
       if (status === 201) acknowledged++;
     }
   });
-  const page = await signedIn(server.url, email, password);
+  const page = await signInAndRead(server.url, email, password);
   for (let round = 0; round < 5; round++) {
     const before = acknowledged;
     const { data } = (await (await page("POST", "/backup")).json()) as { data: { id: string } };
-    const [copy = ""] = copiesIn(box.dataDir);
+    const [copy = ""] = listCopies(box.dataDir);
     expect(statSync(join(box.dataDir, copy)).mode & 0o777).toBe(0o600);
     const bytes = await (await page("GET", `/backup/${data.id}`)).bytes();
     const database = Database.deserialize(bytes);
@@ -56,14 +56,14 @@ test("backups downloaded during writes are complete and contain every earlier ac
   writing = false;
   await Promise.all(writers);
   expect(acknowledged).toBeGreaterThan(50);
-  expect(copiesIn(box.dataDir)).toEqual([]);
+  expect(listCopies(box.dataDir)).toEqual([]);
 });
 
 test("the next start removes the remains of a crashed backup", async () => {
   await using box = await createMachineWithKey();
   writeFileSync(join(box.dataDir, "signalbox.db.backup-01a1.part"), "half of it");
   await box.serve();
-  expect(copiesIn(box.dataDir)).toEqual([]);
+  expect(listCopies(box.dataDir)).toEqual([]);
 });
 
 test("the command line writes a backup while the server runs, and never overwrites a file", async () => {

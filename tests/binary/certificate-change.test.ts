@@ -61,7 +61,7 @@ async function startSecureServer() {
       return samples.get("signalbox_tls_certificate_expiry_timestamp_seconds");
     },
     /** The certificates on both ports. */
-    serials: () => Promise.all([serialAt(port), serialAt(publicPort)]),
+    serials: () => Promise.all([readSerial(port), readSerial(publicPort)]),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
@@ -72,7 +72,7 @@ async function startSecureServer() {
 
 const serialOf = (cert: string) => new X509Certificate(readFileSync(cert)).serialNumber;
 
-function serialAt(port: number): Promise<string> {
+function readSerial(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
       resolve(socket.getPeerCertificate().serialNumber);

@@ -25,7 +25,7 @@ const buildSite = (api: ServerClient, url: string, fields: Fields = {}) =>
   createMonitor(api, { type: "http", url, retries: 0, ...fields });
 
 /** Polls a monitor until it has this status. */
-async function until(
+async function waitForMonitor(
   api: ServerClient,
   id: string,
   isSo: (monitor: Json) => boolean,
@@ -37,8 +37,8 @@ async function until(
   }
 }
 
-const untilIs = (api: ServerClient, id: string, status: string) =>
-  until(api, id, (monitor) => monitor.status === status);
+const waitForStatus = (api: ServerClient, id: string, status: string) =>
+  waitForMonitor(api, id, (monitor) => monitor.status === status);
 
 /** Reads rows from the data directory, during or after a server's run. */
 function readRows(box: { dataDir: string }, sql: string): unknown[][] {
@@ -57,9 +57,9 @@ test("a new or changed monitor is checked at once, long before it is due", async
   const { url } = await box.serve({ flags: unlimited });
   const api = createServerClient(url, box.key);
   const { id } = await buildSite(api, shop.at(), { interval: 3_600 });
-  await untilIs(api, id, "up");
+  await waitForStatus(api, id, "up");
   await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${getFreePort()}` });
-  const red = await untilIs(api, id, "down");
+  const red = await waitForStatus(api, id, "down");
   expect(red.lastMessage).toBe("The connection was refused.");
 });
 
@@ -87,7 +87,8 @@ test("restarts and kills preserve every state and send no alert", async () => {
     expected.set(id, status);
   }
   const sinces = new Map<string, string>();
-  for (const [id, status] of expected) sinces.set(id, (await untilIs(api, id, status)).statusSince);
+  for (const [id, status] of expected)
+    sinces.set(id, (await waitForStatus(api, id, status)).statusSince);
   const before = readRows(box, message);
   expect(before.filter(([, type]) => type === "incident.opened")).toHaveLength(7);
 
@@ -96,7 +97,8 @@ test("restarts and kills preserve every state and send no alert", async () => {
     const restartedAt = new Date().toISOString();
     server = await box.serve({ flags: unlimited });
     api = createServerClient(server.url, box.key);
-    for (const id of checked) await until(api, id, (found) => found.lastCheckedAt > restartedAt);
+    for (const id of checked)
+      await waitForMonitor(api, id, (found) => found.lastCheckedAt > restartedAt);
     for (const [id, status] of expected) {
       const found = (await api("GET", `/api/v1/monitors/${id}`)).json.data;
       expect([id, found.status, found.statusSince]).toEqual([id, status, sinces.get(id)]);
@@ -112,7 +114,7 @@ test("a suspended process that continues turns no monitor down, whether checked 
   const api = createServerClient(url, box.key);
   const { id } = await buildSite(api, shop.at(), { interval: 60, timeout: 7 });
   const job = await createMonitor(api, { type: "push", retries: 0, interval: 7, grace: 0 });
-  await untilIs(api, id, "up");
+  await waitForStatus(api, id, "up");
   shop.setReply(hang);
   const requestCount = shop.asked.length;
   expect((await fetch(job.pushUrl)).status).toBe(200);
@@ -129,10 +131,10 @@ test("a suspended process that continues turns no monitor down, whether checked 
     "Not judged: Signalbox was briefly blocked and could not check.",
   ]);
   shop.setReply((response) => void response.end());
-  await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));
+  await waitForMonitor(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));
   await api("PATCH", `/api/v1/monitors/${job.id}`, { interval: 3_600 });
   expect((await fetch(job.pushUrl)).status).toBe(200);
-  await untilIs(api, job.id, "up");
+  await waitForStatus(api, job.id, "up");
   expect((await api("POST", `/api/v1/monitors/${id}/check`)).json.data.status).toBe("up");
   expect(readRows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
   expect(readRows(box, message).map(([, type]) => type)).toEqual(["monitor.up", "monitor.up"]);
@@ -150,7 +152,7 @@ test("a stop during checks exits with 0 and records nothing about their targets"
   await shop.waitUntilAsked(30);
   shop.setReply(replyWith(), "/now");
   const { id } = await buildSite(api, shop.at("/now"), { interval: 3_600, timeout: 60 });
-  await untilIs(api, id, "up");
+  await waitForStatus(api, id, "up");
   shop.setReply(hang, "/now");
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
   await shop.waitUntilAsked(32);
@@ -179,10 +181,10 @@ test("its own port is rejected as a number, and never connected to by name or re
     await createMonitor(api, { type: "tcp", host: "localhost", port, retries: 5 }),
   ];
   for (const { id } of monitors)
-    expect((await untilIs(api, id, "down")).lastMessage).toBe(
+    expect((await waitForStatus(api, id, "down")).lastMessage).toBe(
       "Blocked: the target is this appliance itself.",
     );
-  expect((await until(api, job.id, () => true)).lastCheckedAt).toBeNull();
+  expect((await waitForMonitor(api, job.id, () => true)).lastCheckedAt).toBeNull();
 });
 
 test("--allow-target allows a range, including the appliance's own port", async () => {
@@ -192,8 +194,8 @@ test("--allow-target allows a range, including the appliance's own port", async 
   const api = createServerClient(url, box.key);
   const job = await createMonitor(api, { type: "push" });
   const { id } = await buildSite(api, job.pushUrl);
-  await untilIs(api, id, "up");
-  await untilIs(api, job.id, "up");
+  await waitForStatus(api, id, "up");
+  await waitForStatus(api, job.id, "up");
   await buildSite(api, "http://169.254.10.7/", { paused: true });
   const other = { name: "Metadata", type: "http", url: "http://169.254.169.254/" };
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
@@ -205,7 +207,7 @@ test("a second organization blocks loopback for checks until it is deleted, exce
   const server = await box.serve({ flags: unlimited });
   const api = createServerClient(server.url, box.key);
   const { id } = await buildSite(api, shop.at(), { retries: 0 });
-  await untilIs(api, id, "up");
+  await waitForStatus(api, id, "up");
   await expectSuccess(box.run(["orgs", "create", "Second"]));
   const requestCount = shop.asked.length;
   const check = async (api: ServerClient) =>

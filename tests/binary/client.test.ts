@@ -42,7 +42,7 @@ function readAccount(variables: Record<string, string> = {}) {
 const buildVisitor = () => readAccount({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
 
 /** A monitor of the appliance's port or of a closed one, after its first check. */
-async function newMonitor(name: string, isUp: boolean): Promise<Json> {
+async function createMonitor(name: string, isUp: boolean): Promise<Json> {
   const port = isUp ? Number(new URL(server).port) : getFreePort();
   const monitor = { type: "tcp", name, host: "127.0.0.1", port, retries: 0 };
   const { json } = await api("POST", "/api/v1/monitors", monitor);
@@ -52,7 +52,7 @@ async function newMonitor(name: string, isUp: boolean): Promise<Json> {
 
 let shop: Promise<Json> | undefined;
 /** The workflow of the document. */
-const webShop = () => (shop ??= newMonitor("Web shop", true));
+const getWebShop = () => (shop ??= createMonitor("Web shop", true));
 
 const document = await Bun.file(join(import.meta.dir, "..", "..", "docs", "client.md")).text();
 
@@ -145,8 +145,8 @@ test("a key is sent only to its own server", async () => {
 test("monitors are listed, paused, resumed and checked by name, start of a name or id", async () => {
   const me = buildVisitor();
   const [shop, blog] = [
-    await newMonitor("Listed shop", true),
-    await newMonitor("Listed blog", false),
+    await createMonitor("Listed shop", true),
+    await createMonitor("Listed blog", false),
   ];
   const [found, ...others] = await me.json("monitor", "list", "--search", "LISTED s");
   expect([found.id, others]).toEqual([shop.id, []]);
@@ -180,7 +180,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
 
 test("an incident is opened, updated and resolved, and found by title while it is open", async () => {
   const me = buildVisitor();
-  const shop = await newMonitor("Incident shop", true);
+  const shop = await createMonitor("Incident shop", true);
   const id = await expectSuccess(
     me.run(
       "incident",
@@ -224,7 +224,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   expect(started).toMatchObject({ state: "running", groupIds: [json.data.id], public: true });
   expect(Date.parse(started.endsAt) - Date.parse(started.startsAt)).toBe(30 * 60_000);
   const id = await expectSuccess(me.run("incident", "open", "Fire", "--internal"));
-  const down = await newMonitor("Status", false);
+  const down = await createMonitor("Status", false);
 
   const shown = await me.run("status");
   expect(shown.exitCode).toBe(1);
@@ -282,14 +282,14 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
   const { env, steps } = (Bun.YAML.parse(block) as Json).jobs.deploy;
   expect(Object.keys(env)).toEqual(["SIGNALBOX_URL", "SIGNALBOX_KEY"]);
   const me = buildVisitor();
-  const { id } = await webShop();
+  const { id } = await getWebShop();
   const script = join(me.cwd, "deploy.sh");
   const listed = join(me.cwd, "windows.json");
   const deploy = (exitCode: number) => {
     const request = `curl -fs -H "Authorization: Bearer $SIGNALBOX_KEY" "$SIGNALBOX_URL/api/v1/maintenance-windows?state=running" > ${listed}`;
     writeFileSync(script, `#!/bin/sh\n${request}\nexit ${exitCode}\n`, { mode: 0o700 });
   };
-  const running = async () =>
+  const listRunning = async () =>
     (await api("GET", "/api/v1/maintenance-windows?state=running")).json.data.filter(
       ({ title }: Json) => title === "Deploy 7",
     );
@@ -304,7 +304,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
   expect(JSON.parse(readFileSync(listed, "utf8")).data).toMatchObject([
     { title: "Deploy 7", monitorIds: [id] },
   ]);
-  expect(await running()).toEqual([]);
+  expect(await listRunning()).toEqual([]);
   deploy(1);
   expect(await runJob(steps, me)).toEqual([
     "Hold alerts: 0",
@@ -312,7 +312,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
     "Alert again: 0",
     "Say so: 0",
   ]);
-  expect(await running()).toEqual([]);
+  expect(await listRunning()).toEqual([]);
   const { incidents } = JSON.parse((await me.run("status", "--json")).stdout);
   expect(incidents).toContainEqual(
     expect.objectContaining({ title: "Deploy 7 failed", severity: "major", monitorIds: [id] }),
@@ -322,7 +322,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
 test("the commands of the document work as shown", async () => {
   const [, block = ""] = /^## Commands\n\n```sh\n([^]*?)^```/m.exec(document) ?? [];
   const me = buildVisitor();
-  await webShop();
+  await getWebShop();
   const phone = { type: "manual", name: "Phone line" };
   expect((await api("POST", "/api/v1/monitors", phone)).status).toBe(201);
   const lines = block.trim().split("\n");

@@ -8,7 +8,7 @@ import { defineTestWith } from "../support/real-targets.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** A settable wall clock for one process; its monotonic clock is unchanged. */
-function settableClock(directory: string) {
+function createSettableClock(directory: string) {
   const [library = ""] = new Glob("usr/lib/*/faketime/libfaketime.so.1").scanSync("/");
   const file = join(directory, "clock");
   const set = (offset: string) => writeFileSync(file, offset);
@@ -33,7 +33,7 @@ defineTestWith(
     await using box = await createMachineWithKey();
     await using shop = await startTarget();
     await using hook = await startInbox();
-    const clock = settableClock(box.directory);
+    const clock = createSettableClock(box.directory);
     const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
     const { email, password } = JSON.parse(
       await expectSuccess(box.run(["users", "create", ...ada])),
@@ -60,11 +60,11 @@ defineTestWith(
       body: JSON.stringify({ email, password }),
     });
     const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
-    const session = async () => {
+    const readSessionState = async () => {
       const answered = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
       return ((await answered.json()) as { data: { state: string } }).data.state;
     };
-    expect(await session()).toBe("signed-in");
+    expect(await readSessionState()).toBe("signed-in");
     const readStatuses = async () =>
       Promise.all(
         [id, job.id].map(
@@ -74,7 +74,8 @@ defineTestWith(
 
     expect((await api("POST", `/api/v1/monitors/${id}/check`)).status).toBe(200);
     // Clock jumps are reported as well.
-    const ofMonitors = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
+    const listMonitorAlerts = () =>
+      hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 
     // With the clock ahead, a session counts as idle for too long; with the right clock it is valid again.
     for (const [offset, state] of [
@@ -84,13 +85,17 @@ defineTestWith(
     ] as const) {
       clock.set(offset);
       await shop.waitUntilAsked(shop.asked.length + 1);
-      expect([offset, await readStatuses(), ofMonitors()]).toEqual([offset, ["up", "up"], []]);
-      expect([offset, await session()]).toEqual([offset, state]);
+      expect([offset, await readStatuses(), listMonitorAlerts()]).toEqual([
+        offset,
+        ["up", "up"],
+        [],
+      ]);
+      expect([offset, await readSessionState()]).toEqual([offset, state]);
       expect((await api("POST", "/api/v1/monitor-groups", { name: offset })).status).toBe(201);
     }
     shop.setReply(replyWith(500));
     await hook.waitUntilArrived((all) => all.some(({ type }) => type === "monitor.down"));
-    expect(ofMonitors().map(({ monitorId, type }) => [monitorId, type])).toEqual([
+    expect(listMonitorAlerts().map(({ monitorId, type }) => [monitorId, type])).toEqual([
       [id, "monitor.down"],
     ]);
     expect(await server.stop()).toBe(0);

@@ -30,7 +30,7 @@ function stepsOf(title: string): Step[] {
  * 10.0.0.N is a loopback address with free ports, and stand-ins replace the service manager, ssh
  * and root.
  */
-function machines() {
+function createMachines() {
   const root = mkdtempSync(join(tmpdir(), "signalbox-document-"));
   const network = `127.${1 + (process.pid % 250)}.${1 + Math.floor(Math.random() * 250)}.`;
   const ports: Record<string, number> = {
@@ -42,8 +42,8 @@ function machines() {
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});
   const rootOf = (n: number) => join(root, `${n}`);
-  const home = (n: number) => join(rootOf(n), "home");
-  const inPlace = (n: number, text: string) =>
+  const getHome = (n: number) => join(rootOf(n), "home");
+  const adaptCommands = (n: number, text: string) =>
     text
       .replaceAll("10.0.0.", network)
       .replace(/(?<=:)(4001|4002)\b/g, (port) => `${ports[port]}`)
@@ -66,14 +66,14 @@ function machines() {
       *) exec "${binary}" "$@" ;;
     esac`,
   };
-  const program = (file: string, text: string) => {
+  const writeProgram = (file: string, text: string) => {
     writeFileSync(file, `#!/bin/sh\n${text}\n`);
     chmodSync(file, 0o755);
   };
   mkdirSync(join(root, "bin"));
-  for (const [name, text] of Object.entries(programs)) program(join(root, "bin", name), text);
+  for (const [name, text] of Object.entries(programs)) writeProgram(join(root, "bin", name), text);
   for (const n of [1, 2, 3]) {
-    mkdirSync(home(n), { recursive: true });
+    mkdirSync(getHome(n), { recursive: true });
     mkdirSync(join(rootOf(n), "etc/systemd/system"), { recursive: true });
     mkdirSync(join(rootOf(n), "var/lib"), { recursive: true });
   }
@@ -84,9 +84,12 @@ function machines() {
     const credentials = join(rootOf(n), `run/${name}`);
     mkdirSync(credentials, { recursive: true });
     for (const [, key = "", file = ""] of unit.matchAll(/^LoadCredential=([^:]+):(.+)$/gm))
-      writeFileSync(join(credentials, key), readFileSync(inPlace(n, file.replace(rootOf(n), ""))));
+      writeFileSync(
+        join(credentials, key),
+        readFileSync(adaptCommands(n, file.replace(rootOf(n), ""))),
+      );
     const [, command = ""] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit) ?? [];
-    const words = inPlace(n, command.replaceAll(rootOf(n), ""))
+    const words = adaptCommands(n, command.replaceAll(rootOf(n), ""))
       .replaceAll("%d", credentials)
       .replaceAll("${CREDENTIALS_DIRECTORY}", credentials);
     const log = Bun.file(join(rootOf(n), `${name}.log`));
@@ -114,17 +117,21 @@ function machines() {
     },
     /** Copies a release into the home of the first machine. */
     release() {
-      for (const [name, text] of Object.entries(executables)) program(join(home(1), name), text);
+      for (const [name, text] of Object.entries(executables))
+        writeProgram(join(getHome(1), name), text);
     },
     /** Runs the commands as documented, and returns their output. */
     async type(n: number, text: string): Promise<string> {
       const path = [join(rootOf(n), "usr/local/bin"), join(root, "bin"), process.env["PATH"]];
-      const shell = Bun.spawn(["bash", "-e", "-c", inPlace(n, text.replace(/^n=\d$/m, `n=${n}`))], {
-        cwd: home(n),
-        stdout: "pipe",
-        stderr: "pipe",
-        env: { PATH: path.join(":"), MACHINE: rootOf(n), HOME: home(n) },
-      });
+      const shell = Bun.spawn(
+        ["bash", "-e", "-c", adaptCommands(n, text.replace(/^n=\d$/m, `n=${n}`))],
+        {
+          cwd: getHome(n),
+          stdout: "pipe",
+          stderr: "pipe",
+          env: { PATH: path.join(":"), MACHINE: rootOf(n), HOME: getHome(n) },
+        },
+      );
       const [out, error] = await Promise.all([
         new Response(shell.stdout).text(),
         new Response(shell.stderr).text(),
@@ -138,7 +145,7 @@ function machines() {
       await request.delete().catch(() => {});
       return out;
     },
-    ca: () => readFileSync(join(home(1), "ca.pem"), "utf8"),
+    ca: () => readFileSync(join(getHome(1), "ca.pem"), "utf8"),
     async [Symbol.asyncDispose]() {
       for (const child of running.toReversed()) child.kill("SIGKILL");
       await Promise.all(running.map(({ exited }) => exited));
@@ -149,7 +156,7 @@ function machines() {
 
 describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
   test("creates a cluster of three machines with the commands as shown", async () => {
-    await using three = machines();
+    await using three = createMachines();
     const steps = stepsOf("Three machines from nothing");
     expect(steps.map(({ where }) => where)).toEqual([
       "first",

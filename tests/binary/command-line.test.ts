@@ -224,12 +224,12 @@ describe("while the server runs", () => {
     await expectSuccess(box.run(["orgs", "create", "Acme"]));
     const { id, key } = JSON.parse(await expectSuccess(box.run([...newKey, "--json"])));
     const api = createServerClient(url, key);
-    const answersWith = async (expected: number) => {
+    const waitForStatus = async (expected: number) => {
       await waitUntil(async () => (await api("GET", "/api/v1/incidents")).status === expected);
     };
-    await answersWith(200);
+    await waitForStatus(200);
     await expectSuccess(box.run(["keys", "revoke", id]));
-    await answersWith(401);
+    await waitForStatus(401);
     expect((await api("POST", "/api/v1/incidents", { title: "x" })).status).toBe(401);
   });
 

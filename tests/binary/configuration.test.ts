@@ -5,7 +5,7 @@ import { runSignalbox, startServer } from "../support/binary.ts";
 import { createMachineWithKey } from "../support/machine.ts";
 
 /** The example of docs/configuration-as-code.md, unchanged. */
-const example = () => {
+const readExample = () => {
   const text = readFileSync("docs/configuration-as-code.md", "utf8");
   return /```yaml\n# signalbox\.yaml\n([^]*?)```/.exec(text)?.[1] ?? "";
 };
@@ -16,7 +16,7 @@ test("the documented example is applied, exported and applied again, offline and
   const folder = join(directory, "configuration");
   mkdirSync(folder);
   const file = join(folder, "signalbox.yaml");
-  writeFileSync(file, example());
+  writeFileSync(file, readExample());
   const secrets = {
     SLACK_WEBHOOK_URL: "https://hooks.slack.com/services/T/B/x",
     SHOP_TOKEN: "token",
@@ -59,7 +59,7 @@ test("the documented example is applied, exported and applied again, offline and
     const dry = await runSignalbox(["apply", "-f", copy, "--dry-run"], { env: atServer });
     expect([dry.exitCode, dry.stdout]).toEqual([10, expect.stringContaining("interval: 30 → 31")]);
 
-    writeFileSync(file, example().replace("interval: 30", "interval: 45"));
+    writeFileSync(file, readExample().replace("interval: 30", "interval: 45"));
     server.child.kill("SIGHUP");
     const reader = server.child.stderr.pipeThrough(new TextDecoderStream()).getReader();
     let logged = "";

@@ -6,7 +6,7 @@ import { createMachine } from "../support/machine.ts";
 import { waitUntil } from "../support/poll.ts";
 
 /** A desktop with a browser that records opened URLs. */
-async function desktop() {
+async function createDesktop() {
   const box = createMachine();
   const programs = join(box.directory, "bin");
   const seen = join(box.directory, "opened");
@@ -58,7 +58,7 @@ async function desktop() {
 }
 
 test("a double click serves, stores its data in the person's folder, and opens the set-up page", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   const child = home.start();
   const page = await home.opened();
   const token = await Bun.file(join(home.data, "set-up-token")).text();
@@ -72,7 +72,7 @@ test("a double click serves, stores its data in the person's folder, and opens t
 });
 
 test("it serves even when it can't write its address for a second start, for example on a full disk", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   mkdirSync(join(home.data, "signalbox.url.part"), { recursive: true });
   const child = home.start();
   expect((await fetch(await home.opened())).status).toBe(200);
@@ -81,7 +81,7 @@ test("it serves even when it can't write its address for a second start, for exa
 });
 
 test("a second start opens the page of the running server and exits", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   home.start();
   const page = await home.opened();
   const second = home.start();
@@ -93,7 +93,7 @@ test("a second start opens the page of the running server and exits", async () =
 });
 
 test("it uses a data directory next to it, like every other command", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   const created = home.start(["orgs", "create", "Acme"]);
   expect(await created.exited).toBe(0);
   home.start();
@@ -104,7 +104,7 @@ test("it uses a data directory next to it, like every other command", async () =
 });
 
 test("options without a command are those of serve", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   const dataDir = join(home.work, "elsewhere");
   home.start(["--open", "--data-dir", dataDir]);
   expect(await home.opened()).toStartWith(`${home.url}/set-up#`);
@@ -115,7 +115,7 @@ test("options without a command are those of serve", async () => {
 });
 
 test("without a screen nothing is opened", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
   await waitUntilHealthy(home.url);
   const second = home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
@@ -124,7 +124,7 @@ test("without a screen nothing is opened", async () => {
 });
 
 test("serve opens no browser without the option", async () => {
-  await using home = await desktop();
+  await using home = await createDesktop();
   const child = home.start(["serve"]);
   await waitUntilHealthy(home.url);
   child.kill("SIGTERM");

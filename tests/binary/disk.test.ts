@@ -19,7 +19,7 @@ if (possible === null)
     "\nNOT TESTED: full and read-only disks; only root can mount one (e2fsprogs, mount)\n",
   );
 
-function disk(mebibytes = 16) {
+function createDisk(mebibytes = 16) {
   const smallDisk = createSmallDisk(mebibytes);
   if (smallDisk === null) throw new Error("A disk could be made a moment ago.");
   return smallDisk;
@@ -49,8 +49,8 @@ const isOfStorage = ({ data }: { data: { problem?: string } }) => data.problem =
 
 /** Expects no page, metric or list to show the monitor as up while results can't be stored. */
 async function expectNotJudged(url: string, api: ServerClient, key: string, id: string) {
-  const healthy = async () => (await fetch(`${url}/healthz`)).status === 200;
-  await waitUntil(async () => !(await healthy()), 100);
+  const isHealthy = async () => (await fetch(`${url}/healthz`)).status === 200;
+  await waitUntil(async () => !(await isHealthy()), 100);
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({
     status: "failing",
     reasons: ["storage"],
@@ -61,9 +61,9 @@ async function expectNotJudged(url: string, api: ServerClient, key: string, id: 
   expect(data.lastMessage).toStartWith("Not judged: ");
   const textOf = async (path: string, headers = {}) =>
     (await fetch(`${url}${path}`, { headers })).text();
-  const pageSays = () => textOf("/status/acme");
+  const readPage = () => textOf("/status/acme");
   // A page is rendered again once a second at most.
-  await waitUntil(async () => (await pageSays()).includes("Not judged since"), 100);
+  await waitUntil(async () => (await readPage()).includes("Not judged since"), 100);
   const { status, sections } = JSON.parse(await textOf("/status/acme.json"));
   // Incidents are open.
   expect(status).toBe("degraded");
@@ -86,7 +86,7 @@ async function writeUntilRefused(url: string, key: string) {
 test.skipIf(possible === null)(
   "a full disk rejects only writes, loses nothing, and work resumes with free space",
   async () => {
-    using small = disk();
+    using small = createDisk();
     await using box = await createMachineWithKey(small.path);
     await using shop = await startTarget();
     await using hook = await startInbox();
@@ -122,17 +122,21 @@ test.skipIf(possible === null)(
       hook.listArrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
     expect([await statusOf(), buildAlerts()]).toEqual(["up", []]);
     await expectNotJudged(server.url, api, box.key, id);
-    const own = () => hook.asked.map(({ body }) => JSON.parse(body)).filter(isOfStorage);
-    await hook.waitUntilArrived(() => own().length > 0);
-    expect(own().map(({ type }) => type)).toEqual(["appliance.troubled"]);
+    const listStorageAlerts = () =>
+      hook.asked.map(({ body }) => JSON.parse(body)).filter(isOfStorage);
+    await hook.waitUntilArrived(() => listStorageAlerts().length > 0);
+    expect(listStorageAlerts().map(({ type }) => type)).toEqual(["appliance.troubled"]);
 
     const freedAt = new Date().toISOString();
     small.free();
     await hook.waitUntilArrived(() => buildAlerts().length > 0);
     expect([await statusOf(), buildAlerts()]).toEqual(["down", ["monitor.down"]]);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    await hook.waitUntilArrived(() => own().length > 1);
-    expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
+    await hook.waitUntilArrived(() => listStorageAlerts().length > 1);
+    expect(listStorageAlerts().map(({ type }) => type)).toEqual([
+      "appliance.troubled",
+      "appliance.recovered",
+    ]);
     // Results from the time of the full disk were queued in memory.
     const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
     const found = data.filter(({ at }: { at: string }) => at < freedAt);
@@ -169,7 +173,7 @@ test.skipIf(possible === null)(
   "a read-only disk serves reads, does not block a stop, and has lost nothing after the repair",
   async () => {
     // The write-ahead log alone can need 16 MiB.
-    using small = disk(64);
+    using small = createDisk(64);
     await using box = await createMachineWithKey(small.path);
     await using shop = await startTarget();
     const server = await box.serve({ flags: unlimited });
@@ -201,7 +205,7 @@ test.skipIf(possible === null)(
 test.skipIf(possible === null)(
   "a full disk that also holds the log blocks neither serving nor stopping",
   async () => {
-    using small = disk();
+    using small = createDisk();
     await using box = await createMachineWithKey(small.path);
     const output = openSync(join(box.directory, "serve.log"), "a");
     const port = getFreePort();

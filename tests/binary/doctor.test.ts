@@ -22,7 +22,7 @@ type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 /** Free space and disk type of this machine vary. */
 const ofThisMachine = /^(disk space|growth|room for copies|file system|memory|open files)$/;
 
-async function doctor(box: Box, args: string[], env?: Record<string, string>) {
+async function runDoctor(box: Box, args: string[], env?: Record<string, string>) {
   const { exitCode, stdout, stderr } = await box.run(["doctor", "--json", ...args], {
     ...(env && { env: { ...process.env, ...env } }),
   });
@@ -48,7 +48,7 @@ describe("doctor", () => {
   test("finds nothing on a new appliance, before and while it runs, and changes nothing", async () => {
     await using box = await createMachineWithKey();
     const before = contentOf(box.dataDir);
-    const { report, findings, stderr } = await doctor(box, ["--offline", "--port", "0"]);
+    const { report, findings, stderr } = await runDoctor(box, ["--offline", "--port", "0"]);
     expect(findings).toEqual([]);
     expect(stderr).not.toContain("problem");
     for (const finding of report)
@@ -58,7 +58,13 @@ describe("doctor", () => {
     // The start finishes a moment after the first response.
     await waitUntil(() => existsSync(join(box.dataDir, "signalbox.url")));
     const running = contentOf(box.dataDir);
-    const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
+    const beside = await runDoctor(box, [
+      "--offline",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      String(port),
+    ]);
     expect(beside.findings).toEqual([]);
     expect(beside.report.filter(({ area }) => area === "Server")).toMatchObject([
       { subject: "server", verdict: "ok" },
@@ -80,7 +86,7 @@ describe("doctor", () => {
     chmodSync(join(box.dataDir, "secret.key"), 0o644);
     const args = ["--host", "127.0.0.1", "--port", String(taken.port), "--ntp", wrongClock.ntp];
     const wrong = [...args, "--url", "https://127.0.0.1"];
-    const { report, findings } = await doctor(box, wrong, { HTTP_PROXY: "http://proxy.lan" });
+    const { report, findings } = await runDoctor(box, wrong, { HTTP_PROXY: "http://proxy.lan" });
     const advice = Object.fromEntries(findings.map((one) => [one.subject, one.advice]));
     const expected: Record<string, string> = {
       permissions: `chmod 600 ${box.dataDir}/secret.key`,
@@ -117,7 +123,7 @@ describe("doctor", () => {
     await setUp(createServerClient(server.url, box.key), { Bot: `https://127.0.0.1:${port}` });
     await server.stop();
     using clock = await startTimeServer(0);
-    const { findings } = await doctor(box, ["--port", "0", "--ntp", clock.ntp], {
+    const { findings } = await runDoctor(box, ["--port", "0", "--ntp", clock.ntp], {
       NODE_EXTRA_CA_CERTS: join(box.directory, "authority.pem"),
     });
     https.close();

@@ -9,7 +9,7 @@ import { findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 const unlimited = ["--rate-limit", "0"];
 
 /** Runs twelve writers and sends `signal` after this many acknowledgements. */
-async function writersUntil(
+async function killDuringWrites(
   signal: "SIGKILL" | "SIGTERM",
   after: number,
   box: Awaited<ReturnType<typeof createMachineWithKey>>,
@@ -30,24 +30,26 @@ test("eight kills during twelve writers' work lose no acknowledged write and tea
   await using box = await createMachineWithKey();
   const told = [];
   for (const after of [1, 40, 100, 160, 220, 280, 340, 400])
-    told.push(...(await writersUntil("SIGKILL", after, box)).told);
+    told.push(...(await killDuringWrites("SIGKILL", after, box)).told);
   const server = await box.serve({ flags: unlimited });
   expect(await findWrongIncidents(createServerClient(server.url, box.key), told)).toEqual([]);
   expect(await server.stop()).toBe(0);
 
   const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
-  const value = (sql: string) => database.query(sql).values()[0]?.[0];
-  expect(value("PRAGMA integrity_check")).toBe("ok");
+  const readValue = (sql: string) => database.query(sql).values()[0]?.[0];
+  expect(readValue("PRAGMA integrity_check")).toBe("ok");
   expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
-  const updates = value("SELECT count(*) FROM incident_updates");
-  expect(value("SELECT count(*) FROM events WHERE type LIKE 'incident.%'")).toBe(updates);
-  expect(value("SELECT count(*) FROM audit_entries WHERE action LIKE 'incident.%'")).toBe(updates);
+  const updates = readValue("SELECT count(*) FROM incident_updates");
+  expect(readValue("SELECT count(*) FROM events WHERE type LIKE 'incident.%'")).toBe(updates);
+  expect(readValue("SELECT count(*) FROM audit_entries WHERE action LIKE 'incident.%'")).toBe(
+    updates,
+  );
   database.close();
 });
 
 test("a stop during twelve writers' work exits with 0 and loses no acknowledged write", async () => {
   await using box = await createMachineWithKey();
-  const { told, exitCode } = await writersUntil("SIGTERM", 100, box);
+  const { told, exitCode } = await killDuringWrites("SIGTERM", 100, box);
   expect(exitCode).toBe(0);
   const { url } = await box.serve({ flags: unlimited });
   expect(await findWrongIncidents(createServerClient(url, box.key), told)).toEqual([]);
@@ -67,7 +69,7 @@ test("a request that is half received at a stop still gets its response", async 
   line.send(buildRequestHead("POST /api/v1/incidents", box.key, headers) + begin);
   await line.waitForText(/100 Continue/);
   child.kill("SIGTERM");
-  await untilRefused(port);
+  await waitUntilRefused(port);
   line.send(end);
   expect(await line.waitUntilClosed()).toContain("HTTP/1.1 201 Created");
   expect(await child.exited).toBe(0);
@@ -107,7 +109,7 @@ defineTestWith(["strace"], "the log is synced between a commit and its response"
   expect(answers).toBe(20);
 });
 
-async function untilRefused(port: number) {
+async function waitUntilRefused(port: number) {
   for (;;) {
     const line = await dialPort(port).catch(() => null);
     if (line === null) return;

@@ -77,7 +77,7 @@ test("2,000 mutated requests get no 5xx, and without a valid key they change no 
 describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () => {
   const monitors = 5_000;
   /** A public page of many monitors with 20 days of bars each. */
-  async function largePage() {
+  async function createLargePage() {
     const box = await createMachineWithKey();
     const first = await box.serve();
     const api = createServerClient(first.url, box.key);
@@ -102,7 +102,7 @@ describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () 
   };
 
   test("use little memory and leave an honest visitor served, in every encoding", async () => {
-    await using box = await largePage();
+    await using box = await createLargePage();
     const { server, publicPort, path } = box;
     const read = async (port: number, encoding: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -55,14 +55,17 @@ describe("files from strangers", () => {
     await using box = createMachine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
-    const endless = (table: string) => {
+    const copyWithEndlessTable = (table: string) => {
       const file = copyFixture("kuma-2-acme.db", box.directory);
       writeEndlessTable(file, table, { levels: 5, rows: 300 });
       return file;
     };
     const files: [() => string, RegExp][] = [
-      [() => endless("tag"), /^kuma\.db can't be imported: it has more than 10,000 records/],
-      [() => endless("monitor_group"), /has more than 200,000 rows/],
+      [
+        () => copyWithEndlessTable("tag"),
+        /^kuma\.db can't be imported: it has more than 10,000 records/,
+      ],
+      [() => copyWithEndlessTable("monitor_group"), /has more than 200,000 rows/],
     ];
     for (const [make, why] of files) {
       const id = await upload(page, make());

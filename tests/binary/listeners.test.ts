@@ -46,7 +46,7 @@ test("serve prints the address of the public port, and rejects the same port twi
 });
 
 /** A certificate for this machine and its key. */
-function certificateIn(directory: string) {
+function writeCertificate(directory: string) {
   const files = writeSelfSigned(directory, "localhost", "IP:127.0.0.1");
   return { ...files, flags: ["--tls-cert", files.cert, "--tls-key", files.key] };
 }
@@ -56,7 +56,7 @@ if (Bun.which("openssl") === null) {
 } else {
   test("with a certificate it serves https to clients that trust it, and nothing unencrypted", async () => {
     await using box = await createMachineWithKey();
-    const { cert, flags } = certificateIn(box.directory);
+    const { cert, flags } = writeCertificate(box.directory);
     const [port, publicPort] = [getFreePort(), getFreePort()];
     const address = `127.0.0.1:${port}`;
     const args = ["serve", "--data-dir", box.dataDir, "--host", "127.0.0.1"];
@@ -89,7 +89,7 @@ if (Bun.which("openssl") === null) {
 
   test("a key that other users can read is rejected before any port opens, with advice", async () => {
     await using box = createMachine();
-    const { key, flags } = certificateIn(box.directory);
+    const { key, flags } = writeCertificate(box.directory);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(key, mode);
       const { exitCode, stderr } = await box.run(["serve", ...flags]);

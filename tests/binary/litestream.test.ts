@@ -26,7 +26,7 @@ function litestreamOf(): string | null {
 const litestream = litestreamOf();
 
 /** The documented configuration, with the paths of a test. */
-function configFor(dataDir: string, replica: string): string {
+function buildConfig(dataDir: string, replica: string): string {
   const [, block = ""] =
     /```yaml\n(dbs:\n[^`]*)```/.exec(readFileSync(join(root, "docs", "operations.md"), "utf8")) ??
     [];
@@ -38,7 +38,7 @@ function configFor(dataDir: string, replica: string): string {
   return config;
 }
 
-const eventsIn = (file: string) => {
+const readEvents = (file: string) => {
   using database = new Database(file, { readonly: true });
   return database.query("SELECT * FROM events ORDER BY seq").values();
 };
@@ -48,7 +48,7 @@ test.skipIf(litestream === null)(
   async () => {
     await using box = await createMachineWithKey();
     const config = join(box.directory, "litestream.yml");
-    await Bun.write(config, configFor(box.dataDir, join(box.directory, "replica")));
+    await Bun.write(config, buildConfig(box.dataDir, join(box.directory, "replica")));
     const source = join(box.dataDir, "signalbox.db");
     const run = (...args: string[]) =>
       Bun.spawn([litestream ?? "", ...args], { stdout: "ignore", stderr: "ignore" });
@@ -57,7 +57,7 @@ test.skipIf(litestream === null)(
     const copyParts = async () => {
       rmSync(copy, { force: true });
       const taken = run("restore", "-config", config, "-o", copy, source);
-      return (await taken.exited) === 0 ? eventsIn(copy) : null;
+      return (await taken.exited) === 0 ? readEvents(copy) : null;
     };
 
     const server = await box.serve({ flags: ["--rate-limit", "0"] });
@@ -77,11 +77,11 @@ test.skipIf(litestream === null)(
     await waitUntil(async () => (await copyParts())?.length !== 0, 50);
     copying.kill("SIGKILL");
     await Promise.all([server.stop("SIGKILL"), copying.exited, ...writers]);
-    const all = eventsIn(source);
+    const all = readEvents(source);
     const saved = (await copyParts()) ?? [];
-    const at = (event: unknown[] | undefined) => Date.parse(String(event?.[2]));
+    const readEventTime = (event: unknown[] | undefined) => Date.parse(String(event?.[2]));
     console.log(
-      `litestream: ${all.length - saved.length} of ${all.length} events lost, ${at(all.at(-1)) - at(saved.at(-1))} ms`,
+      `litestream: ${all.length - saved.length} of ${all.length} events lost, ${readEventTime(all.at(-1)) - readEventTime(saved.at(-1))} ms`,
     );
     expect(saved.length).toBeGreaterThan(0);
     expect(saved).toEqual(all.slice(0, saved.length));
@@ -93,7 +93,7 @@ test.skipIf(litestream === null)(
     await using other = createMachine();
     const key = join(box.dataDir, "secret.key");
     await expectSuccess(other.run(["restore", copy, "--key", key]));
-    expect(eventsIn(join(other.dataDir, "signalbox.db"))).toEqual(all);
+    expect(readEvents(join(other.dataDir, "signalbox.db"))).toEqual(all);
     const again = await other.serve();
     const { status } = await createServerClient(again.url, box.key)("GET", "/api/v1/incidents");
     expect(status).toBe(200);

@@ -29,15 +29,15 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     const [, command = ""] = /Commands +\.\/dist\/signalbox (.*)/.exec(output) ?? [];
     const args = command.split(" ");
     // Each server takes its shards at a heartbeat.
-    const shared = async (): Promise<ClusterStatus> => {
+    const readSharedStatus = async (): Promise<ClusterStatus> => {
       const { stdout, exitCode } = await runSignalbox([...args, "--json"]);
       const status: ClusterStatus | null = exitCode === 0 ? JSON.parse(stdout) : null;
       const isShared = status?.nodes.every(
         ({ shards, alive, eventLag }) => shards === 32 && alive && eventLag === 0,
       );
-      return status !== null && isShared ? status : shared();
+      return status !== null && isShared ? status : readSharedStatus();
     };
-    const { databases, nodes } = await shared();
+    const { databases, nodes } = await readSharedStatus();
     expect(databases).toHaveLength(3);
     expect(databases.filter(({ leader }) => leader)).toHaveLength(1);
     expect(nodes).toHaveLength(2);

@@ -17,12 +17,17 @@ function expectSentence({ stdout, stderr }: Run, ...parts: string[]) {
 
 test("every message of a failing command has the cause and the next step, in one line", async () => {
   await using box = await createMachineWithKey();
-  const at = (name: string) => join(box.directory, name);
-  writeFileSync(at("file"), "text");
-  const config = at("nowhere.conf");
+  const resolvePath = (name: string) => join(box.directory, name);
+  writeFileSync(resolvePath("file"), "text");
+  const config = resolvePath("nowhere.conf");
   const cases: [args: string[], exitCode: number, ...parts: string[]][] = [
-    [["backup", at("no/x.db")], 1, `The folder ${at("no")} does not exist`, "choose another file"],
-    [["backup", at("file")], 1, "exists already"],
+    [
+      ["backup", resolvePath("no/x.db")],
+      1,
+      `The folder ${resolvePath("no")} does not exist`,
+      "choose another file",
+    ],
+    [["backup", resolvePath("file")], 1, "exists already"],
     [["keys", "create", "--org", "acme", "--name", "x", "--expires", "30x"], 2, "12h, 30d or 8w"],
     ...["gatus", "uptime-kuma", "healthchecks"].map((from): (typeof cases)[number] => [
       ["import", from, config, "--org", "acme"],
@@ -37,7 +42,11 @@ test("every message of a failing command has the cause and the next step, in one
   }
   const client = ["--server", "http://127.0.0.1:1", "--key", `sbx_${"a".repeat(43)}`];
   const others: typeof cases = [
-    [["serve", "--data-dir", at("file")], 3, `${at("file")} exists already and is not a folder`],
+    [
+      ["serve", "--data-dir", resolvePath("file")],
+      3,
+      `${resolvePath("file")} exists already and is not a folder`,
+    ],
     [["serve", "--host", "nope"], 1, "--host must be an IP address of this machine"],
     [["serve", "--host", "192.0.2.77"], 1, "this machine does not have that address"],
     [["serve", "--database", "rqlite://127.0.0.1:1"], 1, "The connection was refused", "rqlited"],

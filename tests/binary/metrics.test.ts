@@ -15,7 +15,7 @@ import { waitUntil } from "../support/poll.ts";
 const first = "first-token-".repeat(4);
 
 /** A running appliance with a metrics token and an awaitable log. */
-async function scrapable(box: Awaited<ReturnType<typeof createMachineWithKey>>) {
+async function startScrapable(box: Awaited<ReturnType<typeof createMachineWithKey>>) {
   const tokenFile = join(box.directory, "metrics-token");
   writeFileSync(tokenFile, `${first}\n`, { mode: 0o600 });
   const [port, publicPort] = [getFreePort(), getFreePort()];
@@ -46,9 +46,9 @@ async function scrapable(box: Awaited<ReturnType<typeof createMachineWithKey>>) 
   };
 }
 
-let box: Awaited<ReturnType<typeof scrapable>>;
+let box: Awaited<ReturnType<typeof startScrapable>>;
 beforeAll(async () => {
-  box = await scrapable(await createMachineWithKey());
+  box = await startScrapable(await createMachineWithKey());
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
@@ -60,15 +60,15 @@ test("the token reads the metrics of the whole appliance on the main port, not o
     await (await fetch(`${box.url}/push/${i}?status=up`)).text();
   }
   const after = parseScrape(await (await box.scrape(first)).text());
-  const grown = (route: string) => {
+  const countNewRequests = (route: string) => {
     const [one, other] = [before, after].map(
       (scrape) => scrape.of("signalbox_http_request_duration_seconds_count")[route] ?? 0,
     );
     return (other ?? 0) - (one ?? 0);
   };
-  expect(grown("route=/status/:slug,method=GET,status=2xx")).toBe(50);
-  expect(grown("route=/status/:slug.json,method=GET,status=2xx")).toBe(50);
-  expect(grown("route=/push/:token,method=GET,status=4xx")).toBe(50);
+  expect(countNewRequests("route=/status/:slug,method=GET,status=2xx")).toBe(50);
+  expect(countNewRequests("route=/status/:slug.json,method=GET,status=2xx")).toBe(50);
+  expect(countNewRequests("route=/push/:token,method=GET,status=4xx")).toBe(50);
   expectHistograms(after);
   for (const name of ["process_open_fds", "process_max_fds", "process_cpu_seconds_total"])
     expect([name, after.of(name)[""]]).toEqual([name, expect.any(Number)]);
@@ -154,22 +154,22 @@ scrape_configs:
         );
       };
       // A slow scrape on a busy machine counts as down.
-      const until = async (expression: string, wanted: string[][]) => {
+      const waitForResult = async (expression: string, wanted: string[][]) => {
         await waitUntil(
           async () => Bun.deepEquals((await query(expression)).toSorted(), wanted),
           50,
         );
       };
-      await until("up", [
+      await waitForResult("up", [
         ["signalbox", "1"],
         ["stranger", "0"],
       ]);
-      await until("signalbox_organizations", [["signalbox", "1"]]);
+      await waitForResult("signalbox_organizations", [["signalbox", "1"]]);
       const quantile =
         'histogram_quantile(0.5, sum by (job, le) (signalbox_http_request_duration_seconds_bucket{route="/metrics"}))';
-      const median = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
-      await waitUntil(async () => !Number.isNaN(await median()), 50);
-      expect(await median()).toBeGreaterThan(0);
+      const queryMedian = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
+      await waitUntil(async () => !Number.isNaN(await queryMedian()), 50);
+      expect(await queryMedian()).toBeGreaterThan(0);
     } finally {
       await stop();
     }
@@ -189,7 +189,7 @@ test("metrics are readable while a starting appliance loads its monitors", async
   const database = new Database(join(machineWithKey.dataDir, "signalbox.db"));
   copyMonitor(database, json.data.id, 20_000, {});
   database.close();
-  await using many = await scrapable(machineWithKey);
+  await using many = await startScrapable(machineWithKey);
   for (let i = 0; i < 5; i++) expect((await many.scrape(first)).status).toBe(200);
 });
 

@@ -34,7 +34,7 @@ function leavesOf(command: Command, before = ""): Leaf[] {
  * Every argument and required option with some value. Commands for a server or this machine use
  * this machine.
  */
-function argumentsFor({ name, command }: Leaf): string[] {
+function buildArguments({ name, command }: Leaf): string[] {
   const isRequired = (flag: string) =>
     command.options.some(({ long, mandatory }) => long === flag && mandatory) ||
     (flag === "--org" && ["apply", "export"].includes(name));
@@ -60,7 +60,7 @@ test("a command on data never creates a data directory: a mistyped path is an er
   mkdirSync(empty);
   for (const leaf of readers)
     for (const path of [join(box.directory, "mistyped"), empty]) {
-      const args = [...argumentsFor(leaf), "--data-dir", path];
+      const args = [...buildArguments(leaf), "--data-dir", path];
       const { exitCode, stdout, stderr } = await runSignalbox(args, { cwd: box.directory });
       expect([leaf.name, exitCode, stdout]).toEqual([leaf.name, 3, ""]);
       expect(stderr).toContain(path);

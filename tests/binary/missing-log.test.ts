@@ -17,7 +17,7 @@ async function writeSample() {
 
 const logOf = ({ dataDir }: Box) => join(dataDir, "signalbox.db-wal");
 
-async function titlesOn(box: Box, flags: string[] = []) {
+async function serveAndListTitles(box: Box, flags: string[] = []) {
   const server = await box.serve({ flags });
   const { data } = (await createServerClient(server.url, box.key)("GET", "/api/v1/incidents")).json;
   expect(await server.stop()).toBe(0);
@@ -57,7 +57,7 @@ test("a killed server starts again with every write, also after a command in bet
     expect(existsSync(logOf(box))).toBe(true);
     // The last process that closes the database merges and removes the log.
     if (between) await expectSuccess(box.run(["orgs", "list"]));
-    expect(await titlesOn(box)).toEqual(["Only in the log"]);
+    expect(await serveAndListTitles(box)).toEqual(["Only in the log"]);
   }
 });
 
@@ -71,9 +71,9 @@ test("finished runs, restores over killed runs, and data of older versions need 
   const again = await box.serve();
   await again.stop("SIGKILL");
   await expectSuccess(box.run(["restore", backup]));
-  expect(await titlesOn(box)).toEqual(["Only in the log"]);
+  expect(await serveAndListTitles(box)).toEqual(["Only in the log"]);
   writeFileSync(join(box.dataDir, "instance.json"), '{"createdAt":"2026-01-01T00:00:00.000Z"}\n');
-  expect(await titlesOn(box)).toEqual(["Only in the log"]);
+  expect(await serveAndListTitles(box)).toEqual(["Only in the log"]);
   expect(JSON.parse(readFileSync(join(box.dataDir, "instance.json"), "utf8"))).toEqual({
     createdAt: "2026-01-01T00:00:00.000Z",
     running: false,
@@ -87,6 +87,6 @@ test("a start that fails on a used port does not block the next one", async () =
   const taken = Bun.listen({ hostname: "0.0.0.0", port: 0, socket: { data() {} } });
   const run = await box.run(["serve", "--port", String(taken.port)]);
   expect(run.exitCode).not.toBe(0);
-  expect(await titlesOn(box)).toEqual(["Only in the log"]);
+  expect(await serveAndListTitles(box)).toEqual(["Only in the log"]);
   taken.stop();
 });

@@ -9,7 +9,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 const newDirectory = createScratch();
 
 /** The commands of a document, in order. */
-async function typed(document: string): Promise<string[]> {
+async function readCommands(document: string): Promise<string[]> {
   const text = await Bun.file(join(import.meta.dir, "..", "..", "docs", document)).text();
   return [...text.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = ""]) =>
     block.trim().split("\n"),
@@ -34,7 +34,7 @@ defineTestWith(
     const started: Bun.Subprocess[] = [];
     const responses = new Map<string, string>();
     try {
-      for (const line of await typed("moving-from-uptime-kuma.md")) {
+      for (const line of await readCommands("moving-from-uptime-kuma.md")) {
         const command = line
           .replaceAll("3001", String(port))
           .replace(/\b(SLUG|TOKEN|ID)\b/g, (name) => names[name as keyof typeof names]);

@@ -19,7 +19,7 @@ const askOnce = `
   console.log(await answer.text());
 `;
 
-async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string[]> {
+async function readFirstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string[]> {
   for await (const text of stream.pipeThrough(new TextDecoderStream())) return text.split("\n");
   return [];
 }
@@ -39,7 +39,7 @@ test.skipIf(possible === null)(
     const shop = Bun.spawn(here.command(process.execPath, "-e", serveShop, here.address), {
       stdout: "pipe",
     });
-    const [port] = await firstLine(shop.stdout);
+    const [port] = await readFirstLine(shop.stdout);
     const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", "3210"];
     const child = Bun.spawn(there.command(...serve), { stdout: "ignore", stderr: "ignore" });
     /** Sends a request on its own machine, as soon as it responds. */

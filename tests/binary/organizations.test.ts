@@ -44,10 +44,10 @@ test("an organization that the command line deletes disappears from a running se
   const monitor = { type: "http", name: "Blog", url: site.at("/blog"), interval: 5 };
   expect((await other("POST", "/api/v1/monitors", monitor)).status).toBe(201);
   const checksOf = (path: string) => site.asked.filter((one) => one.path === path).length;
-  const untilChecked = async (path: string, times: number) => {
+  const waitUntilChecked = async (path: string, times: number) => {
     while (checksOf(path) < times) await site.waitUntilAsked(site.asked.length + 1);
   };
-  await untilChecked("/", 1);
+  await waitUntilChecked("/", 1);
 
   const unsaid = await box.run(["orgs", "delete", "acme"]);
   expect([unsaid.exitCode, unsaid.stdout]).toEqual([2, ""]);
@@ -63,7 +63,7 @@ test("an organization that the command line deletes disappears from a running se
   await waitUntil(async () => (await api("GET", "/api/v1/monitors")).status === 401);
   // The other organization's monitor is still checked.
   const checks = checksOf("/");
-  await untilChecked("/blog", checksOf("/blog") + 2);
+  await waitUntilChecked("/blog", checksOf("/blog") + 2);
   expect(checksOf("/")).toBe(checks);
   const left = JSON.parse(await expectSuccess(box.run(["orgs", "list", "--json"])));
   expect(left.map(({ slug }: { slug: string }) => slug)).toEqual(["umbrella"]);
@@ -77,14 +77,14 @@ test("the command line adds and removes administrators, but never the last one",
   for (const name of ["Acme", "Umbrella"]) await expectSuccess(box.run(["orgs", "create", name]));
   await expectSuccess(box.run([...create("acme", "ada@team.example"), "--name", "Ada"]));
   await expectSuccess(box.run([...create("umbrella", "bea@team.example"), "--name", "Bea"]));
-  const administrators = async () => {
+  const listAdministrators = async () => {
     const users = JSON.parse(await expectSuccess(box.run(["users", "list", "--json"])));
     return users
       .filter((one: { administrator: string }) => one.administrator === "yes")
       .map(({ email }: { email: string }) => email);
   };
   const buildUsers = (...args: string[]) => box.run(["users", ...args]);
-  expect(await administrators()).toEqual(["ada@team.example"]);
+  expect(await listAdministrators()).toEqual(["ada@team.example"]);
   const last = await buildUsers("revoke-administrator", "ada@team.example");
   expect([last.exitCode, last.stderr]).toEqual([
     1,
@@ -105,8 +105,8 @@ test("the command line adds and removes administrators, but never the last one",
     expect.stringContaining("administrator of this appliance"),
   ]);
   await expectSuccess(buildUsers("revoke-administrator", "ada@team.example"));
-  expect(await administrators()).toEqual(["bea@team.example"]);
+  expect(await listAdministrators()).toEqual(["bea@team.example"]);
   expect((await grant("nobody@team.example")).stderr).toContain("No person signs in");
   await expectSuccess(box.run(["orgs", "delete", "acme", "--yes"]));
-  expect(await administrators()).toEqual(["bea@team.example"]);
+  expect(await listAdministrators()).toEqual(["bea@team.example"]);
 });

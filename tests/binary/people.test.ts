@@ -32,7 +32,7 @@ function pageOf(url: string) {
   };
 }
 
-async function withStdin(dataDir: string, args: string[], text: string) {
+async function runWithStdin(dataDir: string, args: string[], text: string) {
   const run = Bun.spawn([binary, ...args, "--data-dir", dataDir], {
     stdin: new Blob([text]),
     stdout: "pipe",
@@ -148,12 +148,13 @@ describe("users on the command line", () => {
 
   test("a password from standard input must satisfy the rules and is never printed", async () => {
     await using box = await createMachineWithKey();
-    const from = (text: string) => withStdin(box.dataDir, [...ada, "--password-stdin"], text);
-    const bad = await from("short\n");
+    const runWithPassword = (text: string) =>
+      runWithStdin(box.dataDir, [...ada, "--password-stdin"], text);
+    const bad = await runWithPassword("short\n");
     expect([bad.exitCode, bad.stdout]).toEqual([2, ""]);
     expect(bad.stderr).toBe("signalbox: The password must have at least 10 characters.\n");
-    expect((await from("ada@acme.example\n")).exitCode).toBe(2);
-    expect(await from(`${password}\n`)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect((await runWithPassword("ada@acme.example\n")).exitCode).toBe(2);
+    expect(await runWithPassword(`${password}\n`)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
     const server = await box.serve();
     const signIn = { email: claim.email, password };
     expect((await pageOf(server.url)("POST", "/sign-in", signIn)).status).toBe(200);

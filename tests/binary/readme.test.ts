@@ -6,7 +6,7 @@ import { createMachine, expectSuccess } from "../support/machine.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** The shell commands below a heading of the README. */
-async function commandsBelow(heading: string): Promise<string> {
+async function readCommands(heading: string): Promise<string> {
   const text = await Bun.file(join(import.meta.dir, "../../README.md")).text();
   const section = text.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
   return [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block]) => block).join("\n");
@@ -20,7 +20,7 @@ test("the commands “From a script” work as the README shows them, one after 
   await expectSuccess(runSignalbox(["orgs", "create", "Acme", "--data-dir", dataDir]));
   const server = await startServer({ dataDir });
   try {
-    const commands = (await commandsBelow("From a script"))
+    const commands = (await readCommands("From a script"))
       .replaceAll("http://localhost:3210", server.url)
       .replaceAll("http://intranet.lan/health", site.at("/health"));
     // A person reads for longer than the first check takes; the script polls.

@@ -26,7 +26,7 @@ async function startConfigured(settings: object) {
   let all = "";
   let from = 0;
   /** Waits until the log since the last call satisfies the condition, and returns it. */
-  async function untilLogged(wanted: RegExp): Promise<string> {
+  async function waitForLog(wanted: RegExp): Promise<string> {
     while (!wanted.test(all.slice(from))) {
       const { value, done } = await reader.read();
       if (done) throw new Error(`It ended after ${all}`);
@@ -43,7 +43,7 @@ async function startConfigured(settings: object) {
     port,
     url,
     file,
-    untilLogged,
+    waitForLog,
     logged: () => all,
     /** Writes these settings, sends SIGHUP and returns the log. */
     async reload(settings: object): Promise<string> {
@@ -52,7 +52,7 @@ async function startConfigured(settings: object) {
     },
     signal() {
       child.kill("SIGHUP");
-      return untilLogged(/settings were read again.*\n|everything stays as it was.*\n/);
+      return waitForLog(/settings were read again.*\n|everything stays as it was.*\n/);
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
@@ -177,7 +177,7 @@ test("no secret of a running appliance is in its debug log, in either format", a
   const lock = { visibility: "password", password: canary };
   await api("PATCH", `/api/v1/status-pages/${status.id}`, lock);
 
-  async function everything() {
+  async function useEverything() {
     await fetch(`${pushUrl}?msg=${canary}`);
     await fetch(`${result.url}/push/${canary}`);
     await api("POST", `/api/v1/alert-channels/${channel.id}/test`);
@@ -198,10 +198,10 @@ test("no secret of a running appliance is in its debug log, in either format", a
       headers: { "X-Forwarded-For": canary },
     });
   }
-  await everything();
+  await useEverything();
   await result.reload({ LOG_LEVEL: "debug", LOG_FORMAT: "json" });
   const text = result.logged();
-  await everything();
+  await useEverything();
   await result.reload({});
   const json = result.logged().slice(text.length);
   expect(text.match(/ debug request method=/g)?.length).toBeGreaterThan(15);

@@ -7,7 +7,7 @@ const clients = 12;
 const perClient = 30;
 const episode = "2026-11-20T09:00:00Z";
 
-const firing = (key: string) =>
+const buildFiring = (key: string) =>
   JSON.stringify({
     version: "4",
     status: "firing",
@@ -51,18 +51,18 @@ test("kills lose no acknowledged ping and no alert of another tool, and double n
       expect(status).toBe(200);
       if (++acknowledged === after) child.kill("SIGKILL");
     };
-    const client = async (job: string, index: number) => {
+    const sendReports = async (job: string, index: number) => {
       for (let turn = 0; turn < perClient; turn++) {
         const runId = crypto.randomUUID();
         await send(`${job}/log?rid=${runId}`, { method: "POST", body: "done" });
         runIds.add(runId);
         // Two clients report each problem at once.
         const key = `${after}-${index >> 1}-${turn}`;
-        await send(address, { method: "POST", body: firing(key) });
+        await send(address, { method: "POST", body: buildFiring(key) });
         keys.add(key);
       }
     };
-    await Promise.allSettled(jobs.map(client));
+    await Promise.allSettled(jobs.map(sendReports));
     await child.exited;
   }
   const last = await box.serve({ flags });

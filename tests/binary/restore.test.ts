@@ -34,7 +34,7 @@ async function machineOf(name: string) {
 }
 
 /** Every row of every table. */
-function rowsIn(file: string) {
+function readRows(file: string) {
   using database = new Database(file, { readonly: true });
   const tables = database
     .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -87,8 +87,8 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   const key = join(box.dataDir, "secret.key");
   const text = await expectSuccess(other.run(["restore", file, "--key", key]));
   expect(text).toBe(`Restored to ${other.dataDir}: 2 organizations, 2 monitors.`);
-  const rows = rowsIn(join(other.dataDir, "signalbox.db"));
-  expect(rows).toEqual(rowsIn(file));
+  const rows = readRows(join(other.dataDir, "signalbox.db"));
+  expect(rows).toEqual(readRows(file));
   // Each acknowledged write is an entry of a timeline.
   expect(rows["incident_updates"]?.length).toBeGreaterThanOrEqual(before);
   const again = await other.serve({ flags: open });
@@ -119,9 +119,9 @@ test("a restored machine repeats no alert and has no signed-in sessions", async 
   const body = JSON.stringify({ email, password });
   const signIn = await fetch(`${server.url}/dashboard/sign-in`, { method: "POST", headers, body });
   const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
-  const sessionAt = async (url: string) =>
+  const requestWithSession = async (url: string) =>
     (await fetch(`${url}/dashboard/api/v1/monitors`, { headers: { ...headers, Cookie } })).status;
-  expect(await sessionAt(server.url)).toBe(200);
+  expect(await requestWithSession(server.url)).toBe(200);
   // Only the outbox knows that the delivery was stored as delivered.
   const isStored = async () =>
     (await api("GET", `/api/v1/alert-channels/${id}/deliveries`)).json.data[0].status;
@@ -132,7 +132,7 @@ test("a restored machine repeats no alert and has no signed-in sessions", async 
 
   await expectSuccess(other.run(["restore", file, "--key", join(box.dataDir, "secret.key")]));
   const restored = await other.serve();
-  expect(await sessionAt(restored.url)).toBe(401);
+  expect(await requestWithSession(restored.url)).toBe(401);
   await fetch(`${restored.url}${pathname}?status=up`);
   await hook.waitUntilArrived((all) => all.some(({ type }) => type === "monitor.up"));
   expect(hook.listArrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
@@ -252,7 +252,7 @@ defineTestWith(
           ({ subject, verdict }: Record<string, string>) => [subject, verdict],
         ),
       );
-      const { monitors = [] } = rowsIn(join(dataDir, "signalbox.db"));
+      const { monitors = [] } = readRows(join(dataDir, "signalbox.db"));
       return { slugs, verdicts, monitors: monitors.length };
     };
     for (const call of calls)

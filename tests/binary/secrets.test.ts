@@ -62,17 +62,17 @@ test("no secret is in the data directory, a backup, the output, the command line
     places[path] = text;
   for (const path of ["/metrics", "/status/acme", "/", "/healthz"])
     places[path] = (await read("GET", path)).text;
-  const files = (directory: string) => {
+  const readFiles = (directory: string) => {
     for (const name of readdirSync(directory))
       places[name] = readFileSync(join(directory, name), "latin1");
   };
   const backup = join(box.directory, "backup.db");
   await expectSuccess(box.run(["backup", backup]));
   places["backup"] = readFileSync(backup, "latin1");
-  files(box.dataDir);
+  readFiles(box.dataDir);
   expect(places["signalbox.db-wal"]?.length).toBeGreaterThan(100_000);
   await server.stop();
-  files(box.dataDir);
+  readFiles(box.dataDir);
   places["stdout"] = await new Response(server.child.stdout).text();
   places["stderr"] = await new Response(server.child.stderr).text();
   expect(Object.keys(places).length).toBeGreaterThan(30);

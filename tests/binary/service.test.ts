@@ -118,15 +118,15 @@ defineTestWith(
       await Bun.sleep(5);
     const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    const receives = async (state: string) => {
+    const waitForState = async (state: string) => {
       while (!text.includes(state)) text += (await heard.read()).value;
     };
     const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
     const server = await box.serve({ env });
-    await receives("READY=1");
-    await receives("WATCHDOG=1WATCHDOG=1");
+    await waitForState("READY=1");
+    await waitForState("WATCHDOG=1WATCHDOG=1");
     expect(await server.stop()).toBe(0);
-    await receives("STOPPING=1");
+    await waitForState("STOPPING=1");
     listener.kill();
   },
 );

@@ -177,8 +177,8 @@ test("a new incident is on the page and in every feed right after its 201, and a
   for (const part of shown) await pollUntil(site.address + part, (text) => text.includes(message));
   await site.api("DELETE", `/api/v1/incidents/${json.data.id}`);
   for (const part of shown) {
-    const without = (text: string) => !text.includes("Orders are late");
-    expect(await pollUntil(site.address + part, without)).not.toContain(message);
+    const isWithoutIncident = (text: string) => !text.includes("Orders are late");
+    expect(await pollUntil(site.address + part, isWithoutIncident)).not.toContain(message);
   }
 });
 

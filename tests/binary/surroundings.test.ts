@@ -94,9 +94,11 @@ test("every flag of serve is a variable too", async () => {
     const api = createServerClient(url, box.key);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(429);
-    const pageAs = async (Host: string) =>
+    const requestPageAs = async (Host: string) =>
       (await fetch(url, { headers: { Host }, redirect: "manual" })).status;
-    expect([await pageAs("box.example"), await pageAs("other.example")]).toEqual([200, 421]);
+    expect([await requestPageAs("box.example"), await requestPageAs("other.example")]).toEqual([
+      200, 421,
+    ]);
   } finally {
     child.kill("SIGKILL");
   }

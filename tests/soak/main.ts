@@ -18,7 +18,7 @@ import {
 } from "../support/target.ts";
 import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 import { createRandom } from "../support/seeded.ts";
-import { residentMb } from "../bench/process.ts";
+import { readResidentMb } from "../bench/process.ts";
 import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
@@ -427,7 +427,7 @@ const sampling = setInterval(() => {
   sampledAt = performance.now();
   // A process that has just exited has no figures.
   if (child !== null && child.exitCode === null && child.signalCode === null)
-    mostMb = Math.max(mostMb, residentMb(child.pid) || 0);
+    mostMb = Math.max(mostMb, readResidentMb(child.pid) || 0);
 }, 500);
 
 say(

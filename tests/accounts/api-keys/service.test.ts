@@ -96,15 +96,15 @@ test("creating and revoking a key write audit rows without the key", async () =>
 test("a recently used key stops at its revocation", async () => {
   const { ours, client } = await testAppliance();
   const { id, key } = await createApiKey(ours.scope, deploy);
-  const statusNow = async () => (await client(key)("GET", "/api/v1/incidents")).status;
-  expect(await statusNow()).toBe(200);
+  const requestStatus = async () => (await client(key)("GET", "/api/v1/incidents")).status;
+  expect(await requestStatus()).toBe(200);
   await revokeApiKey(ours.scope, id);
-  expect(await statusNow()).toBe(401);
+  expect(await requestStatus()).toBe(401);
 });
 
 test("the last use of a key is right again after a use with a clock that was ahead", async () => {
   const { ours, appliance, store, time } = await testAppliance();
-  const lastUsedAt = async () => {
+  const readLastUse = async () => {
     expect((await ours.api("GET", "/api/v1/monitors")).status).toBe(200);
     await store.atomic(appliance.keys.collectLastUses());
     const listed = await listApiKeys(ours.scope);
@@ -113,13 +113,13 @@ test("the last use of a key is right again after a use with a clock that was ahe
   const right = time.now;
   for (const days of [1, 3_650]) {
     time.now = right + days * 86_400_000;
-    expect(await lastUsedAt()).toBe(new Date(time.now).toISOString());
+    expect(await readLastUse()).toBe(new Date(time.now).toISOString());
     time.now = right;
-    expect(await lastUsedAt()).toBe(new Date(right).toISOString());
+    expect(await readLastUse()).toBe(new Date(right).toISOString());
   }
   // Another process writes a moment later.
   time.now = right + 60_000;
-  await lastUsedAt();
+  await readLastUse();
   time.now = right + 59_000;
-  expect(await lastUsedAt()).toBe(new Date(right + 60_000).toISOString());
+  expect(await readLastUse()).toBe(new Date(right + 60_000).toISOString());
 });

@@ -75,13 +75,13 @@ test.each([
 
 test("an unknown organization, or one that was deleted, is not opened", async () => {
   const { page, theirs } = await createWorld();
-  const opening = (organizationId: string) =>
+  const createFor = (organizationId: string) =>
     page("POST", path, { body: { ...keycloak, organizations: [{ organizationId }] } });
-  expect((await opening(unknownId)).status).toBe(404);
-  const result = await opening(theirs.id);
+  expect((await createFor(unknownId)).status).toBe(404);
+  const result = await createFor(theirs.id);
   expect(result.status).toBe(201);
   await page("DELETE", `/dashboard/organizations/${theirs.id}`);
-  expect((await opening(theirs.id)).status).toBe(404);
+  expect((await createFor(theirs.id)).status).toBe(404);
   const [shown] = (await page("GET", path)).json.data;
   expect(shown.organizations).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { signInMember } from "../../support/people.ts";
 
 const invited = { email: "bob@team.example", role: "member" };
 
-async function admin() {
+async function signInAdmin() {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "admin", { name: "Ada" });
   const invite = (headers: Record<string, string> = {}) =>
@@ -16,7 +16,7 @@ async function admin() {
 
 test("an invitation is mailed with its link, once per request", async () => {
   await using server = await startMailServer();
-  const { page, invite, setSmtp } = await admin();
+  const { page, invite, setSmtp } = await signInAdmin();
   await setSmtp(server.smtp());
   const key = { "Idempotency-Key": "0197a5c4-0000-7000-8000-00000000abcd" };
   const { status, json } = await invite(key);
@@ -32,7 +32,7 @@ test("an invitation is mailed with its link, once per request", async () => {
 });
 
 test("an invitation stays valid if its mail fails, or without a mail server", async () => {
-  const { page, invite, setSmtp } = await admin();
+  const { page, invite, setSmtp } = await signInAdmin();
   const without = (await invite()).json.data;
   await using server = await startMailServer();
   await setSmtp({ ...server.smtp(), host: "127.0.0.1", port: 1 });

@@ -274,7 +274,7 @@ describe("a passkey belongs to the host on which it was added", () => {
 });
 
 describe("as second factor", () => {
-  async function withFactor(appliance: TestAppliance) {
+  async function signInWithFactor(appliance: TestAppliance) {
     const who = await runGuarded(appliance);
     await who.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
     return who;
@@ -282,8 +282,8 @@ describe("as second factor", () => {
 
   test("a passkey completes a sign-in by password, without verification, and only of the same person", async () => {
     const appliance = await testAppliance();
-    const { email, passkey } = await withFactor(appliance);
-    const other = await withFactor(appliance);
+    const { email, passkey } = await signInWithFactor(appliance);
+    const other = await signInWithFactor(appliance);
     const ada = createBrowser(appliance);
     expect((await ada.post("/sign-in/second-factors")).status).toBe(401);
     expect((await ada.signIn(email)).json.data.state).toBe("two-factor");
@@ -320,7 +320,7 @@ describe("as second factor", () => {
 
   test("the last passkey can't be removed while it is the only second factor", async () => {
     const appliance = await testAppliance();
-    const { page, passkey, email } = await withFactor(appliance);
+    const { page, passkey, email } = await signInWithFactor(appliance);
     const remove = (id: string) => page("DELETE", `/dashboard/passkeys/${id}`);
     expect((await remove(passkey.id)).status).toBe(409);
     const second = await addPasskey({ page });
@@ -335,7 +335,7 @@ describe("as second factor", () => {
 
   test("the operator can turn it off, which also removes the passkeys of a lost device", async () => {
     const appliance = await testAppliance();
-    const { email, passkey } = await withFactor(appliance);
+    const { email, passkey } = await signInWithFactor(appliance);
     const next = "another long password";
     const { scope } = appliance.ours;
     await resetPassword(scope, email, { password: next, withoutTwoFactor: false });

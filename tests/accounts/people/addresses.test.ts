@@ -35,12 +35,12 @@ test("the operator distinguishes people with one address by an organization", as
   expect((await getOnlyPerson(store, "ZOE@team.example", theirs.id)).id).toBe(other.id);
   const input = { password: "their new password", withoutTwoFactor: false };
   await resetPassword(ours.scope, email, { ...input, organizationId: theirs.id });
-  const signedIn = async (secret: string) => {
+  const signInAs = async (secret: string) => {
     const zoe = createBrowser(appliance);
     await zoe.signIn(email, secret);
     return (await zoe.page("GET", "/session")).json.data.person?.id;
   };
-  expect([await signedIn(password), await signedIn(input.password)]).toEqual([one.id, other.id]);
+  expect([await signInAs(password), await signInAs(input.password)]).toEqual([one.id, other.id]);
 });
 
 test("no person joins an organization twice, and no two people in it have one address", async () => {

@@ -13,7 +13,7 @@ afterEach(async () => {
 type Member = Awaited<ReturnType<typeof signInMember>>;
 
 /** An owner, and an admin of ours who is a viewer of theirs, each with an open page. */
-async function snapshot() {
+async function openSessions() {
   const made = await createDashboard();
   await made.live.start();
   running.push(made.live);
@@ -44,7 +44,7 @@ const ways: [
 for (const [what, lose, left] of ways)
   describe(`${what} in one organization`, () => {
     test("does not affect the others, in which the session continues", async () => {
-      const { owner, bea, theirs, follow } = await snapshot();
+      const { owner, bea, theirs, follow } = await openSessions();
       const other = await follow(bea, theirs.id);
       expect((await lose(owner, bea.id)).status).toBe(200);
       const { data } = (await bea.page("GET", "/dashboard/session")).json;
@@ -60,7 +60,7 @@ for (const [what, lose, left] of ways)
     test.skipIf(isOnRqlite)(
       "closes their open pages there before later events, and ends their permissions",
       async () => {
-        const { owner, bea, ours, api, follow } = await snapshot();
+        const { owner, bea, ours, api, follow } = await openSessions();
         const own = await follow(bea, ours.id);
         const owners = await follow(owner, ours.id);
         const [answer] = await Promise.all([
@@ -83,7 +83,7 @@ for (const [what, lose, left] of ways)
     );
 
     test("revokes the keys that they created, and no others", async () => {
-      const { owner, bea, ours, api, client, time, database } = await snapshot();
+      const { owner, bea, ours, api, client, time, database } = await openSessions();
       const make = async ({ page }: Member) =>
         (
           await page("POST", "/dashboard/api-keys", {
@@ -92,11 +92,12 @@ for (const [what, lose, left] of ways)
           })
         ).json.data.key as string;
       const [hers, owners] = [await make(bea), await make(owner)];
-      const works = async (key: string) => (await client(key)("GET", "/api/v1/monitors")).status;
-      expect([await works(hers), await works(owners)]).toEqual([200, 200]);
+      const requestStatus = async (key: string) =>
+        (await client(key)("GET", "/api/v1/monitors")).status;
+      expect([await requestStatus(hers), await requestStatus(owners)]).toEqual([200, 200]);
       await lose(owner, bea.id);
       time.now += 500;
-      expect([await works(hers), await works(owners)]).toEqual([401, 200]);
+      expect([await requestStatus(hers), await requestStatus(owners)]).toEqual([401, 200]);
       expect((await api("GET", "/api/v1/monitors")).status).toBe(200);
       const audited =
         "SELECT count(*) FROM audit_entries a WHERE action = 'api-key.revoked' AND subject_id = (SELECT id FROM api_keys WHERE created_by_id = ?)";
@@ -105,7 +106,7 @@ for (const [what, lose, left] of ways)
   });
 
 test("an owner who becomes an admin retains their keys, because admins can create them", async () => {
-  const { owner, client, time, made } = await snapshot();
+  const { owner, client, time, made } = await openSessions();
   const second = await signInMember(made, "owner");
   const { key } = (await second.page("POST", "/dashboard/api-keys", { body: { name: "Script" } }))
     .json.data;
@@ -116,7 +117,7 @@ test("an owner who becomes an admin retains their keys, because admins can creat
 
 test("a key that an admin creates while being demoted to member stops working", async () => {
   for (let round = 0; round < 5; round++) {
-    const { owner, bea, client, time, ours } = await snapshot();
+    const { owner, bea, client, time, ours } = await openSessions();
     const [, key] = await Promise.all([
       owner.page("PATCH", `/dashboard/people/${bea.id}`, { body: { role: "member" } }),
       bea.page("POST", "/dashboard/api-keys", {
@@ -131,7 +132,7 @@ test("a key that an admin creates while being demoted to member stops working", 
 });
 
 test("a new password closes the open pages of all other sessions", async () => {
-  const { bea, ours, follow, made } = await snapshot();
+  const { bea, ours, follow, made } = await openSessions();
   const other = await signInVisitor(made, bea.id);
   const stream = await follow(other, ours.id);
   const body = { current: "a long enough password", password: "another long password" };

@@ -113,7 +113,7 @@ test("an address from another organization is accepted like any other, and revea
   const appliance = await testAppliance();
   const { email: taken } = await createPerson(appliance, appliance.theirs.id, "owner");
   const argon2 = spyOn(crypto, "argon2");
-  const moved = async (email: string) => {
+  const changeAddress = async (email: string) => {
     const own = await signInMember(appliance, "viewer", { name: "Mallory" });
     const chosen = { current: password, password: `${own.id} is mine` };
     await own.page("POST", `${profile}/password`, { body: chosen });
@@ -132,10 +132,10 @@ test("an address from another organization is accepted like any other, and revea
       [wrong.status, argon2.mock.calls.length],
     ];
   };
-  const free = await moved("free@new.example");
+  const free = await changeAddress("free@new.example");
   expect(free[1]).toEqual([200, 2, true, true]);
   expect(free[2]).toEqual([401, 1]);
-  expect(await moved(taken)).toEqual(free);
+  expect(await changeAddress(taken)).toEqual(free);
   argon2.mockRestore();
   expect((await createBrowser(appliance).signIn(taken)).status).toBe(200);
 });

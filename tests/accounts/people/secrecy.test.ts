@@ -5,7 +5,7 @@ import type { Route } from "../../../src/http/openapi.ts";
 import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
 import { createBrowser } from "../../support/people.ts";
 
-const tokenIn = (link: string) => link.split("#")[1] ?? "";
+const extractToken = (link: string) => link.split("#")[1] ?? "";
 
 test("passwords, tokens, cookies, codes and keys are only in the response that creates them", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 100 });
@@ -56,8 +56,8 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
   });
   const { link } = await print("/invitations", { email: "bea@team.example", role: "viewer" });
   const { key } = await print("/api-keys", { name: "Deploy" });
-  for (const one of [secret, ...recoveryCodes, tokenIn(link), key]) keep(one as string);
-  await print("/invitations/look", { token: tokenIn(link) });
+  for (const one of [secret, ...recoveryCodes, extractToken(link), key]) keep(one as string);
+  await print("/invitations/look", { token: extractToken(link) });
   expect(canaries.length).toBeGreaterThan(15);
   expect(new Set(canaries).has("")).toBe(false);
 

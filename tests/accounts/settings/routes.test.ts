@@ -70,7 +70,7 @@ describe("a user who authenticates with an access token", () => {
   const microsoft = { ...box, auth: "microsoft", ...app };
   const google = { ...box, auth: "google", serviceAccountKey: JSON.stringify(key, null, 2) };
 
-  async function settingsWith(smtp: object) {
+  async function createSettings(smtp: object) {
     const appliance = await testAppliance();
     const patch = (change: object) => appliance.ours.api("PATCH", path, { body: { smtp: change } });
     const { status, json, text } = await patch(smtp);
@@ -80,7 +80,7 @@ describe("a user who authenticates with an access token", () => {
   }
 
   test("of Microsoft, for a mailbox: its fields are shown, except for its secret", async () => {
-    const { data, appliance } = await settingsWith(microsoft);
+    const { data, appliance } = await createSettings(microsoft);
     const { clientSecret: _secret, ...shown } = microsoft;
     expect(data).toMatchObject({
       smtp: { ...shown, port: 587, tls: "starttls" },
@@ -91,7 +91,7 @@ describe("a user who authenticates with an access token", () => {
   });
 
   test("of Google: only the used fields of the key file are stored, and none of its URLs", async () => {
-    const { data, patch } = await settingsWith(google);
+    const { data, patch } = await createSettings(google);
     expect(data).toMatchObject({
       smtp: { ...box, auth: "google", tenant: null, clientId: null },
       secretsSet: ["smtp.serviceAccountKey"],
@@ -105,7 +105,7 @@ describe("a user who authenticates with an access token", () => {
   });
 
   test("a change of the method clears the fields of the old one", async () => {
-    const { patch } = await settingsWith({ ...box, password: canary });
+    const { patch } = await createSettings({ ...box, password: canary });
     for (const [change, left] of [
       [microsoft, ["smtp.clientSecret"]],
       [google, ["smtp.serviceAccountKey"]],
@@ -130,7 +130,7 @@ describe("a user who authenticates with an access token", () => {
     for (const [to, [after, left]] of Object.entries(ways))
       for (const moved of [{ host: "other.lan" }, { port: 2525 }, {}])
         test(`from ${from} to ${to} with ${JSON.stringify(moved)}: an obsolete secret is not required`, async () => {
-          const { patch } = await settingsWith({ ...box, ...before });
+          const { patch } = await createSettings({ ...box, ...before });
           const { status, json } = await patch({ ...after, ...moved, user: "new@team.example" });
           expect([status, json.data?.secretsSet]).toEqual([200, [left]]);
           const { status: refused, json: stored } = await patch({ host: "third.lan" });
@@ -163,7 +163,7 @@ describe("a user who authenticates with an access token", () => {
   });
 
   test("a mail server from an older version still uses its password", async () => {
-    const { appliance, patch } = await settingsWith({ ...box, password: canary });
+    const { appliance, patch } = await createSettings({ ...box, password: canary });
     const {
       auth: _1,
       tenant: _2,

@@ -12,7 +12,7 @@ import { createSignInLink } from "../../../src/accounts/sign-in/link-service.ts"
 const policy = "/dashboard/password-policy";
 
 /** An owner, and a provider that opens their organization. */
-async function withProvider(appliance: TestAppliance) {
+async function createProvider(appliance: TestAppliance) {
   const owner = await signInMember(appliance, "owner", { name: "Ada", administrator: true });
   const { json } = await owner.page("POST", "/dashboard/identity-providers", {
     body: {
@@ -36,8 +36,8 @@ async function withProvider(appliance: TestAppliance) {
 }
 
 /** The same, after the owner has turned password sign-in off. */
-async function withoutPasswords(appliance: TestAppliance) {
-  const owner = await withProvider(appliance);
+async function turnPasswordsOff(appliance: TestAppliance) {
+  const owner = await createProvider(appliance);
   const session = await owner.through();
   const off = await session.page("PATCH", policy, { body: { passwordSignIn: false } });
   expect(off.status).toBe(200);
@@ -47,7 +47,7 @@ async function withoutPasswords(appliance: TestAppliance) {
 describe("password sign-in of an organization", () => {
   test("can be turned off only by an owner who is signed in through a provider", async () => {
     const appliance = await testAppliance();
-    const { page, through, providerId } = await withProvider(appliance);
+    const { page, through, providerId } = await createProvider(appliance);
     const off = { body: { passwordSignIn: false } };
     expect((await page("GET", policy)).json.data).toEqual({
       passwordSignIn: true,
@@ -76,7 +76,7 @@ describe("password sign-in of an organization", () => {
 
   test("rejects a correct password with the other ways, and a wrong one as always", async () => {
     const appliance = await testAppliance();
-    const { email } = await withoutPasswords(appliance);
+    const { email } = await turnPasswordsOff(appliance);
     const right = await createBrowser(appliance).signIn(email);
     expect([right.status, right.json.error.message]).toEqual([
       403,
@@ -87,7 +87,7 @@ describe("password sign-in of an organization", () => {
 
   test("closes only this organization to a person of several", async () => {
     const appliance = await testAppliance();
-    const { id, email } = await withoutPasswords(appliance);
+    const { id, email } = await turnPasswordsOff(appliance);
     await addToOrganization(appliance, appliance.theirs.id, id, "viewer");
     const ada = createBrowser(appliance);
     expect((await ada.signIn(email)).status).toBe(200);
@@ -97,7 +97,7 @@ describe("password sign-in of an organization", () => {
 
   test("is on everywhere with --password-sign-in, also for invited people", async () => {
     const appliance = await testAppliance({ passwordsEverywhere: true });
-    const { email, session } = await withoutPasswords(appliance);
+    const { email, session } = await turnPasswordsOff(appliance);
     expect((await createBrowser(appliance).signIn(email)).status).toBe(200);
     const body = { email: "bea@team.example", role: "member" };
     const { link } = (await session.page("POST", "/dashboard/invitations", { body })).json.data;
@@ -111,7 +111,7 @@ describe("password sign-in of an organization", () => {
 
   test("is on again without a usable provider", async () => {
     const appliance = await testAppliance();
-    const { email, providerId, session, page } = await withoutPasswords(appliance);
+    const { email, providerId, session, page } = await turnPasswordsOff(appliance);
     const removed = await session.page("DELETE", `/dashboard/identity-providers/${providerId}`);
     expect(removed.status).toBe(200);
     expect((await createBrowser(appliance).signIn(email)).status).toBe(200);
@@ -122,7 +122,7 @@ describe("password sign-in of an organization", () => {
 describe("a sign-in link of the command line", () => {
   test("signs in once, without password and second factor", async () => {
     const appliance = await testAppliance();
-    const owner = await withoutPasswords(appliance);
+    const owner = await turnPasswordsOff(appliance);
     appliance.database.run("UPDATE people SET passkey_factor = 1 WHERE id = ?", [owner.id]);
     const token = await createSignInLink(appliance.ours.scope, owner);
     const ada = createBrowser(appliance);

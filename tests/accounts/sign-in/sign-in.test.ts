@@ -10,7 +10,7 @@ import {
   defaultHash,
 } from "../../support/people.ts";
 
-function withoutId({ status, json }: Answer): string {
+function removeId({ status, json }: Answer): string {
   const { requestId: _, ...error } = json.error;
   return JSON.stringify([status, error]);
 }
@@ -76,7 +76,7 @@ describe("signing in", () => {
     const { email } = await createPerson(appliance, appliance.ours.id, "owner");
     const wrong = await createBrowser(appliance).signIn(email, "another password");
     const unknown = await createBrowser(appliance).signIn("nobody@team.example");
-    expect(withoutId(wrong)).toBe(withoutId(unknown));
+    expect(removeId(wrong)).toBe(removeId(unknown));
     expect([wrong.status, wrong.json.error.code]).toEqual([401, "UNAUTHORIZED"]);
     expect([wrong, unknown].map(({ headers }) => headers.get("set-cookie"))).toEqual([null, null]);
   });

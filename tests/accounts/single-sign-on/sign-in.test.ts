@@ -79,12 +79,12 @@ describe("an invitation", () => {
     const { url } = (await browser.page("POST", "/sign-in/provider", start)).json.data;
     return { look, token, end: await browser.comeBack(world.provider.authorize(url)) };
   }
-  const withoutProvisioning = (world: World) =>
+  const turnProvisioningOff = (world: World) =>
     world.change({ organizations: [{ organizationId: world.ours.id, defaultRole: null }] });
 
   test("is accepted through the provider by a new person, who signs in that way later", async () => {
     await using world = await createWorld();
-    await withoutProvisioning(world);
+    await turnProvisioningOff(world);
     // The account has another address, which the provider has not verified.
     world.provider.state.claims = { sub: "ada", email: "a@home.example", name: "Ada" };
     const browser = world.createBrowser();
@@ -104,7 +104,7 @@ describe("an invitation", () => {
 
   test("is used up once, and opens no organization of another provider", async () => {
     await using world = await createWorld();
-    await withoutProvisioning(world);
+    await turnProvisioningOff(world);
     const browser = world.createBrowser();
     const { token } = await accept(world, browser, email);
     const other = world.createBrowser();
@@ -442,7 +442,7 @@ describe("the test of a provider", () => {
 type Case = [what: string, forge: (world: World) => void | Promise<void>, shown: string];
 
 describe("a response is rejected with", () => {
-  const seconds = (world: World) => Math.floor(world.time.now / 1000);
+  const toSeconds = (world: World) => Math.floor(world.time.now / 1000);
   const forge = (world: World, claims: object) =>
     void Object.assign(world.provider.state.forged, claims);
   const cases: Case[] = [
@@ -454,8 +454,8 @@ describe("a response is rejected with", () => {
       (w) => forge(w, { aud: ["signalbox", "grafana"], azp: "grafana" }),
       "for another application",
     ],
-    ["an expired token", (w) => forge(w, { exp: seconds(w) - 120 }), "expired 2 min ago"],
-    ["a token of the future", (w) => forge(w, { nbf: seconds(w) + 120 }), "valid only in 2 min"],
+    ["an expired token", (w) => forge(w, { exp: toSeconds(w) - 120 }), "expired 2 min ago"],
+    ["a token of the future", (w) => forge(w, { nbf: toSeconds(w) + 120 }), "valid only in 2 min"],
     ["alg none", (w) => void (w.provider.state.header = { alg: "none" }), "does not accept"],
     [
       "HS256 by the public key",

@@ -22,7 +22,7 @@ const header = "/dashboard/sign-in/header";
 const createBehindProxy = () => testAppliance({ trustProxy: [proxy], addressOf });
 
 /** A provider for trusted headers that opens our organization with these rules. */
-async function withHeaderProvider(appliance: TestAppliance, rules: object = {}) {
+async function createHeaderProvider(appliance: TestAppliance, rules: object = {}) {
   const runs = await signInMember(appliance, "owner", { administrator: true });
   const organizations = [{ organizationId: appliance.ours.id, ...rules }];
   const body = {
@@ -75,7 +75,7 @@ describe("a header of a trusted proxy", () => {
   test("adds a person with the role of their groups, and signs them in", async () => {
     const appliance = await createBehindProxy();
     const groupRoles = [{ group: "signalbox-admins", role: "admin" }];
-    await withHeaderProvider(appliance, { groupRoles });
+    await createHeaderProvider(appliance, { groupRoles });
     const visitor = createVisitor(appliance, ada);
     expect((await visitor.state()).ways).toMatchObject({ headerUser: "ada", providers: [] });
     expect((await visitor.enter()).json.data).toEqual({ state: "signed-in", consentFor: null });
@@ -97,7 +97,7 @@ describe("a header of a trusted proxy", () => {
     ["an unknown encoding", "=?x-none?q?J=F6rg?=", "=?x-none?q?J=F6rg?="],
   ])("has a name in %s", async (_, sent, name) => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     const visitor = createVisitor(appliance, { ...ada, "Remote-Name": sent });
     await visitor.enter();
     expect((await visitor.state()).person.name).toBe(name);
@@ -105,7 +105,7 @@ describe("a header of a trusted proxy", () => {
 
   test("finds groups in UTF-8, and takes no user for the text that it would encode", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { groupRoles: [{ group: "Führung", role: "admin" }] });
+    await createHeaderProvider(appliance, { groupRoles: [{ group: "Führung", role: "admin" }] });
     const groups = Buffer.from("Führung,staff").toString("latin1");
     const encoded = "=?utf-8?q?ada?=";
     const visitor = createVisitor(appliance, {
@@ -122,7 +122,7 @@ describe("a header of a trusted proxy", () => {
     const appliance = await createBehindProxy();
     const visitor = createVisitor(appliance, ada);
     expect((await visitor.enter()).status).toBe(403);
-    const { runs, id } = await withHeaderProvider(appliance);
+    const { runs, id } = await createHeaderProvider(appliance);
     const before = dumpTables(appliance);
     expect((await visitor.enter()).status).toBe(403);
     expect((await createVisitor(appliance, {}).enter()).status).toBe(401);
@@ -133,7 +133,7 @@ describe("a header of a trusted proxy", () => {
 
   test("has no effect from a stranger, regardless of X-Forwarded-For", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     for (const headers of [ada, { ...ada, "X-Forwarded-For": proxy }]) {
       const stranger = createVisitor(appliance, headers, "203.0.113.7");
       expect((await stranger.state()).ways.headerUser).toBeNull();
@@ -145,7 +145,7 @@ describe("a header of a trusted proxy", () => {
 
   test("fails closed for values that no proxy has meant", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     const who = await signInMember(appliance, "owner");
     const signedIn = new Map([["signalbox_session", who.cookie.split("=")[1] ?? ""]]);
     for (const headers of [
@@ -162,7 +162,7 @@ describe("a header of a trusted proxy", () => {
 
   test("leaves API keys and pushes alone, and writes still need the page's origin", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "owner" });
+    await createHeaderProvider(appliance, { defaultRole: "owner" });
     const headers = { ...ada, "X-Address": proxy };
     expect((await appliance.client(null)("GET", "/api/v1/monitors", { headers })).status).toBe(401);
     const { api } = appliance.ours;
@@ -177,7 +177,7 @@ describe("a header of a trusted proxy", () => {
 describe("next to a session", () => {
   test("the header of another person wins, and the old session ends", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     const visitor = createVisitor(appliance, ada);
     await visitor.enter();
     const eve = createVisitor(appliance, {
@@ -200,7 +200,7 @@ describe("next to a session", () => {
 
   test("a session of the header ends without the header", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     const visitor = createVisitor(appliance, ada);
     await visitor.enter();
     for (const [headers, from] of [
@@ -218,7 +218,7 @@ describe("next to a session", () => {
 
   test("an account with a password is linked only after its password in the same browser", async () => {
     const appliance = await createBehindProxy();
-    await withHeaderProvider(appliance, { defaultRole: "viewer" });
+    await createHeaderProvider(appliance, { defaultRole: "viewer" });
     const email = "ada@team.example";
     const owner = await createPerson(appliance, appliance.ours.id, "owner", { email });
     const visitor = createVisitor(appliance, ada);
@@ -240,7 +240,7 @@ describe("next to a session", () => {
 
 test("a signed-in person links the user of the header, also with another address", async () => {
   const appliance = await createBehindProxy();
-  await withHeaderProvider(appliance);
+  await createHeaderProvider(appliance);
   const who = await signInMember(appliance, "member");
   const visitor = createVisitor(appliance, ada);
   visitor.use(new Map([["signalbox_session", who.cookie.split("=")[1] ?? ""]]));
@@ -257,7 +257,7 @@ test("a signed-in person links the user of the header, also with another address
 });
 
 test("the options need each other, and headers that only a proxy sets", () => {
-  const wrong = (flags: object) => {
+  const findConfigError = (flags: object) => {
     try {
       parseConfig(flags as Record<string, unknown>, {});
       return null;
@@ -265,16 +265,16 @@ test("the options need each other, and headers that only a proxy sets", () => {
       return (error as { details: { path: string }[] }).details[0]?.path;
     }
   };
-  expect(wrong({ trustedHeaderUser: "Remote-User" })).toBe("--trusted-header-user");
-  expect(wrong({ trustedHeaderEmail: "Remote-Email" })).toBe("--trusted-header-email");
+  expect(findConfigError({ trustedHeaderUser: "Remote-User" })).toBe("--trusted-header-user");
+  expect(findConfigError({ trustedHeaderEmail: "Remote-Email" })).toBe("--trusted-header-email");
   const trustProxy = ["127.0.0.1"];
   for (const name of ["Cookie", "Host", "X-Forwarded-For", "Remote User", ""])
-    expect(wrong({ trustProxy, trustedHeaderUser: name })).toBe("--trusted-header-user");
-  expect(wrong({ trustProxy, trustedHeaderUser: "X-Forwarded-User" })).toBeNull();
+    expect(findConfigError({ trustProxy, trustedHeaderUser: name })).toBe("--trusted-header-user");
+  expect(findConfigError({ trustProxy, trustedHeaderUser: "X-Forwarded-User" })).toBeNull();
   const signOut = {
     trustProxy,
     trustedHeaderUser: "Remote-User",
     trustedHeaderSignOut: "javascript:1",
   };
-  expect(wrong(signOut)).toBe("--trusted-header-sign-out");
+  expect(findConfigError(signOut)).toBe("--trusted-header-sign-out");
 });

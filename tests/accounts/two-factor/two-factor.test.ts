@@ -142,7 +142,7 @@ describe("signing in", () => {
 
   const dayMs = 86_400_000;
 
-  async function entering(appliance: TestAppliance, email: string, code: string) {
+  async function enterCodeAs(appliance: TestAppliance, email: string, code: string) {
     const ada = createBrowser(appliance);
     await ada.signIn(email);
     const { status, json } = await ada.post("/sign-in/code", { code });
@@ -156,13 +156,13 @@ describe("signing in", () => {
       const { email, code } = await runGuarded(appliance);
       appliance.time.now += days * dayMs;
       const ofWrongClock = code();
-      expect((await entering(appliance, email, ofWrongClock)).status).toBe(200);
+      expect((await enterCodeAs(appliance, email, ofWrongClock)).status).toBe(200);
       appliance.time.now -= days * dayMs;
-      expect((await entering(appliance, email, ofWrongClock)).status).toBe(401);
+      expect((await enterCodeAs(appliance, email, ofWrongClock)).status).toBe(401);
       for (let time = 0; time < 3; time++) {
         const fresh = code();
-        expect((await entering(appliance, email, fresh)).status).toBe(200);
-        expect((await entering(appliance, email, fresh)).status).toBe(401);
+        expect((await enterCodeAs(appliance, email, fresh)).status).toBe(200);
+        expect((await enterCodeAs(appliance, email, fresh)).status).toBe(401);
         appliance.time.now += 2 * step;
       }
     },
@@ -172,7 +172,7 @@ describe("signing in", () => {
     const appliance = await testAppliance();
     const { email, code } = await runGuarded(appliance);
     appliance.time.now += dayMs;
-    expect((await entering(appliance, email, code())).status).toBe(200);
+    expect((await enterCodeAs(appliance, email, code())).status).toBe(200);
     appliance.time.now -= dayMs;
     const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
@@ -213,21 +213,21 @@ describe("signing in", () => {
     const appliance = await testAppliance();
     const { email, secret } = await runGuarded(appliance);
     const later = codeAt(secret, appliance.time.now + 4 * step);
-    expect((await entering(appliance, email, later)).message).toContain("clock");
-    expect((await entering(appliance, email, later)).message).not.toContain("clock");
+    expect((await enterCodeAs(appliance, email, later)).message).toContain("clock");
+    expect((await enterCodeAs(appliance, email, later)).message).not.toContain("clock");
     appliance.time.now += 4 * step;
-    expect((await entering(appliance, email, later)).status).toBe(401);
+    expect((await enterCodeAs(appliance, email, later)).status).toBe(401);
     const next = codeAt(secret, appliance.time.now + step);
-    expect((await entering(appliance, email, next)).status).toBe(200);
+    expect((await enterCodeAs(appliance, email, next)).status).toBe(200);
   });
 
   test("does not mention the clock if a code was used a few minutes ago", async () => {
     const appliance = await testAppliance();
     const { email, code } = await runGuarded(appliance);
     const used = code();
-    expect((await entering(appliance, email, used)).status).toBe(200);
+    expect((await enterCodeAs(appliance, email, used)).status).toBe(200);
     appliance.time.now += 5 * step;
-    const { message } = await entering(appliance, email, used);
+    const { message } = await enterCodeAs(appliance, email, used);
     expect(message).toBe("This code is wrong or has already been used.");
   });
 

@@ -58,40 +58,44 @@ test("an Apprise channel has a key or its own URLs, never both", async () => {
   const { api, channel, readSecrets: secretsOf } = await createDashboard();
   const server = "http://apprise.lan:8000";
   const urls = "mailto://ann:pw@mail.lan";
-  const on = async (method: string, at: string, fields: object) => {
+  const requestIssue = async (method: string, at: string, fields: object) => {
     const { status, json } = await api(method, at, { body: fields });
     return status < 300 ? status : json.error.details[0].path;
   };
   const apprise = { type: "apprise", name: "Apprise", server };
-  expect(await on("POST", path, apprise)).toBe("key");
-  expect(await on("POST", path, { ...apprise, key: "ops", urls })).toBe("urls");
-  expect(await on("POST", path, { ...apprise, urls, tag: "oncall" })).toBe("tag");
+  expect(await requestIssue("POST", path, apprise)).toBe("key");
+  expect(await requestIssue("POST", path, { ...apprise, key: "ops", urls })).toBe("urls");
+  expect(await requestIssue("POST", path, { ...apprise, urls, tag: "oncall" })).toBe("tag");
   const { id } = await channel({ ...apprise, urls });
   const at = `${path}/${id}`;
-  expect(await on("PATCH", at, { urls: null })).toBe("key");
-  expect(await on("PATCH", at, { key: "ops" })).toBe("urls");
-  expect(await on("PATCH", at, { server: "http://elsewhere.lan" })).toBe("urls");
-  expect(await on("PATCH", at, { key: "ops", urls: null, tag: "oncall" })).toBe(200);
+  expect(await requestIssue("PATCH", at, { urls: null })).toBe("key");
+  expect(await requestIssue("PATCH", at, { key: "ops" })).toBe("urls");
+  expect(await requestIssue("PATCH", at, { server: "http://elsewhere.lan" })).toBe("urls");
+  expect(await requestIssue("PATCH", at, { key: "ops", urls: null, tag: "oncall" })).toBe(200);
   expect(secretsOf("alert-channel", id)).toEqual({});
 });
 
 test("an ntfy channel has a token or a user name with its password", async () => {
   const { api, channel, readSecrets: secretsOf } = await createDashboard();
-  const on = async (method: string, at: string, fields: object) => {
+  const requestIssue = async (method: string, at: string, fields: object) => {
     const { status, json } = await api(method, at, { body: fields });
     return status < 300 ? status : json.error.details[0].path;
   };
   const ntfy = { type: "ntfy", name: "ntfy", server: "http://ntfy.lan", topic: "alerts" };
   const login = { username: "phil", password: "mypass" };
-  expect(await on("POST", path, { ...ntfy, username: "phil" })).toBe("password");
-  expect(await on("POST", path, { ...ntfy, password: "mypass" })).toBe("username");
-  expect(await on("POST", path, { ...ntfy, ...login, token: "tk" })).toBe("token");
-  expect(await on("POST", path, { ...ntfy, ...login, username: "a:b" })).toBe("username");
+  expect(await requestIssue("POST", path, { ...ntfy, username: "phil" })).toBe("password");
+  expect(await requestIssue("POST", path, { ...ntfy, password: "mypass" })).toBe("username");
+  expect(await requestIssue("POST", path, { ...ntfy, ...login, token: "tk" })).toBe("token");
+  expect(await requestIssue("POST", path, { ...ntfy, ...login, username: "a:b" })).toBe("username");
   const { id } = await channel({ ...ntfy, ...login });
   const at = `${path}/${id}`;
-  expect(await on("PATCH", at, { token: "tk" })).toBe("token");
-  expect(await on("PATCH", at, { server: "http://elsewhere.lan" })).toBe("password");
-  expect(await on("PATCH", at, { server: "http://ntfy.lan/under", topic: "other" })).toBe(200);
-  expect(await on("PATCH", at, { token: "tk", username: null, password: null })).toBe(200);
+  expect(await requestIssue("PATCH", at, { token: "tk" })).toBe("token");
+  expect(await requestIssue("PATCH", at, { server: "http://elsewhere.lan" })).toBe("password");
+  expect(await requestIssue("PATCH", at, { server: "http://ntfy.lan/under", topic: "other" })).toBe(
+    200,
+  );
+  expect(await requestIssue("PATCH", at, { token: "tk", username: null, password: null })).toBe(
+    200,
+  );
   expect(secretsOf("alert-channel", id)).toEqual({ token: "tk" });
 });

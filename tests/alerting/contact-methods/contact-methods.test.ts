@@ -159,10 +159,12 @@ describe("a verification", () => {
     await using world = await setUp();
     const { ada, createVerified, server } = world;
     const id = await createVerified();
-    const verifiedAfter = async (body: object) =>
+    const patchAndReadVerified = async (body: object) =>
       (await ada.page("PATCH", `${path}/${id}`, { body })).json.data.verifiedAt;
-    expect(await verifiedAfter({ name: "Mobile", afterMinutes: 5, enabled: true })).not.toBe(null);
-    expect(await verifiedAfter({ headers: { "X-Key": "other" } })).toBe(null);
+    expect(await patchAndReadVerified({ name: "Mobile", afterMinutes: 5, enabled: true })).not.toBe(
+      null,
+    );
+    expect(await patchAndReadVerified({ headers: { "X-Key": "other" } })).toBe(null);
     const other = await createVerified();
     const { json } = await ada.page("PATCH", `${path}/${other}`, {
       body: { url: server.at("/other"), headers: {} },

@@ -93,11 +93,11 @@ test("errors name the field: an unknown person, channel or policy", async () => 
     expect(status).toBe(422);
     return json.error.details[0].path;
   };
-  const step = (target: object) => ({ steps: [{ afterMinutes: 0, targets: [target] }] });
+  const buildStep = (target: object) => ({ steps: [{ afterMinutes: 0, targets: [target] }] });
   const at = "escalationPolicies.p.steps[0].targets[0]";
-  expect(await pathOf({ p: step({ person: "eve@team.example" }) })).toBe(`${at}.person`);
-  expect(await pathOf({ p: step({ person: 7 }) })).toBe(`${at}.person`);
-  expect(await pathOf({ p: step({ channel: "no" }) })).toBe(`${at}.channel`);
+  expect(await pathOf({ p: buildStep({ person: "eve@team.example" }) })).toBe(`${at}.person`);
+  expect(await pathOf({ p: buildStep({ person: 7 }) })).toBe(`${at}.person`);
+  expect(await pathOf({ p: buildStep({ channel: "no" }) })).toBe(`${at}.channel`);
   expect(await pathOf({ p: { repeat: 10 } })).toBe("escalationPolicies.p.repeat");
   expect(await pathOf({}, { groups: { g: { escalationPolicy: "no" } } })).toBe(
     "groups.g.escalationPolicy",
@@ -106,12 +106,12 @@ test("errors name the field: an unknown person, channel or policy", async () => 
 
 test("a default can move between policies in one write, but not be given twice", async () => {
   const appliance = await setUp();
-  const of = (a: boolean, b: boolean) => ({
+  const buildPolicies = (a: boolean, b: boolean) => ({
     escalationPolicies: { a: { default: a }, b: { default: b } },
   });
-  await apply(appliance, of(true, false));
-  expect((await put(appliance, of(true, true))).status).toBe(409);
-  await apply(appliance, of(false, true));
+  await apply(appliance, buildPolicies(true, false));
+  expect((await put(appliance, buildPolicies(true, true))).status).toBe(409);
+  await apply(appliance, buildPolicies(false, true));
   const all = await list(appliance, "escalation-policies");
   expect(all.map((one) => [one.name, one.default])).toEqual([
     ["a", false],

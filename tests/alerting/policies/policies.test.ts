@@ -12,7 +12,7 @@ import { createSampleRecord } from "../../support/records.ts";
 
 const path = "/api/v1/escalation-policies";
 
-async function withTargets() {
+async function createTargets() {
   const board = await createDashboard();
   const { api } = board;
   const ada = await createPerson(board, board.ours.id, "member", { name: "Ada" });
@@ -37,7 +37,7 @@ async function withTargets() {
 }
 
 test("a policy is created, read, changed and deleted", async () => {
-  const { api, create, steps } = await withTargets();
+  const { api, create, steps } = await createTargets();
   const { status, json } = await create({ steps, repeat: 2, incidentSeverities: ["critical"] });
   expect(status).toBe(201);
   const { id } = json.data;
@@ -67,23 +67,25 @@ test("a policy is created, read, changed and deleted", async () => {
 });
 
 test("steps are rejected with the path of the field", async () => {
-  const { create, ops } = await withTargets();
+  const { create, ops } = await createTargets();
   const target = { type: "channel", id: ops };
-  const many = (count: number) =>
+  const buildSteps = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ afterMinutes: index, targets: [target] }));
   const issueOf = async (steps: unknown) => (await create({ steps })).json.error?.details[0].path;
-  expect(await issueOf(many(11))).toBe("steps");
+  expect(await issueOf(buildSteps(11))).toBe("steps");
   expect(await issueOf([{ afterMinutes: 0, targets: [] }])).toBe("steps[0].targets");
   expect(await issueOf([{ afterMinutes: 1_441, targets: [target] }])).toBe("steps[0].afterMinutes");
-  expect(await issueOf([...many(2), ...many(2).slice(1)])).toBe("steps[2].afterMinutes");
+  expect(await issueOf([...buildSteps(2), ...buildSteps(2).slice(1)])).toBe(
+    "steps[2].afterMinutes",
+  );
   expect(await issueOf([{ afterMinutes: 0, targets: [target, target] }])).toBe(
     "steps[0].targets[1]",
   );
-  expect((await create({ steps: many(10) })).status).toBe(201);
+  expect((await create({ steps: buildSteps(10) })).status).toBe(201);
 });
 
 test("targets must exist in the organization", async () => {
-  const { api, ours, theirs, create, policy, ...board } = await withTargets();
+  const { api, ours, theirs, create, policy, ...board } = await createTargets();
   const foreign = await createPerson({ ...board, ours, theirs }, theirs.id, "member");
   const theirChannel = await createSampleRecord(theirs.api, "alert-channels");
   const id = await policy();
@@ -105,7 +107,7 @@ test("targets must exist in the organization", async () => {
 });
 
 test("one policy is the default, and a severity has one policy, also with concurrent requests", async () => {
-  const { api, create, policy } = await withTargets();
+  const { api, create, policy } = await createTargets();
   const responses = await Promise.all(
     [1, 2, 3].map((name) => create({ name: `${name}`, default: true })),
   );
@@ -121,7 +123,7 @@ test("one policy is the default, and a severity has one policy, also with concur
 
 describe("joining a group", () => {
   test("gives its policy to a monitor without one, by every way, and leaves another one unchanged", async () => {
-    const { policy, group, monitor, readMonitor, changeMonitor, ...board } = await withTargets();
+    const { policy, group, monitor, readMonitor, changeMonitor, ...board } = await createTargets();
     const [ofGroup, own] = [await policy(), await policy({ name: "Own" })];
     const { id: groupId } = await group({ escalationPolicyId: ofGroup });
     const policyOf = async (id: string) => (await readMonitor(id)).escalationPolicyId;
@@ -143,7 +145,7 @@ describe("joining a group", () => {
   });
 
   test("in bulk gives it, too, and the audit log mentions it", async () => {
-    const { policy, group, monitor, readMonitor, ...board } = await withTargets();
+    const { policy, group, monitor, readMonitor, ...board } = await createTargets();
     const owner = await signInMember({ ...board }, "owner");
     const escalationPolicyId = await policy();
     const { id: groupId } = await group({ escalationPolicyId });
@@ -157,7 +159,7 @@ describe("joining a group", () => {
   });
 
   test("a policy of another organization or an unknown one is rejected", async () => {
-    const { api, theirs, group, monitor, changeMonitor, changeGroup } = await withTargets();
+    const { api, theirs, group, monitor, changeMonitor, changeGroup } = await createTargets();
     const foreign = await createSampleRecord(theirs.api, "escalation-policies");
     const [monitorId, groupId] = [(await monitor()).id, (await group()).id];
     for (const escalationPolicyId of [foreign, unknownId]) {
@@ -175,7 +177,7 @@ describe("joining a group", () => {
 
 describe("a deletion is rejected with the records that use", () => {
   test("a policy", async () => {
-    const board = await withTargets();
+    const board = await createTargets();
     const { api, policy, group, monitor } = board;
     const escalationPolicyId = await policy();
     const at = `${path}/${escalationPolicyId}`;
@@ -205,7 +207,7 @@ describe("a deletion is rejected with the records that use", () => {
   });
 
   test("a channel", async () => {
-    const { api, ops, policy, steps } = await withTargets();
+    const { api, ops, policy, steps } = await createTargets();
     const id = await policy({ steps });
     const { status, json } = await api("DELETE", `/api/v1/alert-channels/${ops}`);
     expect([status, json.error.message]).toEqual([
@@ -218,7 +220,7 @@ describe("a deletion is rejected with the records that use", () => {
   });
 
   test("a schedule", async () => {
-    const { api, ada, policy } = await withTargets();
+    const { api, ada, policy } = await createTargets();
     const layer = { personIds: [ada.id], start: "2026-11-20T09:00" };
     const schedule = await api("POST", "/api/v1/schedules", {
       body: { name: "Primary", timeZone: "UTC", layers: [layer] },
@@ -237,7 +239,7 @@ describe("a deletion is rejected with the records that use", () => {
   });
 
   test("a person", async () => {
-    const board = await withTargets();
+    const board = await createTargets();
     const { api, ada, policy, steps, theirs } = board;
     await addToOrganization(board, theirs.id, ada.id, "member");
     const id = await policy({ steps });
@@ -253,7 +255,7 @@ describe("a deletion is rejected with the records that use", () => {
 });
 
 test("people are listed by name, with their role and nothing else", async () => {
-  const { api, ada, ours } = await withTargets();
+  const { api, ada, ours } = await createTargets();
   const person = { id: ada.id, name: "Ada", role: "member" };
   expect((await api("GET", "/api/v1/people")).json.data).toEqual([person]);
   expect((await ours.reader("GET", `/api/v1/people/${ada.id}`)).json.data).toEqual(person);
@@ -261,7 +263,7 @@ test("people are listed by name, with their role and nothing else", async () => 
 });
 
 test("admins write policies, members and viewers read them", async () => {
-  const board = await withTargets();
+  const board = await createTargets();
   const id = await board.policy();
   for (const [role, expected] of [
     ["viewer", 403],

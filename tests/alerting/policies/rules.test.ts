@@ -16,12 +16,12 @@ const buildPolicy = (id: string, more: Partial<Choice> = {}): Choice => ({
 
 test("a monitor has its own policy, otherwise the default one, otherwise none", () => {
   const [own, usual] = [buildPolicy("own"), buildPolicy("usual", { default: true })];
-  const of = (all: Choice[], escalationPolicyId: string | null) =>
+  const findPolicyId = (all: Choice[], escalationPolicyId: string | null) =>
     findPolicyOfMonitor(all, { escalationPolicyId })?.id ?? null;
-  expect(of([own, usual], "own")).toBe("own");
-  expect(of([own, usual], null)).toBe("usual");
-  expect(of([usual], "deleted")).toBe("usual");
-  expect(of([own], null)).toBe(null);
+  expect(findPolicyId([own, usual], "own")).toBe("own");
+  expect(findPolicyId([own, usual], null)).toBe("usual");
+  expect(findPolicyId([usual], "deleted")).toBe("usual");
+  expect(findPolicyId([own], null)).toBe(null);
 });
 
 test("an incident has the policy of its severity, and never the default one", () => {

@@ -105,7 +105,7 @@ const upText = {
   lines: closed.note.split("\n").slice(1),
 };
 
-const signl4 = (status: string, { title, severity, lines }: Text) => ({
+const buildSignl4Body = (status: string, { title, severity, lines }: Text) => ({
   Title: title,
   Message: lines.join("\n"),
   Link: page,
@@ -114,7 +114,7 @@ const signl4 = (status: string, { title, severity, lines }: Text) => ({
   "X-S4-Status": status,
   "X-S4-SourceSystem": "Signalbox",
 });
-const splunk = (type: string, { title, lines }: Text) => ({
+const buildSplunkBody = (type: string, { title, lines }: Text) => ({
   message_type: type,
   entity_id: shop,
   entity_display_name: title,
@@ -123,7 +123,7 @@ const splunk = (type: string, { title, lines }: Text) => ({
   monitoring_tool: "Signalbox",
   "vo_annotate.u.Open in Signalbox": page,
 });
-const ioEvent = (status: string, { title, type, severity, lines }: Text) => ({
+const buildIncidentIoEvent = (status: string, { title, type, severity, lines }: Text) => ({
   title,
   description: lines.join("\n\n"),
   deduplication_key: shop,
@@ -131,7 +131,7 @@ const ioEvent = (status: string, { title, type, severity, lines }: Text) => ({
   source_url: page,
   metadata: { type, severity, monitor: "Shop", tags: [], group: "Front of house" },
 });
-const amAlert = (isOpen: boolean, { title, type, severity, lines }: Text) => [
+const buildAlertmanagerBody = (isOpen: boolean, { title, type, severity, lines }: Text) => [
   {
     labels: { alertname: "Signalbox", case: shop, instance: monitor.id },
     annotations: { summary: title, description: lines.join("\n"), severity, type },
@@ -172,14 +172,32 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   ],
   ["jsm", jsm, "monitor.down", jsmUrl, opened],
   ["jsm", jsm, "monitor.up", `${jsmUrl}${close}`, closed],
-  ["signl4", { webhookUrl }, "monitor.down", webhookUrl, signl4("new", downText)],
-  ["signl4", { webhookUrl }, "monitor.up", webhookUrl, signl4("resolved", upText)],
-  ["splunkoncall", { webhookUrl }, "monitor.down", webhookUrl, splunk("CRITICAL", downText)],
-  ["splunkoncall", { webhookUrl }, "monitor.up", webhookUrl, splunk("RECOVERY", upText)],
-  ["incidentio", incidentio, "monitor.down", incidentio.url, ioEvent("firing", downText)],
-  ["incidentio", incidentio, "monitor.up", incidentio.url, ioEvent("resolved", upText)],
-  ["alertmanager", alertmanager, "monitor.down", alertsUrl, amAlert(true, downText)],
-  ["alertmanager", alertmanager, "monitor.up", alertsUrl, amAlert(false, upText)],
+  ["signl4", { webhookUrl }, "monitor.down", webhookUrl, buildSignl4Body("new", downText)],
+  ["signl4", { webhookUrl }, "monitor.up", webhookUrl, buildSignl4Body("resolved", upText)],
+  [
+    "splunkoncall",
+    { webhookUrl },
+    "monitor.down",
+    webhookUrl,
+    buildSplunkBody("CRITICAL", downText),
+  ],
+  ["splunkoncall", { webhookUrl }, "monitor.up", webhookUrl, buildSplunkBody("RECOVERY", upText)],
+  [
+    "incidentio",
+    incidentio,
+    "monitor.down",
+    incidentio.url,
+    buildIncidentIoEvent("firing", downText),
+  ],
+  [
+    "incidentio",
+    incidentio,
+    "monitor.up",
+    incidentio.url,
+    buildIncidentIoEvent("resolved", upText),
+  ],
+  ["alertmanager", alertmanager, "monitor.down", alertsUrl, buildAlertmanagerBody(true, downText)],
+  ["alertmanager", alertmanager, "monitor.up", alertsUrl, buildAlertmanagerBody(false, upText)],
 ])("%s with %j: %s", async (type, settings, alert, url, body) => {
   const sent = await send(type, settings, createAlert(alert));
   expect({ url: sent.url, body: sent.body }).toEqual({ url, body });
@@ -193,12 +211,12 @@ test("there are no digests: each alert opens and closes its own case", () => {
 });
 
 test("a test ends at Alertmanager after five minutes, because no one can end it there", async () => {
-  const lastsMs = async (type: Parameters<typeof createAlert>[0]) => {
+  const measureLifetimeMs = async (type: Parameters<typeof createAlert>[0]) => {
     const before = Date.now();
     const [{ endsAt }] = (await send("alertmanager", alertmanager, createAlert(type))).body;
     return Date.parse(endsAt) - before;
   };
-  const [test, down] = [await lastsMs("test"), await lastsMs("monitor.down")];
+  const [test, down] = [await measureLifetimeMs("test"), await measureLifetimeMs("monitor.down")];
   expect(down - test).toBeGreaterThan(364 * 86_400_000);
 });
 

@@ -18,13 +18,17 @@ import { replyWith } from "../../support/target.ts";
 const maxBytes = 20_000;
 
 const alphabets = ["Shop", "Störung ☃", "🛰️🛰️🛰️", '"\\&<>=\u2028', "日本語の監視対象"];
-const long = (index: number) =>
+const createLongAlert = (index: number) =>
   `${(alphabets[index % alphabets.length] ?? "").repeat(30).slice(0, 200)} ${index}`;
 
 /** A thousand alerts with long names and reasons in several scripts. */
 const alerts: Alert[] = createAlertStorm(1_000).map((alert, index) => {
-  const named = { ...monitor, id: `${monitor.id}-${index}`, name: long(index) };
-  return createAlert("monitor.down", { monitor: named, message: long(index + 1) }, alert.id);
+  const named = { ...monitor, id: `${monitor.id}-${index}`, name: createLongAlert(index) };
+  return createAlert(
+    "monitor.down",
+    { monitor: named, message: createLongAlert(index + 1) },
+    alert.id,
+  );
 });
 
 const digesting = (Object.keys(providers) as ChannelType[]).filter(

@@ -18,7 +18,7 @@ import { startScriptedMailServer, buildSmtpSettings } from "../../support/script
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
 const silent: SocketHandler = (socket) => void socket.resume();
-const greeted: SocketHandler = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
+const greetOnly: SocketHandler = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
 
 describe("a connection", () => {
   test("ends with QUIT once the mail is accepted", async () => {
@@ -35,7 +35,7 @@ describe("a connection", () => {
     [
       "after a command",
       (socket) => {
-        greeted(socket);
+        greetOnly(socket);
         replyOnce("250 mx.example\r\n")(socket);
       },
       closing,
@@ -43,7 +43,7 @@ describe("a connection", () => {
     [
       "by a reset",
       (socket) => {
-        greeted(socket);
+        greetOnly(socket);
         socket.once("data", () => socket.resetAndDestroy());
       },
       closing,
@@ -61,7 +61,7 @@ describe("a connection", () => {
 
   test("that the server closes instead of encrypting it is a failure", async () => {
     await using server = await startListener((socket) => {
-      greeted(socket);
+      greetOnly(socket);
       const replies = ["250 STARTTLS\r\n", "220 go ahead\r\n"];
       socket.on("data", () => {
         const reply = replies.shift();
@@ -75,33 +75,35 @@ describe("a connection", () => {
 
   test("that hangs is given up at the timeout, and closed", async () => {
     const waiting = "TargetFailure: Timed out while waiting for the response.";
-    const givenUp = async (smtp: ReturnType<typeof buildSmtpSettings>) =>
+    const waitForTimeout = async (smtp: ReturnType<typeof buildSmtpSettings>) =>
       runUntilTimedOut(waiting, async (timeoutMs) => {
         const text = await findOutcome(smtp, [ann], { timeoutMs });
         return { message: typeof text === "string" ? text : text.outcome };
       });
     const hanging = [
       ["none", silent],
-      ["none", greeted],
+      ["none", greetOnly],
       ["starttls", silent],
-      ["starttls", greeted],
+      ["starttls", greetOnly],
       ["tls", silent],
     ] as const;
     for (const [tls, greets] of hanging) {
       await using server = await startListener(greets);
-      expect(await givenUp(buildSmtpSettings(server.port, { tls }))).toEqual({ message: waiting });
+      expect(await waitForTimeout(buildSmtpSettings(server.port, { tls }))).toEqual({
+        message: waiting,
+      });
       await server.waitUntilAllClosed();
     }
     for (const verb of ["EHLO", "MAIL", "DATA", "."]) {
       await using server = await startScriptedMailServer({ replies: { [verb]: "" } });
-      expect(await givenUp(server.smtp())).toEqual({ message: waiting });
+      expect(await waitForTimeout(server.smtp())).toEqual({ message: waiting });
       await server.waitUntilAllClosed();
     }
   });
 
   test("is closed when the appliance stops", async () => {
     const stopping = new AbortController();
-    await using server = await startListener(greeted);
+    await using server = await startListener(greetOnly);
     const outcome = findOutcome(buildSmtpSettings(server.port), [ann], {
       cancelled: stopping.signal,
     });
@@ -131,7 +133,7 @@ describe("a connection", () => {
   });
 
   const mail = () => buildMail(createMessage(createAlert("test")), [ann], bob);
-  const through = (...addresses: string[]) => {
+  const sendThroughAddresses = (...addresses: string[]) => {
     const ending = new AbortController();
     const judged = addresses.map((address) => ({ address, family: 4 as const, isPrivate: true }));
     const context = { ...createCheckContext(ending), addressesOf: async () => judged };
@@ -140,13 +142,13 @@ describe("a connection", () => {
 
   test("is opened to the checked address, even if the name resolves to another later", async () => {
     await using server = await startMailServer();
-    const { context, end } = through("127.0.0.2", "127.0.0.1");
+    const { context, end } = sendThroughAddresses("127.0.0.2", "127.0.0.1");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );
     end();
     expect(server.getOnlyMail().to).toEqual([ann]);
-    const none = through("127.0.0.2");
+    const none = sendThroughAddresses("127.0.0.2");
     expect(
       await findReason(submitMail(await mail(), server.smtp({ host: "localhost" }), none.context)),
     ).toBe("The connection was refused.");
@@ -157,7 +159,7 @@ describe("a connection", () => {
     using silent = openSilentAddress();
     const where = { address: "127.0.0.2", port: silent.port };
     await using server = await startScriptedMailServer(where);
-    const { context, end } = through(silent.address, "127.0.0.2");
+    const { context, end } = sendThroughAddresses(silent.address, "127.0.0.2");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );

@@ -25,13 +25,13 @@ const note = (part: string, reached: string[], refused: string[]): Verdict => ({
 });
 describe("encryption", () => {
   let folder: string;
-  const file = (name: string) => readFileSync(join(folder, name), "utf8");
-  const certified = (name: (typeof certificates)[number]) => ({
-    key: file(`${name}.key`),
-    cert: file(`${name}.pem`),
+  const readFile = (name: string) => readFileSync(join(folder, name), "utf8");
+  const readCertificate = (name: (typeof certificates)[number]) => ({
+    key: readFile(`${name}.key`),
+    cert: readFile(`${name}.pem`),
   });
   const authorities = getCACertificates("default");
-  const trust = () => setDefaultCACertificates([...authorities, file("authority.pem")]);
+  const trust = () => setDefaultCACertificates([...authorities, readFile("authority.pem")]);
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
@@ -49,7 +49,7 @@ describe("encryption", () => {
       trust();
       for (const tls of modes)
         for (const host of ["localhost", "127.0.0.1"]) {
-          const options = { ...certified("good"), secure: tls === "tls" };
+          const options = { ...readCertificate("good"), secure: tls === "tls" };
           await using server = await startMailServer({ users: { jo: "CANARY-7f3a" } }, options);
           const smtp = server.smtp({ tls, host, user: "jo", password: "CANARY-7f3a" });
           expect(await findOutcome(smtp)).toEqual(delivered);
@@ -72,7 +72,7 @@ describe("encryption", () => {
     for (const tls of modes)
       for (const name of certificates) {
         if (name !== "good") trust();
-        const options = { ...certified(name), secure: tls === "tls" };
+        const options = { ...readCertificate(name), secure: tls === "tls" };
         await using server = await startMailServer({}, options);
         const smtp = server.smtp({ tls, host: "localhost", user: "jo", password: "secret" });
         expect(await findOutcome(smtp)).toBe(`TargetFailure: ${reasons[name]}`);
@@ -114,7 +114,7 @@ describe("encryption", () => {
   });
 
   defineTestWith(["openssl"], "is not used if the settings turn it off", async () => {
-    await using server = await startMailServer({}, certified("selfSigned"));
+    await using server = await startMailServer({}, readCertificate("selfSigned"));
     expect(await findOutcome(server.smtp({ tls: "none" }))).toEqual(delivered);
     expect(server.getOnlyMail()).toMatchObject({ secure: false, user: null });
   });
@@ -189,8 +189,8 @@ describe("a rejection", () => {
   ];
   test.each(partly)("of some recipients: %o", async (refusals, verdict, took) => {
     for (const hidePIPELINING of [false, true]) {
-      const recipient = (address: string) => refusals[address] ?? 0;
-      await using server = await startMailServer({ recipient }, { hidePIPELINING });
+      const pickReply = (address: string) => refusals[address] ?? 0;
+      await using server = await startMailServer({ recipient: pickReply }, { hidePIPELINING });
       expect(await findOutcome(server.smtp())).toEqual(verdict);
       expect(server.getOnlyMail().to).toEqual(took);
     }
@@ -214,8 +214,8 @@ describe("a rejection", () => {
   ];
   test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
     for (const hidePIPELINING of [false, true]) {
-      const recipient = (address: string) => codes[[ann, bob, cid].indexOf(address)] ?? 0;
-      await using server = await startMailServer({ recipient }, { hidePIPELINING });
+      const pickReply = (address: string) => codes[[ann, bob, cid].indexOf(address)] ?? 0;
+      await using server = await startMailServer({ recipient: pickReply }, { hidePIPELINING });
       expect(await findOutcome(server.smtp())).toEqual(verdict);
       expect(server.mails).toEqual([]);
     }

@@ -19,7 +19,7 @@ const createSettings = (fields: object) =>
 const account = { account: "AC1", secret: "s3cret", from: "Signalbox" };
 const authorization = `Basic ${Buffer.from("AC1:s3cret").toString("base64")}`;
 const arrived: ReceiptState = { arrived: "Delivered to the phone." };
-const lost = (text: string): ReceiptState => ({ lost: text });
+const buildLostState = (text: string): ReceiptState => ({ lost: text });
 
 type Case = {
   fields: object;
@@ -30,14 +30,14 @@ type Case = {
   receipts: [body: object | string, state: ReceiptState][];
 };
 
-const twilio = (status: string, error_code: number | null = null) => ({
+const buildTwilio = (status: string, error_code: number | null = null) => ({
   account_sid: "AC1",
   sid: "SM1f0e8ae6ade43cb3c0ce4525424e404f",
   error_code,
   error_message: error_code && "internal gossip",
   status,
 });
-const plivo = (message_state: string, error_code: string) => ({
+const buildPlivo = (message_state: string, error_code: string) => ({
   api_id: "035eeada-6df1-11e6-b608-06a72a185e87",
   error_code,
   message_direction: "outbound",
@@ -45,7 +45,7 @@ const plivo = (message_state: string, error_code: string) => ({
   message_uuid: "2a340179-e8a9-4b1d-ae2c-9f346e7b6d7d",
   units: 1,
 });
-const telnyx = (status: string, errors: object[] = []) => ({
+const buildTelnyx = (status: string, errors: object[] = []) => ({
   data: {
     record_type: "message",
     id: "834f3d53-8a3c-4aa0-a733-7f2d682a72df",
@@ -53,26 +53,26 @@ const telnyx = (status: string, errors: object[] = []) => ({
     errors,
   },
 });
-const messagebird = (status: string, statusErrorCode: number | null = null) => ({
+const buildMessagebird = (status: string, statusErrorCode: number | null = null) => ({
   id: "e8077d803532c0b5937c639b60216938",
   recipients: {
     totalCount: 1,
     items: [{ recipient: 491701234567, status, statusErrorCode }],
   },
 });
-const seven = (dlr: string | null) => [{ id: "77231715575", to: "491701234567", dlr }];
-const elk = (status: string) => ({
+const buildSeven = (dlr: string | null) => [{ id: "77231715575", to: "491701234567", dlr }];
+const buildElk = (status: string) => ({
   id: "s3633fa8e62f823e52fbc67ebf6925ab5",
   direction: "outgoing",
   status,
 });
-const smsGate = (state: string) => ({
+const buildSmsGate = (state: string) => ({
   id: "zXDYfTmTVf3iMd16zzdBj",
   state,
   recipients: [{ phoneNumber: "+491701234567", state, error: "internal gossip" }],
 });
 
-const vonage = (status: string, error_code: string | null = null) => ({
+const buildVonage = (status: string, error_code: string | null = null) => ({
   request_id: "0ec00351-5357-4321-9a08-fa3d4a4e1234",
   request_status: "SUCCESS",
   id: "15000000E1F8B123",
@@ -91,24 +91,24 @@ const vonage = (status: string, error_code: string | null = null) => ({
     },
   ],
 });
-const eagle = (status: string, error_code: number | null = null) => [
+const buildEagle = (status: string, error_code: number | null = null) => [
   { id: 654, number: "+491701234567", text: "Hello there", modem_no: 1, status, error_code },
 ];
 
 const cases: Partial<Record<SmsPreset, Case>> = {
   twilio: {
     fields: account,
-    accepted: [201, twilio("queued")],
+    accepted: [201, buildTwilio("queued")],
     url: "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages/SM1f0e8ae6ade43cb3c0ce4525424e404f.json",
     headers: { authorization },
     receipts: [
-      [twilio("sent"), "waiting"],
-      [twilio("delivered"), arrived],
+      [buildTwilio("sent"), "waiting"],
+      [buildTwilio("delivered"), arrived],
       [
-        twilio("undelivered", 30003),
-        lost("Twilio reports that the phone did not get the message, with code 30003."),
+        buildTwilio("undelivered", 30003),
+        buildLostState("Twilio reports that the phone did not get the message, with code 30003."),
       ],
-      [twilio("failed"), lost("Twilio reports that the message could not be sent.")],
+      [buildTwilio("failed"), buildLostState("Twilio reports that the message could not be sent.")],
       ["<html>internal gossip", "waiting"],
     ],
   },
@@ -125,18 +125,21 @@ const cases: Partial<Record<SmsPreset, Case>> = {
     headers: { authorization },
     receipts: [
       [
-        { ...vonage(""), items_count: 0, records: [], ids_not_found: "15000000E1F8B123" },
+        { ...buildVonage(""), items_count: 0, records: [], ids_not_found: "15000000E1F8B123" },
         "waiting",
       ],
-      [vonage("submitted"), "waiting"],
-      [vonage("buffered"), "waiting"],
-      [vonage("unknown"), "waiting"],
-      [vonage("delivered", "0"), arrived],
+      [buildVonage("submitted"), "waiting"],
+      [buildVonage("buffered"), "waiting"],
+      [buildVonage("unknown"), "waiting"],
+      [buildVonage("delivered", "0"), arrived],
       [
-        vonage("expired", "9"),
-        lost("Vonage reports that the phone could not be reached in time, with code 9."),
+        buildVonage("expired", "9"),
+        buildLostState("Vonage reports that the phone could not be reached in time, with code 9."),
       ],
-      [vonage("rejected"), lost("Vonage reports that the network rejected the message.")],
+      [
+        buildVonage("rejected"),
+        buildLostState("Vonage reports that the network rejected the message."),
+      ],
     ],
   },
   plivo: {
@@ -152,25 +155,25 @@ const cases: Partial<Record<SmsPreset, Case>> = {
     url: "https://api.plivo.com/v1/Account/AC1/Message/2a340179-e8a9-4b1d-ae2c-9f346e7b6d7d/",
     headers: { authorization },
     receipts: [
-      [plivo("sent", "000"), "waiting"],
-      [plivo("delivered", "000"), arrived],
+      [buildPlivo("sent", "000"), "waiting"],
+      [buildPlivo("delivered", "000"), arrived],
       [
-        plivo("failed", "200"),
-        lost("Plivo reports that the message could not be sent, with code 200."),
+        buildPlivo("failed", "200"),
+        buildLostState("Plivo reports that the message could not be sent, with code 200."),
       ],
     ],
   },
   telnyx: {
     fields: { secret: "KEY1", from: "Signalbox" },
-    accepted: [200, telnyx("queued")],
+    accepted: [200, buildTelnyx("queued")],
     url: "https://api.telnyx.com/v2/messages/834f3d53-8a3c-4aa0-a733-7f2d682a72df",
     headers: { authorization: "Bearer KEY1" },
     receipts: [
-      [telnyx("sent"), "waiting"],
-      [telnyx("delivered"), arrived],
+      [buildTelnyx("sent"), "waiting"],
+      [buildTelnyx("delivered"), arrived],
       [
-        telnyx("delivery_failed", [{ code: "40008", title: "internal gossip" }]),
-        lost("Telnyx reports that the phone did not get the message, with code 40008."),
+        buildTelnyx("delivery_failed", [{ code: "40008", title: "internal gossip" }]),
+        buildLostState("Telnyx reports that the phone did not get the message, with code 40008."),
       ],
     ],
   },
@@ -180,35 +183,41 @@ const cases: Partial<Record<SmsPreset, Case>> = {
     url: "https://gateway.seven.io/api/journal/outbound?id=77231715575",
     headers: { "x-api-key": "KEY1" },
     receipts: [
-      [seven("TRANSMITTED"), "waiting"],
-      [seven(null), "waiting"],
+      [buildSeven("TRANSMITTED"), "waiting"],
+      [buildSeven(null), "waiting"],
       [[], "waiting"],
-      [seven("DELIVERED"), arrived],
-      [seven("EXPIRED"), lost("seven.io reports that the phone could not be reached in time.")],
+      [buildSeven("DELIVERED"), arrived],
+      [
+        buildSeven("EXPIRED"),
+        buildLostState("seven.io reports that the phone could not be reached in time."),
+      ],
     ],
   },
   "46elks": {
     fields: account,
-    accepted: [200, { ...elk("created"), cost: 3500 }],
+    accepted: [200, { ...buildElk("created"), cost: 3500 }],
     url: "https://api.46elks.com/a1/sms/s3633fa8e62f823e52fbc67ebf6925ab5",
     headers: { authorization },
     receipts: [
-      [elk("sent"), "waiting"],
-      [elk("delivered"), arrived],
-      [elk("failed"), lost("46elks reports that the phone did not get the message.")],
+      [buildElk("sent"), "waiting"],
+      [buildElk("delivered"), arrived],
+      [
+        buildElk("failed"),
+        buildLostState("46elks reports that the phone did not get the message."),
+      ],
     ],
   },
   messagebird: {
     fields: { secret: "KEY1", from: "Signalbox" },
-    accepted: [201, messagebird("sent")],
+    accepted: [201, buildMessagebird("sent")],
     url: "https://rest.messagebird.com/messages/e8077d803532c0b5937c639b60216938",
     headers: { authorization: "AccessKey KEY1" },
     receipts: [
-      [messagebird("buffered"), "waiting"],
-      [messagebird("delivered"), arrived],
+      [buildMessagebird("buffered"), "waiting"],
+      [buildMessagebird("delivered"), arrived],
       [
-        messagebird("delivery_failed", 1),
-        lost("MessageBird reports that the phone did not get the message, with code 1."),
+        buildMessagebird("delivery_failed", 1),
+        buildLostState("MessageBird reports that the phone did not get the message, with code 1."),
       ],
     ],
   },
@@ -219,29 +228,32 @@ const cases: Partial<Record<SmsPreset, Case>> = {
     headers: { "access-token": "KEY1" },
     receipts: [
       [[], "waiting"],
-      [eagle("sending_ok"), "waiting"],
-      [eagle("delivery_pending"), "waiting"],
-      [eagle("delivery_unknown"), "waiting"],
-      [eagle("sending_ok_no_report"), "over"],
-      [eagle("delivery_ok"), arrived],
+      [buildEagle("sending_ok"), "waiting"],
+      [buildEagle("delivery_pending"), "waiting"],
+      [buildEagle("delivery_unknown"), "waiting"],
+      [buildEagle("sending_ok_no_report"), "over"],
+      [buildEagle("delivery_ok"), arrived],
       [
-        eagle("delivery_failed", 27),
-        lost("SMSEagle reports that the phone did not get the message, with code 27."),
+        buildEagle("delivery_failed", 27),
+        buildLostState("SMSEagle reports that the phone did not get the message, with code 27."),
       ],
-      [eagle("sending_error"), lost("SMSEagle reports that the message could not be sent.")],
+      [
+        buildEagle("sending_error"),
+        buildLostState("SMSEagle reports that the message could not be sent."),
+      ],
     ],
   },
   "sms-gate": {
     fields: { account: "AC1", secret: "s3cret", url: "http://phone.lan:8080" },
-    accepted: [202, smsGate("Pending")],
+    accepted: [202, buildSmsGate("Pending")],
     url: "http://phone.lan:8080/messages/zXDYfTmTVf3iMd16zzdBj",
     headers: { authorization },
     receipts: [
-      [smsGate("Sent"), "waiting"],
-      [smsGate("Delivered"), arrived],
+      [buildSmsGate("Sent"), "waiting"],
+      [buildSmsGate("Delivered"), arrived],
       [
-        smsGate("Failed"),
-        lost("SMS Gateway for Android reports that the message could not be sent."),
+        buildSmsGate("Failed"),
+        buildLostState("SMS Gateway for Android reports that the message could not be sent."),
       ],
     ],
   },
@@ -293,7 +305,7 @@ describe("a receipt of", () => {
     const settings = createSettings({ preset: "46elks", ...account });
     await using gateway = await startReceiver(replyWith(429));
     for (const status of [429, 500, 404, 401]) {
-      gateway.setReply(replyWith(status, JSON.stringify(elk("failed"))));
+      gateway.setReply(replyWith(status, JSON.stringify(buildElk("failed"))));
       expect(await sms.receipts?.read(settings, "s1", gateway.context)).toBe("waiting");
     }
   });
@@ -319,7 +331,7 @@ describe("a custom gateway", () => {
     expect(states).toEqual([
       "waiting",
       arrived,
-      lost("The gateway reports that the phone did not get the message."),
+      buildLostState("The gateway reports that the phone did not get the message."),
     ]);
     expect(gateway.urls.at(-1)).toBe("http://modem.lan/messages/17?key=s3cret");
     expect(gateway.last?.headers).toMatchObject({ "x-key": "s3cret" });

@@ -18,7 +18,7 @@ import {
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
 /** The request of a channel about an outage, from an appliance at this address. */
-async function sentFrom(type: string, origin: string): Promise<string> {
+async function sendFrom(type: string, origin: string): Promise<string> {
   await using to = await startReceiver(replyWith(200, confirmationOf(type)));
   const { provider, settings } = createChannel(type);
   const message = buildMessage(deliveryId, [createAlert("monitor.down")], origin);
@@ -33,18 +33,18 @@ const localOrigins = ["http://nas:3210", "http://localhost:3210", "http://[fd00:
 
 test.each(overHttp)("%s links to the page of an appliance with any host name", async (type) => {
   for (const origin of [...localOrigins, "http://192.168.1.5:3210", "https://signalbox.lan"])
-    expect(await sentFrom(type, origin)).toContain(`${origin}/monitors/${monitor.id}`);
+    expect(await sendFrom(type, origin)).toContain(`${origin}/monitors/${monitor.id}`);
 });
 
 test.each(["discord", "teams", "googlechat"])(
   "%s, which requires a dot in the host of a link, gets an address without one as text",
   async (type) => {
     for (const origin of localOrigins) {
-      const sent = await sentFrom(type, origin);
+      const sent = await sendFrom(type, origin);
       expect(sent).not.toMatch(linkFields);
       expect(sent.split(`${origin}/monitors/${monitor.id}`)).toHaveLength(2);
     }
-    expect(await sentFrom(type, "http://192.168.1.5:3210")).toMatch(linkFields);
+    expect(await sendFrom(type, "http://192.168.1.5:3210")).toMatch(linkFields);
   },
 );
 

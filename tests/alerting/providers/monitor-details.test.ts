@@ -220,7 +220,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
 };
 
 describe("the longest values", () => {
-  const long = (unit: string) => ({
+  const buildLongMonitor = (unit: string) => ({
     ...monitor,
     name: unit.repeat(255),
     groupName: unit.repeat(255),
@@ -231,7 +231,9 @@ describe("the longest values", () => {
 
   test.each(types)("stay within the limits of %s", async (type) => {
     for (const unit of ["x", "_", '"', "☃", "&"]) {
-      const { body } = await readSent(type, long(unit), { message: unit.repeat(2_000) });
+      const { body } = await readSent(type, buildLongMonitor(unit), {
+        message: unit.repeat(2_000),
+      });
       for (const [what, size, limit] of limits[type as ChannelType](body))
         expect({ what, unit, excess: Math.max(0, size - limit) }).toEqual({
           what,

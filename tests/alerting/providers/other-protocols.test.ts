@@ -45,13 +45,13 @@ function startServer(response: (chunk: Buffer) => Buffer | null = () => null) {
   };
 }
 
-const broker = (puback: number[] | null, connack = 0) =>
+const createBroker = (puback: number[] | null, connack = 0) =>
   startServer((chunk) => {
     if (chunk[0] === 0x10) return Buffer.from([0x20, 2, 0, connack]);
     return puback !== null && (chunk[0] ?? 0) >> 4 === 3 ? Buffer.from(puback) : null;
   });
 
-const mqttSettings = (changes: Partial<ChannelSettings<"mqtt">>): ChannelSettings<"mqtt"> => ({
+const buildMqttSettings = (changes: Partial<ChannelSettings<"mqtt">>): ChannelSettings<"mqtt"> => ({
   host: "127.0.0.1",
   port: 0,
   tls: false,
@@ -63,7 +63,7 @@ const mqttSettings = (changes: Partial<ChannelSettings<"mqtt">>): ChannelSetting
   ...changes,
 });
 
-const syslogSettings = (
+const buildSyslogSettings = (
   changes: Partial<ChannelSettings<"syslog">>,
 ): ChannelSettings<"syslog"> => ({
   host: "127.0.0.1",
@@ -77,9 +77,9 @@ const syslogSettings = (
 describe("MQTT", () => {
   test("a message is published as JSON with QoS 1, and counts when the broker confirms it", async () => {
     await using to = await startReceiver();
-    using server = broker([0x40, 2, 0, 1]);
+    using server = createBroker([0x40, 2, 0, 1]);
     const { port } = server;
-    expect(await to.deliver(mqtt, mqttSettings({ port }), createMessage(down))).toEqual({
+    expect(await to.deliver(mqtt, buildMqttSettings({ port }), createMessage(down))).toEqual({
       outcome: "delivered",
     });
     const packet = server.received();
@@ -101,14 +101,14 @@ describe("MQTT", () => {
   });
 
   test.each([
-    [broker(null, 5), "The broker does not authorize the user."],
-    [broker([0x40, 2, 0, 9]), "The response is not valid for MQTT."],
+    [createBroker(null, 5), "The broker does not authorize the user."],
+    [createBroker([0x40, 2, 0, 9]), "The response is not valid for MQTT."],
   ])("a broker that does not confirm it fails the attempt: %#", async (server, reason) => {
     using _ = server;
     await using to = await startReceiver();
     const { port } = server;
     expect(
-      to.deliver(mqtt, mqttSettings({ port }), createMessage(down), { timeoutMs: 2_000 }),
+      to.deliver(mqtt, buildMqttSettings({ port }), createMessage(down), { timeoutMs: 2_000 }),
     ).rejects.toThrow(reason);
   });
 
@@ -119,7 +119,7 @@ describe("MQTT", () => {
       await using server = await startMosquitto("right-password");
       await using to = await startReceiver();
       const login = { port: server.port, username: "probe", password: "right-password" };
-      await to.deliver(mqtt, mqttSettings({ ...login, retain: true }), createMessage(down));
+      await to.deliver(mqtt, buildMqttSettings({ ...login, retain: true }), createMessage(down));
       const result = await runCheckOfType("mqtt", {
         host: "127.0.0.1",
         ...login,
@@ -128,7 +128,7 @@ describe("MQTT", () => {
       });
       expect(result).toMatchObject({ status: "up" });
       expect(
-        to.deliver(mqtt, mqttSettings({ ...login, password: "wrong" }), createMessage(down)),
+        to.deliver(mqtt, buildMqttSettings({ ...login, password: "wrong" }), createMessage(down)),
       ).rejects.toThrow("The broker does not authorize the user.");
     },
   );
@@ -141,7 +141,7 @@ describe("syslog", () => {
   test("over TCP, a line is preceded by its length, and has the alert's details and links", async () => {
     await using to = await startReceiver();
     using server = startServer();
-    const settings = syslogSettings({ port: server.port });
+    const settings = buildSyslogSettings({ port: server.port });
     const verdict = await to.deliver(syslog, settings, createLinkedMessage(down));
     expect(verdict).toEqual({ outcome: "delivered" });
     const [, length, text = ""] = /^(\d+) ([^]*)$/.exec(server.received().toString()) ?? [];
@@ -155,7 +155,7 @@ describe("syslog", () => {
     await using to = await startReceiver();
     using server = startServer();
     const message = { ...createMessage(down), title: "Shop\r\n<0>1 is\u001b[2J\0 down" };
-    await to.deliver(syslog, syslogSettings({ port: server.port }), message);
+    await to.deliver(syslog, buildSyslogSettings({ port: server.port }), message);
     expect(server.received().toString()).toContain("] Shop <0>1 is [2J down | ");
   });
 
@@ -167,7 +167,7 @@ describe("syslog", () => {
       port: 0,
       socket: { data: (_socket, data) => void received.push(data.toString()) },
     });
-    const settings = syslogSettings({ port: socket.port, transport: "udp" });
+    const settings = buildSyslogSettings({ port: socket.port, transport: "udp" });
     expect(await to.deliver(syslog, settings, createMessage(down))).toMatchObject({
       outcome: "delivered",
     });
@@ -177,7 +177,7 @@ describe("syslog", () => {
     );
     expect(received[0]).toMatch(line);
     socket.close();
-    const closed = syslogSettings({ port: getFreePort(), transport: "udp" });
+    const closed = buildSyslogSettings({ port: getFreePort(), transport: "udp" });
     expect(to.deliver(syslog, closed, createMessage(down))).rejects.toThrow();
   });
 
@@ -187,7 +187,7 @@ describe("syslog", () => {
       greets: (peer) => void peer.on("data", (chunk: Buffer) => received.push(chunk)),
     });
     await using to = await startReceiver();
-    const settings = syslogSettings({ port: server.port, transport: "tls" });
+    const settings = buildSyslogSettings({ port: server.port, transport: "tls" });
     expect(to.deliver(syslog, settings, createMessage(down))).rejects.toThrow("certificate");
     expect(received).toEqual([]);
     const { authority } = server;
@@ -198,7 +198,7 @@ describe("syslog", () => {
   test("a digest stays below 2,048 bytes in any script, and text outside ASCII has a byte order mark", async () => {
     await using to = await startReceiver();
     using server = startServer();
-    const settings = syslogSettings({ port: server.port });
+    const settings = buildSyslogSettings({ port: server.port });
     const storm = createAlertStorm(1_000, (number) => `店舗☃🚨"\\ ${number}`);
     await to.deliver(syslog, settings, createMessage(storm));
     const sent = server.received().toString();
@@ -215,7 +215,7 @@ describe("syslog", () => {
     for (const transport of ["udp", "tcp"] as const)
       await to.deliver(
         syslog,
-        syslogSettings({ port, transport, facility: "cron" }),
+        buildSyslogSettings({ port, transport, facility: "cron" }),
         createMessage(alert),
       );
     const lines = await pollUntil(

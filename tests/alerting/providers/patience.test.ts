@@ -7,7 +7,7 @@ import { replyWith } from "../../support/target.ts";
 
 const settings = { url: "http://bot.lan/hook", secret: null, headers: {}, ...plainBody };
 const busy = "The receiver responded with HTTP 503 (Service Unavailable).";
-const at = (ms: number) => new Date(ms).toUTCString();
+const formatTime = (ms: number) => new Date(ms).toUTCString();
 
 test.each<[string, number | undefined]>([
   ["17", 17],
@@ -15,7 +15,7 @@ test.each<[string, number | undefined]>([
   ["999999999", 999_999_999],
   ["9".repeat(20), 1e20],
   ["9".repeat(400), Infinity],
-  [at(now + 60_100), 61],
+  [formatTime(now + 60_100), 61],
   ["Friday, 20-Nov-26 23:03:08 GMT", 61],
   ["Fri Nov 20 23:03:08 2026", 61],
   ["Tue Dec  1 00:00:00 2026", 867_473],
@@ -28,8 +28,8 @@ test.each<[string, number | undefined]>([
   ["Friday, 20-Nov-2026 23:03:08 GMT", undefined],
   ["Fri, 20 Nov 2026 23:03:08", undefined],
   ["Fri, 20 nov 2026 23:03:08 GMT", undefined],
-  [at(now), undefined],
-  [at(now - 86_400_000), undefined],
+  [formatTime(now), undefined],
+  [formatTime(now - 86_400_000), undefined],
   ["Sat, 31 Feb 2026 99:00:00 GMT", undefined],
   ["-5", undefined],
   ["1.5", undefined],
@@ -44,9 +44,10 @@ test.each<[string, number | undefined]>([
 
 test("Retry-After is honored for all errors that each service defines", async () => {
   const patient = { retryAfterSeconds: 17 };
-  const on = (status: number) => replyWith(status, '{"status":0}', { "retry-after": "17" });
+  const replyWithDelay = (status: number) =>
+    replyWith(status, '{"status":0}', { "retry-after": "17" });
   expect(
-    await judgeReply(on(429), pushover, {
+    await judgeReply(replyWithDelay(429), pushover, {
       userKey: "u",
       apiToken: "t",
       priority: 1,
@@ -55,7 +56,7 @@ test("Retry-After is honored for all errors that each service defines", async ()
       template: null,
     }),
   ).toMatchObject(patient);
-  expect(await judgeReply(on(429), pagerduty, { routingKey: "r", region: "us" })).toMatchObject(
-    patient,
-  );
+  expect(
+    await judgeReply(replyWithDelay(429), pagerduty, { routingKey: "r", region: "us" }),
+  ).toMatchObject(patient);
 });

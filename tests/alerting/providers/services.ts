@@ -49,11 +49,11 @@ export const delivered: Verdict = { outcome: "delivered" };
 export const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
 const serverError = retryVerdict("The receiver responded with HTTP 500 (Internal Server Error).");
 const badGateway = retryVerdict("The receiver responded with HTTP 502 (Bad Gateway).");
-const tooMany = (seconds?: number) =>
+const retryTooMany = (seconds?: number) =>
   retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 
 export const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
-const characters = (text: string) => text.length;
+const countCharacters = (text: string) => text.length;
 export const split = (text: string) => text.split("\n");
 export const linesOf = ({ text, facts }: Said) => [
   ...text,
@@ -62,7 +62,7 @@ export const linesOf = ({ text, facts }: Said) => [
 export type Response = Service["responses"][number];
 
 /** Error responses by status and code, with the reason behind "… says that". */
-export const refusals = (
+export const buildErrorResponses = (
   verdict: (reason: string) => Verdict,
   subject: string,
   bodyOf: (code: string) => string | object,
@@ -70,10 +70,10 @@ export const refusals = (
 ): Response[] =>
   known.map(([status, code, reason]) => [status, bodyOf(code), verdict(`${subject} ${reason}.`)]);
 
-export const asTyped = (typed: Named) => ({ typed, shown: typed });
+export const showAsTyped = (typed: Named) => ({ typed, shown: typed });
 
-const slackText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
-const slackBlock = (body: Json) => body.attachments[0].blocks[0].text.text as string;
+const buildSlackText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
+const readSlackBlock = (body: Json) => body.attachments[0].blocks[0].text.text as string;
 const unconfirmed = retryVerdict(
   "The receiver responded with HTTP 200 (OK), but did not confirm the message.",
 );
@@ -85,7 +85,7 @@ const slack: Service<"slack"> = {
   url: "https://hooks.slack.com/services/T0/B0/token",
   body: ({ title, tone, url, text, facts }) => ({
     text: title,
-    blocks: [{ type: "section", text: slackText(`*<${url}|${title}>*`) }],
+    blocks: [{ type: "section", text: buildSlackText(`*<${url}|${title}>*`) }],
     attachments: [
       {
         color: colors[tone],
@@ -96,7 +96,7 @@ const slack: Service<"slack"> = {
             : [
                 {
                   type: "section",
-                  fields: facts.map(([label, value]) => slackText(`*${label}*\n${value}`)),
+                  fields: facts.map(([label, value]) => buildSlackText(`*${label}*\n${value}`)),
                 },
               ]),
         ],
@@ -116,8 +116,8 @@ const slack: Service<"slack"> = {
     },
   },
   digest: {
-    lines: (body) => split(slackBlock(body)),
-    size: (body) => slackBlock(body).length,
+    lines: (body) => split(readSlackBlock(body)),
+    size: (body) => readSlackBlock(body).length,
     most: 3_000,
   },
   confirmation: "ok",
@@ -130,7 +130,7 @@ const slack: Service<"slack"> = {
     [200, { ok: false, error: "no_service" }, slackGone],
     [200, "no_service", slackGone],
     [404, "no_service\n", slackGone],
-    ...refusals(finalVerdict, "Slack reports that", (code) => `${code}\n`, [
+    ...buildErrorResponses(finalVerdict, "Slack reports that", (code) => `${code}\n`, [
       [410, "channel_is_archived", "the channel is archived"],
       [404, "channel_not_found", "the channel does not exist"],
       [400, "user_not_found", "the person it is addressed to does not exist"],
@@ -151,7 +151,7 @@ const slack: Service<"slack"> = {
 };
 
 const discordError = (code: string) => ({ message: "internal gossip", code: Number(code) });
-const discordWait = (seconds: unknown) => ({ global: false, retry_after: seconds });
+const buildDiscordWait = (seconds: unknown) => ({ global: false, retry_after: seconds });
 
 const discord: Service<"discord"> = {
   settings: { webhookUrl: "https://discord.com/api/webhooks/1/token", template: null },
@@ -195,7 +195,7 @@ const discord: Service<"discord"> = {
     ],
   ],
   responses: [
-    ...refusals(finalVerdict, "Discord reports that", discordError, [
+    ...buildErrorResponses(finalVerdict, "Discord reports that", discordError, [
       [404, "10003", "the channel no longer exists"],
       [404, "10015", "the webhook no longer exists"],
       [403, "50013", "the webhook is not allowed to post to the channel"],
@@ -203,11 +203,11 @@ const discord: Service<"discord"> = {
       [400, "220001", "a webhook of a forum needs a thread_id in its address"],
     ]),
     [400, discordError("50035"), badRequest],
-    [429, discordWait(64.57), tooMany(65)],
-    [429, discordWait(0.3), tooMany(1)],
-    [429, discordWait(2e9), tooMany(2e9)],
-    [429, '{"retry_after":1e999}', tooMany()],
-    ...[-1, "soon", null].map((odd): Response => [429, discordWait(odd), tooMany()]),
+    [429, buildDiscordWait(64.57), retryTooMany(65)],
+    [429, buildDiscordWait(0.3), retryTooMany(1)],
+    [429, buildDiscordWait(2e9), retryTooMany(2e9)],
+    [429, '{"retry_after":1e999}', retryTooMany()],
+    ...[-1, "soon", null].map((odd): Response => [429, buildDiscordWait(odd), retryTooMany()]),
     ...["null", "[10015]", "10015", '{"code":10015', ""].map((body): Response => [
       500,
       body,
@@ -216,7 +216,7 @@ const discord: Service<"discord"> = {
   ],
 };
 
-const teamsRow = (...runs: object[]) => ({
+const buildTeamsRow = (...runs: object[]) => ({
   type: "RichTextBlock",
   inlines: runs.map((run) => ({ type: "TextRun", ...run })),
 });
@@ -247,11 +247,11 @@ const teams: Service<"teams"> = {
               type: "Container",
               style: teamsStyles[tone],
               bleed: true,
-              items: [teamsRow({ text: title, weight: "Bolder", size: "Large" })],
+              items: [buildTeamsRow({ text: title, weight: "Bolder", size: "Large" })],
             },
-            ...text.map((line) => teamsRow({ text: line })),
+            ...text.map((line) => buildTeamsRow({ text: line })),
             ...facts.map(([label, value]) =>
-              teamsRow({ text: `${label}: `, weight: "Bolder" }, { text: value }),
+              buildTeamsRow({ text: `${label}: `, weight: "Bolder" }, { text: value }),
             ),
           ],
           actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }],
@@ -260,7 +260,7 @@ const teams: Service<"teams"> = {
     ],
   }),
   // Text runs know neither Markdown nor mentions.
-  hostile: asTyped({
+  hostile: showAsTyped({
     name: "<at>everyone</at> **Shop**",
     groupName: "[a](https://evil.example)",
     message: "_a_ <b>b</b>",
@@ -277,14 +277,14 @@ const teams: Service<"teams"> = {
     [202, "", delivered],
     // Connectors, the predecessors of workflows, return 200 and report errors in the body.
     [200, "1", delivered],
-    [200, connectorError("HTTP error 429"), tooMany()],
+    [200, connectorError("HTTP error 429"), retryTooMany()],
     [
       200,
       connectorError("HTTP error 404"),
       doubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
     ],
     [200, connectorError("something"), badGateway],
-    ...refusals(doubtfulVerdict, "Teams reports that the workflow", teamsError, [
+    ...buildErrorResponses(doubtfulVerdict, "Teams reports that the workflow", teamsError, [
       [400, "WorkflowTriggerIsNotEnabled", "is turned off or was removed"],
       [404, "WorkflowNotFound", "does not exist"],
       [
@@ -333,7 +333,7 @@ const mattermost: Service<"mattermost"> = {
     most: 7_000,
   },
   responses: [
-    ...refusals(doubtfulVerdict, "Mattermost", mattermostError, [
+    ...buildErrorResponses(doubtfulVerdict, "Mattermost", mattermostError, [
       [400, "web.incoming_webhook.invalid", "does not know this webhook"],
       [501, "web.incoming_webhook.disabled", "does not accept webhooks at present"],
       [404, "web.incoming_webhook.channel", "reports that the channel does not exist"],
@@ -409,7 +409,7 @@ const googlechat: Service<"googlechat"> = {
     most: 20_000,
   },
   responses: [
-    ...refusals(doubtfulVerdict, "Google Chat reports that", googlechatError, [
+    ...buildErrorResponses(doubtfulVerdict, "Google Chat reports that", googlechatError, [
       [401, "UNAUTHENTICATED", "the webhook's address is not valid"],
       [403, "PERMISSION_DENIED", "the webhook is not allowed to post to the space"],
       [404, "NOT_FOUND", "the space or its webhook no longer exists"],
@@ -421,7 +421,7 @@ const googlechat: Service<"googlechat"> = {
     ],
     [400, googlechatError("INVALID_ARGUMENT"), badRequest],
     [400, googlechatError("INVALID_ARGUMENT", "odd"), badRequest],
-    [429, googlechatError("RESOURCE_EXHAUSTED"), tooMany()],
+    [429, googlechatError("RESOURCE_EXHAUSTED"), retryTooMany()],
   ],
 };
 
@@ -475,7 +475,7 @@ const telegram: Service<"telegram"> = {
   confirmation: null,
   responses: [
     [200, { ok: true, result: {} }, delivered],
-    ...refusals(doubtfulVerdict, "Telegram reports that", telegramError, [
+    ...buildErrorResponses(doubtfulVerdict, "Telegram reports that", telegramError, [
       [401, "internal gossip", "the bot token is not valid"],
       [404, "internal gossip", "the bot token is not valid"],
       [403, "internal gossip", "the bot is not allowed to write to the chat"],
@@ -499,8 +499,8 @@ const telegram: Service<"telegram"> = {
         "the group became a supergroup, with another chat ID",
       ],
     ]),
-    [429, { ok: false, parameters: { retry_after: 35 } }, tooMany(35)],
-    [429, { ok: false, parameters: null }, tooMany()],
+    [429, { ok: false, parameters: { retry_after: 35 } }, retryTooMany(35)],
+    [429, { ok: false, parameters: null }, retryTooMany()],
     [400, telegramError("internal gossip"), badRequest],
     [502, "<html>", badGateway],
   ],
@@ -536,7 +536,7 @@ const ntfy: Service<"ntfy"> = {
     actions: [{ action: "view", label: "Open in Signalbox", url: text.url }],
     sequence_id: deliveryId,
   }),
-  hostile: asTyped({
+  hostile: showAsTyped({
     name: '"Größe"\u0000, メール 📈 **x** {"topic":"other"}',
     groupName: "@all",
     message: "<b>",
@@ -553,13 +553,13 @@ const ntfy: Service<"ntfy"> = {
     [{ server: "http://ntfy.lan/?auth=x#y" }, "http://ntfy.lan/"],
   ],
   responses: [
-    ...refusals(doubtfulVerdict, "ntfy reports that", ntfyError, [
+    ...buildErrorResponses(doubtfulVerdict, "ntfy reports that", ntfyError, [
       [400, "40009", "the name of the topic is not valid"],
       [400, "40010", "the name of the topic is not allowed"],
       [401, "40101", "the access token, or the user name or password, is not valid"],
       [403, "40301", "publishing to the topic is not allowed"],
     ]),
-    [429, ntfyError("42908"), tooMany()],
+    [429, ntfyError("42908"), retryTooMany()],
   ],
 };
 
@@ -578,7 +578,7 @@ const gotify: Service<"gotify"> = {
       "client::notification": { click: { url: text.url } },
     },
   }),
-  hostile: asTyped({
+  hostile: showAsTyped({
     name: "**Größe** ![x](https://evil.example/x.png) メール",
     groupName: "@all",
     message: "<b>",
@@ -621,14 +621,14 @@ const pushover: Service<"pushover"> = {
     url: text.url,
     url_title: "Open in Signalbox",
   }),
-  hostile: asTyped({
+  hostile: showAsTyped({
     name: "Größe&priority=2&html=1#<b>+%26 メール",
     groupName: "@all",
     message: "<b>",
   }),
   digest: {
     lines: ({ message }) => split(message),
-    size: ({ message }) => characters(message),
+    size: ({ message }) => countCharacters(message),
     most: 1_024,
   },
   confirmation: null,
@@ -685,7 +685,7 @@ const apprise: Service<"apprise"> = {
   },
   digest: {
     lines: ({ body }) => split(body.split("\n\n")[0]),
-    size: ({ body }) => characters(body),
+    size: ({ body }) => countCharacters(body),
     most: 1_002,
   },
   addresses: [

@@ -13,17 +13,17 @@ import {
 const buildIncident = (severity: "minor" | "major" | "critical") => ({
   incident: { id: "1", title: "Slow", status: "identified", severity, monitorId: null },
 });
-const lasts = (daysLeft: number) => createAlert("certificate.expiring", { daysLeft });
+const createExpiryAlert = (daysLeft: number) => createAlert("certificate.expiring", { daysLeft });
 
 const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
   ["an outage", createAlert("monitor.down"), "critical", "P1"],
   ["a reminder of an outage", createAlert("monitor.reminder"), "critical", "P1"],
   ["a degradation", createAlert("monitor.degraded"), "warning", "P3"],
   ["flapping", createAlert("monitor.flapping"), "warning", "P3"],
-  ["two weeks of a certificate", lasts(13), "warning", "P3"],
-  ["three days of a certificate", lasts(3), "warning", "P3"],
-  ["the last days of a certificate", lasts(2), "error", "P2"],
-  ["a certificate that has expired", lasts(-1), "critical", "P1"],
+  ["two weeks of a certificate", createExpiryAlert(13), "warning", "P3"],
+  ["three days of a certificate", createExpiryAlert(3), "warning", "P3"],
+  ["the last days of a certificate", createExpiryAlert(2), "error", "P2"],
+  ["a certificate that has expired", createExpiryAlert(-1), "critical", "P1"],
   ...(["opened", "updated"] as const).flatMap((step): typeof graded => [
     [
       `a minor incident, ${step}`,

@@ -19,7 +19,7 @@ import type { RecordedRequest } from "../../support/target.ts";
 const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toString("base64");
 
 /** A received request that was signed with this secret at this time. */
-async function signedWith(secret: string, now = Date.now(), alerts = createAlertStorm(3)) {
+async function sendSigned(secret: string, now = Date.now(), alerts = createAlertStorm(3)) {
   await using to = await startReceiver();
   const settings = { url: "https://bot.lan/alerts", secret, headers: {}, ...plainBody };
   await to.deliver(webhook, settings, createMessage(alerts), { now });
@@ -30,7 +30,7 @@ async function signedWith(secret: string, now = Date.now(), alerts = createAlert
 describe("the reference library accepts our signature", () => {
   test.each([24, 25, 31, 32, 33, 63, 64])("with a secret of %d bytes", async (length) => {
     for (const sent of [`whsec_${base64Of(length)}`, base64Of(length)]) {
-      const { headers, body } = await signedWith(SigningSecret.parse(sent));
+      const { headers, body } = await sendSigned(SigningSecret.parse(sent));
       expect(new Webhook(sent).verify(body, headers)).toEqual(JSON.parse(body));
     }
   });
@@ -50,7 +50,7 @@ describe("the reference library accepts our signature", () => {
         const taken = SigningSecret.safeParse(prefix + rest);
         if (!taken.success) return;
         count++;
-        const { headers, body } = await signedWith(taken.data, Date.now(), [createAlert("test")]);
+        const { headers, body } = await sendSigned(taken.data, Date.now(), [createAlert("test")]);
         expect(new Webhook(prefix + rest).verify(body, headers)).toEqual(JSON.parse(body));
       }),
       { numRuns: 100 },
@@ -112,11 +112,11 @@ describe("the sample of docs/alerts.md", async () => {
   const secret = `whsec_${base64Of(32)}`;
 
   test("accepts our signature, for text and bytes, among several signatures", async () => {
-    const { headers, body } = await signedWith(secret);
+    const { headers, body } = await sendSigned(secret);
     expect(headers["webhook-id"]).toBe(deliveryId);
     expect(isOurs(secret, headers, body)).toBe(true);
     expect(isOurs(secret, headers, Buffer.from(body))).toBe(true);
-    const other = (await signedWith(`whsec_${base64Of(40)}`)).headers["webhook-signature"];
+    const other = (await sendSigned(`whsec_${base64Of(40)}`)).headers["webhook-signature"];
     const both = `v1a,AAAA ${other} ${headers["webhook-signature"]}`;
     expect(isOurs(secret, { ...headers, "webhook-signature": both }, body)).toBe(true);
   });
@@ -128,13 +128,13 @@ describe("the sample of docs/alerts.md", async () => {
       [-290, true],
       [-310, false],
     ] as const) {
-      const { headers, body } = await signedWith(secret, Date.now() - age * 1_000);
+      const { headers, body } = await sendSigned(secret, Date.now() - age * 1_000);
       expect([age, isOurs(secret, headers, body)]).toEqual([age, expected]);
     }
   });
 
   test("rejects forged, changed and unsigned requests", async () => {
-    const { headers, body } = await signedWith(secret);
+    const { headers, body } = await sendSigned(secret);
     const { "webhook-signature": signature = "", ...unsigned } = headers;
     const forged = [
       { ...headers, "webhook-signature": `v1,${"A".repeat(43)}=` },

@@ -51,17 +51,17 @@ const text = `Shop is down since 23:02 UTC: The connection was refused.\nAck: ${
 const authorization = `Basic ${Buffer.from("AC1:s3cret").toString("base64")}`;
 const account = { account: "AC1", secret: "s3cret" };
 const from = "+4915112345678";
-const tooMany = (seconds?: number) =>
+const retryTooMany = (seconds?: number) =>
   retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
 const unauthorized = doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized).");
-const invalidNumber = (name: string) =>
+const rejectNumber = (name: string) =>
   finalVerdict(`${name} reports that the number of the recipient is not valid.`);
-const invalidAccount = (name: string) =>
+const doubtAccount = (name: string) =>
   doubtfulVerdict(`${name} reports that the account or its secret is not valid.`);
-const tooLittleCredit = (name: string) =>
+const doubtCredit = (name: string) =>
   doubtfulVerdict(`${name} reports that the account has too little credit.`);
-const busy = (name: string) =>
+const retryBusy = (name: string) =>
   retryVerdict(`${name} reports that it can't accept the message at present.`);
 
 const twilioError = (code: number, status: number) => ({
@@ -70,7 +70,7 @@ const twilioError = (code: number, status: number) => ({
   more_info: `https://www.twilio.com/docs/errors/${code}`,
   status,
 });
-const vonageStatus = (status: string) => ({
+const buildVonageStatus = (status: string) => ({
   "message-count": "1",
   messages: [{ status, "error-text": "internal gossip" }],
 });
@@ -87,14 +87,14 @@ const cases: Record<SmsPreset, Case> = {
     body: (text) => ({ To: "+491701234567", From: from, Body: text }),
     responses: [
       [201, { sid: "SM1", status: "queued", error_code: null }, "delivered"],
-      [400, twilioError(21211, 400), invalidNumber("Twilio")],
-      [400, twilioError(21614, 400), invalidNumber("Twilio")],
+      [400, twilioError(21211, 400), rejectNumber("Twilio")],
+      [400, twilioError(21614, 400), rejectNumber("Twilio")],
       [
         400,
         twilioError(21606, 400),
         doubtfulVerdict("Twilio reports that the account must not send from this sender."),
       ],
-      [401, twilioError(20003, 401), invalidAccount("Twilio")],
+      [401, twilioError(20003, 401), doubtAccount("Twilio")],
       [400, twilioError(99999, 400), badRequest],
     ],
   },
@@ -103,20 +103,20 @@ const cases: Record<SmsPreset, Case> = {
     url: "https://rest.nexmo.com/sms/json",
     headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
     body: (text) => ({ to: "491701234567", from: from.slice(1), text, type: "text" }),
-    accepted: JSON.stringify(vonageStatus("0")),
+    accepted: JSON.stringify(buildVonageStatus("0")),
     responses: [
-      [200, vonageStatus("0"), "delivered"],
-      [200, vonageStatus("1"), busy("Vonage")],
-      [200, vonageStatus("4"), invalidAccount("Vonage")],
-      [200, vonageStatus("6"), invalidNumber("Vonage")],
-      [200, vonageStatus("9"), tooLittleCredit("Vonage")],
+      [200, buildVonageStatus("0"), "delivered"],
+      [200, buildVonageStatus("1"), retryBusy("Vonage")],
+      [200, buildVonageStatus("4"), doubtAccount("Vonage")],
+      [200, buildVonageStatus("6"), rejectNumber("Vonage")],
+      [200, buildVonageStatus("9"), doubtCredit("Vonage")],
       [
         200,
-        vonageStatus("29"),
+        buildVonageStatus("29"),
         doubtfulVerdict("Vonage reports that the account must not send to this number."),
       ],
-      [200, vonageStatus("99"), retryVerdict("Vonage rejected the message with code 99.")],
-      [200, vonageStatus("internal gossip"), retryVerdict("Vonage rejected the message.")],
+      [200, buildVonageStatus("99"), retryVerdict("Vonage rejected the message with code 99.")],
+      [200, buildVonageStatus("internal gossip"), retryVerdict("Vonage rejected the message.")],
     ],
   },
   plivo: {
@@ -137,9 +137,9 @@ const cases: Record<SmsPreset, Case> = {
     body: (text) => ({ from, to: "+491701234567", text }),
     responses: [
       [200, { data: { id: "1", to: [{ status: "queued" }] } }, "delivered"],
-      [400, telnyxError("10016"), invalidNumber("Telnyx")],
-      [401, telnyxError("10009"), invalidAccount("Telnyx")],
-      [422, telnyxError("10002"), invalidNumber("Telnyx")],
+      [400, telnyxError("10016"), rejectNumber("Telnyx")],
+      [401, telnyxError("10009"), doubtAccount("Telnyx")],
+      [422, telnyxError("10002"), rejectNumber("Telnyx")],
       [400, telnyxError("40300"), badRequest],
     ],
   },
@@ -152,9 +152,9 @@ const cases: Record<SmsPreset, Case> = {
     responses: [
       [200, { success: "100", messages: [{ id: "1", success: true }] }, "delivered"],
       [200, "100", "delivered"],
-      [200, { success: "202" }, invalidNumber("seven.io")],
-      [200, "900", invalidAccount("seven.io")],
-      [200, { success: "500" }, tooLittleCredit("seven.io")],
+      [200, { success: "202" }, rejectNumber("seven.io")],
+      [200, "900", doubtAccount("seven.io")],
+      [200, { success: "500" }, doubtCredit("seven.io")],
       [200, "600", retryVerdict("seven.io rejected the message with code 600.")],
     ],
   },
@@ -181,8 +181,8 @@ const cases: Record<SmsPreset, Case> = {
     }),
     responses: [
       [201, { id: "1", recipients: { totalSentCount: 1 } }, "delivered"],
-      [401, messagebirdError(2), invalidAccount("MessageBird")],
-      [402, messagebirdError(25), tooLittleCredit("MessageBird")],
+      [401, messagebirdError(2), doubtAccount("MessageBird")],
+      [402, messagebirdError(25), doubtCredit("MessageBird")],
       [
         422,
         messagebirdError(10),
@@ -210,8 +210,8 @@ const cases: Record<SmsPreset, Case> = {
     accepted: "OK\n",
     responses: [
       [200, "OK\n", "delivered"],
-      [200, "WRONG_NUMBER\n", invalidNumber("Teltonika router")],
-      [200, "TIMEOUT", busy("Teltonika router")],
+      [200, "WRONG_NUMBER\n", rejectNumber("Teltonika router")],
+      [200, "TIMEOUT", retryBusy("Teltonika router")],
       [200, "<html>", retryVerdict("Teltonika router rejected the message.")],
     ],
   },
@@ -282,7 +282,7 @@ describe.each(Object.keys(cases) as SmsPreset[])("the gateway %s", (preset) => {
 
   test("is retried after a rate limit with its Retry-After, and after other failures", async () => {
     const reply = replyWith(429, "internal gossip", { "retry-after": "17" });
-    expect(await judgeReply(reply, sms, settings)).toEqual(tooMany(17));
+    expect(await judgeReply(reply, sms, settings)).toEqual(retryTooMany(17));
     expect(await judgeReply(replyWith(500, "internal gossip"), sms, settings)).toEqual(
       retryVerdict("The receiver responded with HTTP 500 (Internal Server Error)."),
     );
@@ -381,12 +381,12 @@ describe("the text", () => {
 });
 
 describe("a custom gateway", () => {
-  const custom = (fields: object) =>
+  const createCustomSettings = (fields: object) =>
     createSettings({ preset: "custom", account: "AC1", secret: "s3cret", from, ...fields });
 
   test("gets JSON with escaped values, which keep their types", async () => {
     const { url, request, body } = await send(
-      custom({
+      createCustomSettings({
         url: "http://sms.lan/send/{{account}}?id={{id}}",
         method: "PUT",
         headers: { Authorization: "Basic {{basic}}", "X-Key": "{{secret}}" },
@@ -403,14 +403,18 @@ describe("a custom gateway", () => {
 
   test("gets a form or a text, with its own content type if it has one", async () => {
     const form = await send(
-      custom({ url: "http://sms.lan", bodyType: "form", body: "n={{to}}&t={{text}}&p=1" }),
+      createCustomSettings({
+        url: "http://sms.lan",
+        bodyType: "form",
+        body: "n={{to}}&t={{text}}&p=1",
+      }),
     );
     expect(form.body).toEqual({ n: "+491701234567", t: text, p: "1" });
     const plain = await startReceiver();
     await using to = plain;
     await to.deliver(
       sms,
-      custom({
+      createCustomSettings({
         url: "http://sms.lan",
         bodyType: "text",
         headers: { "content-type": "text/csv" },
@@ -426,7 +430,10 @@ describe("a custom gateway", () => {
 
   test("can be a URL alone", async () => {
     const { url, request } = await send(
-      custom({ url: "http://sms.lan/send?to={{to}}&text={{text}}&key={{secret}}", method: "GET" }),
+      createCustomSettings({
+        url: "http://sms.lan/send?to={{to}}&text={{text}}&key={{secret}}",
+        method: "GET",
+      }),
     );
     expect(url).toBe(
       `http://sms.lan/send?to=%2B491701234567&text=${encodeURIComponent(text)}&key=s3cret`,
@@ -436,26 +443,30 @@ describe("a custom gateway", () => {
   });
 
   test("accepts by status, text and JSON value", async () => {
-    const unconfirmed = (status: string) =>
+    const retryUnconfirmed = (status: string) =>
       retryVerdict(`The receiver responded with HTTP ${status}, but did not confirm the message.`);
     const url = "http://sms.lan";
     for (const [fields, status, body, verdict] of [
       [{ expectedStatus: ["202"] }, 202, "", "delivered"],
-      [{ expectedStatus: ["202"] }, 200, "", unconfirmed("200 (OK)")],
+      [{ expectedStatus: ["202"] }, 200, "", retryUnconfirmed("200 (OK)")],
       [{ expectedStatus: ["202"] }, 500, "", "failed"],
       [{ keyword: "OK:" }, 200, "OK: 17", "delivered"],
-      [{ keyword: "OK:" }, 200, "ERROR: 17", unconfirmed("200 (OK)")],
+      [{ keyword: "OK:" }, 200, "ERROR: 17", retryUnconfirmed("200 (OK)")],
       [
         { jsonPath: "$.messages[0].ok", jsonEquals: true },
         200,
         '{"messages":[{"ok":true}]}',
         "delivered",
       ],
-      [{ jsonPath: "$.ok", jsonEquals: "1" }, 200, '{"ok":1}', unconfirmed("200 (OK)")],
+      [{ jsonPath: "$.ok", jsonEquals: "1" }, 200, '{"ok":1}', retryUnconfirmed("200 (OK)")],
       [{ jsonPath: "$.id" }, 200, '{"id":null}', "delivered"],
-      [{ jsonPath: "$.id" }, 200, "<html>", unconfirmed("200 (OK)")],
+      [{ jsonPath: "$.id" }, 200, "<html>", retryUnconfirmed("200 (OK)")],
     ] as const) {
-      const found = await judgeReply(replyWith(status, body), sms, custom({ url, ...fields }));
+      const found = await judgeReply(
+        replyWith(status, body),
+        sms,
+        createCustomSettings({ url, ...fields }),
+      );
       if (typeof verdict === "string") expect(found.outcome).toBe(verdict);
       else expect(found).toEqual(verdict);
     }
@@ -469,7 +480,7 @@ describe("a custom gateway", () => {
         return verdict.outcome === "delivered" ? { outcome: "delivered" } : verdict;
       },
     };
-    await expectUsualVerdicts(provider, custom({ url: "http://sms.lan" }));
+    await expectUsualVerdicts(provider, createCustomSettings({ url: "http://sms.lan" }));
   });
 });
 

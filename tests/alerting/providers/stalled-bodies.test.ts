@@ -11,7 +11,7 @@ import {
 import type { Reply } from "../../support/target.ts";
 
 /** The verdict of a channel on a response to its only request. */
-async function verdictOn(type: string, reply: Reply): Promise<Verdict> {
+async function deliverAndJudge(type: string, reply: Reply): Promise<Verdict> {
   await using to = await startReceiver(reply);
   const { provider, settings } = createChannel(type);
   const message = createMessage(createAlert("monitor.down"));
@@ -21,7 +21,7 @@ async function verdictOn(type: string, reply: Reply): Promise<Verdict> {
 }
 
 /** A body that never ends. */
-const stalled =
+const replyEndlessly =
   (status: number, start: string, headers: Record<string, string> = {}): Reply =>
   (response) => {
     response.writeHead(status, headers).flushHeaders();
@@ -35,10 +35,10 @@ const drip: Reply = (response) => {
 };
 
 const unfinished: Record<string, Reply> = {
-  "a body that is shorter than announced": stalled(200, "ok", { "content-length": "100" }),
-  "a body that never starts": stalled(200, "", { "content-length": "100" }),
-  "endless chunks": stalled(200, "ok"),
-  "a stream of events": stalled(202, ": hello\n\n", { "content-type": "text/event-stream" }),
+  "a body that is shorter than announced": replyEndlessly(200, "ok", { "content-length": "100" }),
+  "a body that never starts": replyEndlessly(200, "", { "content-length": "100" }),
+  "endless chunks": replyEndlessly(200, "ok"),
+  "a stream of events": replyEndlessly(202, ": hello\n\n", { "content-type": "text/event-stream" }),
   "a byte at a time": drip,
 };
 
@@ -52,7 +52,7 @@ test("every service counts as delivered after a 2xx status, even if its body sta
   const posting = overHttp.filter((type) => !trackers.includes(type));
   const all = posting.flatMap((type) =>
     Object.entries(unfinished).map(async ([name, reply]) => {
-      const { outcome } = await verdictOn(type, reply);
+      const { outcome } = await deliverAndJudge(type, reply);
       return [type, name, outcome];
     }),
   );
@@ -60,7 +60,7 @@ test("every service counts as delivered after a 2xx status, even if its body sta
 });
 
 test("an issue is opened later if the list of issues stalls", async () => {
-  const verdicts = trackers.map((type) => verdictOn(type, stalled(200, "[")));
+  const verdicts = trackers.map((type) => deliverAndJudge(type, replyEndlessly(200, "[")));
   for (const verdict of await Promise.all(verdicts))
     expect(verdict).toMatchObject({
       outcome: "failed",
@@ -69,8 +69,8 @@ test("an issue is opened later if the list of issues stalls", async () => {
 });
 
 test("every service fails at once with an error status, even if its body stalls", async () => {
-  const reply = stalled(500, "x", { "content-length": "100" });
-  for (const verdict of await Promise.all(overHttp.map((type) => verdictOn(type, reply))))
+  const reply = replyEndlessly(500, "x", { "content-length": "100" });
+  for (const verdict of await Promise.all(overHttp.map((type) => deliverAndJudge(type, reply))))
     expect(verdict).toMatchObject({
       outcome: "failed",
       reason: "The receiver responded with HTTP 500 (Internal Server Error).",
@@ -88,9 +88,12 @@ test("a 2xx whose body reports an error is not delivered, even if the body stall
   ] as const;
   await Promise.all(
     errors.map(async ([type, body]) => {
-      const ended = await verdictOn(type, (response) => void response.writeHead(200).end(body));
+      const ended = await deliverAndJudge(
+        type,
+        (response) => void response.writeHead(200).end(body),
+      );
       expect(ended.outcome).toBe("failed");
-      expect(await verdictOn(type, stalled(200, body))).toEqual(ended);
+      expect(await deliverAndJudge(type, replyEndlessly(200, body))).toEqual(ended);
     }),
   );
 });

@@ -32,7 +32,7 @@ describe("a group that became a supergroup", () => {
     description: "Bad Request: group chat was upgraded to a supergroup chat",
     parameters: { migrate_to_chat_id: -1001234567890 },
   });
-  const toldThen = async (then: Reply) => {
+  const deliverAfterMove = async (then: Reply) => {
     const replies = [replyWith(400, moved), then];
     await using to = await startReceiver((response) => replies.shift()?.(response));
     const verdict = await to.deliver(
@@ -44,7 +44,7 @@ describe("a group that became a supergroup", () => {
   };
 
   test("is notified under its new ID, which the channel then shows", async () => {
-    const { verdict, chats } = await toldThen(replyWith(200, '{"ok":true}'));
+    const { verdict, chats } = await deliverAfterMove(replyWith(200, '{"ok":true}'));
     expect(chats).toEqual(["-100200", "-1001234567890"]);
     expect(verdict).toEqual({
       outcome: "delivered",
@@ -53,7 +53,7 @@ describe("a group that became a supergroup", () => {
   });
 
   test("is followed once, not in a loop", async () => {
-    const { verdict, chats } = await toldThen(replyWith(400, moved));
+    const { verdict, chats } = await deliverAfterMove(replyWith(400, moved));
     expect(chats).toHaveLength(2);
     expect(verdict).toEqual(
       doubtfulVerdict("Telegram reports that the group became a supergroup, with another chat ID."),

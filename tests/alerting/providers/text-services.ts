@@ -11,10 +11,10 @@ import {
 } from "../../support/alert-receiver.ts";
 import type { Json } from "../../support/json.ts";
 import {
-  asTyped,
+  showAsTyped,
   delivered,
   linesOf,
-  refusals,
+  buildErrorResponses,
   type Response,
   type Said,
   type Service,
@@ -22,15 +22,15 @@ import {
   split,
 } from "./services.ts";
 
-const busy = (service: string): Verdict =>
+const retryBusy = (service: string): Verdict =>
   retryVerdict(`${service} accepts no more messages at present.`);
-const tooMany = (seconds?: number) =>
+const retryTooMany = (seconds?: number) =>
   retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 const unconfirmed = retryVerdict(
   "The receiver responded with HTTP 200 (OK), but did not confirm the message.",
 );
 
-const plain = asTyped({
+const plain = showAsTyped({
   name: "<!here> *Shop* @all",
   groupName: "[a](https://evil.example) <@U1>",
   message: "@everyone <b>b</b> `c` _d_ &amp; | # https://shop.lan/a_b",
@@ -48,7 +48,7 @@ type TextService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
   };
 
 /** A service whose text has a title, lines and links. */
-const asText = <T extends ChannelType>({
+const createTextService = <T extends ChannelType>({
   wrap,
   textOf,
   most,
@@ -68,14 +68,14 @@ const asText = <T extends ChannelType>({
   ...service,
 });
 
-const byteLength = (text: string) => Buffer.byteLength(text);
+const countBytes = (text: string) => Buffer.byteLength(text);
 const uid = `U${"4af4980629".repeat(3)}ab`;
 const matrixUrl = `https://matrix.lan/_matrix/client/v3/rooms/!ops%3Amatrix.lan/send/m.room.message/${deliveryId}`;
 const matrixError = (errcode: string) => ({ errcode, error: "internal gossip" });
 const zulipError = (code: string) => ({ result: "error", code, msg: "internal gossip" });
 const codeBody = (field: string) => (code: string) => ({ [field]: Number(code), msg: "gossip" });
 
-const matrix: Service<"matrix"> = asText({
+const matrix: Service<"matrix"> = createTextService({
   settings: {
     server: "https://matrix.lan/",
     accessToken: "syt_b3Bz",
@@ -99,17 +99,17 @@ const matrix: Service<"matrix"> = asText({
   },
   textOf: ({ body }) => body,
   most: 19_500,
-  sizeOf: (text) => 2 * byteLength(text),
+  sizeOf: (text) => 2 * countBytes(text),
   responses: [
-    ...refusals(doubtfulVerdict, "Matrix reports that", matrixError, [
+    ...buildErrorResponses(doubtfulVerdict, "Matrix reports that", matrixError, [
       [401, "M_UNKNOWN_TOKEN", "the access token is not valid"],
       [403, "M_FORBIDDEN", "the account is not in the room, or is not allowed to post to it"],
     ]),
-    [429, { errcode: "M_LIMIT_EXCEEDED", retry_after_ms: 2_001 }, tooMany(3)],
+    [429, { errcode: "M_LIMIT_EXCEEDED", retry_after_ms: 2_001 }, retryTooMany(3)],
   ],
 });
 
-const signal: Service<"signal"> = asText({
+const signal: Service<"signal"> = createTextService({
   settings: {
     server: "http://signal.lan:8080",
     number: "+491701234567",
@@ -125,11 +125,11 @@ const signal: Service<"signal"> = asText({
   }),
   textOf: ({ message }) => message,
   most: 2_000,
-  sizeOf: byteLength,
+  sizeOf: countBytes,
   responses: [[201, { timestamp: "1" }, delivered]],
 });
 
-const zulip: Service<"zulip"> = asText({
+const zulip: Service<"zulip"> = createTextService({
   settings: {
     server: "https://acme.zulipchat.com",
     email: "bot@acme.zulipchat.com",
@@ -163,15 +163,15 @@ const zulip: Service<"zulip"> = asText({
     most: 10_000,
   },
   responses: [
-    ...refusals(doubtfulVerdict, "Zulip reports that", zulipError, [
+    ...buildErrorResponses(doubtfulVerdict, "Zulip reports that", zulipError, [
       [400, "STREAM_DOES_NOT_EXIST", "the channel does not exist"],
       [401, "INVALID_API_KEY", "the bot's API key is not valid"],
     ]),
-    [429, { ...zulipError("RATE_LIMIT_HIT"), "retry-after": 28.7 }, tooMany(29)],
+    [429, { ...zulipError("RATE_LIMIT_HIT"), "retry-after": 28.7 }, retryTooMany(29)],
   ],
 });
 
-const nextcloudtalk: Service<"nextcloudtalk"> = asText({
+const nextcloudtalk: Service<"nextcloudtalk"> = createTextService({
   settings: {
     server: "https://cloud.lan/nc",
     conversation: "4nd9wq3z",
@@ -215,17 +215,17 @@ const nextcloudtalk: Service<"nextcloudtalk"> = asText({
   ],
 });
 
-const webex: Service<"webex"> = asText({
+const webex: Service<"webex"> = createTextService({
   settings: { webhookUrl: "https://webexapis.com/v1/webhooks/incoming/key", template: null },
   url: "https://webexapis.com/v1/webhooks/incoming/key",
   wrap: (text) => ({ text }),
   textOf: ({ text }) => text,
   most: 7_400,
-  sizeOf: byteLength,
+  sizeOf: countBytes,
   responses: [[204, "", delivered]],
 });
 
-const line: Service<"line"> = asText({
+const line: Service<"line"> = createTextService({
   settings: { accessToken: "token", to: uid, template: null },
   url: "https://api.line.me/v2/bot/message/push",
   headers: { authorization: "Bearer token", "x-line-retry-key": deliveryId },
@@ -238,14 +238,14 @@ const line: Service<"line"> = asText({
     // An earlier attempt was accepted.
     [409, { message: "The retry key is already accepted" }, delivered],
     [401, "", doubtfulVerdict("LINE reports that the channel access token is not valid.")],
-    [429, "", tooMany()],
+    [429, "", retryTooMany()],
   ],
 });
 
 const templates = { down: "red", degraded: "orange", up: "green", info: "blue" };
-const cardText = (content: string) => ({ tag: "plain_text", content });
+const buildCardText = (content: string) => ({ tag: "plain_text", content });
 
-const feishu: Service<"feishu"> = asText({
+const feishu: Service<"feishu"> = createTextService({
   settings: {
     webhookUrl: "https://open.feishu.cn/open-apis/bot/v2/hook/key",
     secret: null,
@@ -256,14 +256,14 @@ const feishu: Service<"feishu"> = asText({
   body: (text) => ({
     msg_type: "interactive",
     card: {
-      header: { template: templates[text.tone], title: cardText(text.title) },
+      header: { template: templates[text.tone], title: buildCardText(text.title) },
       elements: [
-        { tag: "div", text: cardText(linesOf(text).join("\n")) },
+        { tag: "div", text: buildCardText(linesOf(text).join("\n")) },
         {
           tag: "action",
-          actions: [{ tag: "button", text: cardText("Open in Signalbox"), url: text.url }],
+          actions: [{ tag: "button", text: buildCardText("Open in Signalbox"), url: text.url }],
         },
-        { tag: "note", elements: [cardText("Signalbox")] },
+        { tag: "note", elements: [buildCardText("Signalbox")] },
       ],
     },
   }),
@@ -271,7 +271,7 @@ const feishu: Service<"feishu"> = asText({
   most: 18_000,
   digest: {
     lines: (body) => split(body.card.elements[0].text.content),
-    size: (body) => byteLength(JSON.stringify(body)),
+    size: (body) => countBytes(JSON.stringify(body)),
     most: 18_000,
   },
   confirmation: '{"code":0,"msg":"success"}',
@@ -293,14 +293,14 @@ const feishu: Service<"feishu"> = asText({
       { code: 19001 },
       doubtfulVerdict("Feishu reports that the webhook's address is not valid."),
     ],
-    [200, { code: 11232 }, busy("Feishu")],
+    [200, { code: 11232 }, retryBusy("Feishu")],
     [200, { code: 9499 }, retryVerdict("Feishu rejected the message with code 9499.")],
     [200, "<title>Sign in</title>", unconfirmed],
   ],
 });
 delete (feishu as { neverEmpty?: true }).neverEmpty;
 
-const dingtalk: Service<"dingtalk"> = asText({
+const dingtalk: Service<"dingtalk"> = createTextService({
   settings: {
     webhookUrl: "https://oapi.dingtalk.com/robot/send?access_token=key",
     secret: null,
@@ -311,10 +311,10 @@ const dingtalk: Service<"dingtalk"> = asText({
   wrap: (content) => ({ msgtype: "text", text: { content } }),
   textOf: ({ text: { content } }) => content,
   most: 18_000,
-  sizeOf: byteLength,
+  sizeOf: countBytes,
   confirmation: '{"errcode":0,"errmsg":"ok"}',
   responses: [
-    ...refusals(doubtfulVerdict, "DingTalk reports that", codeBody("errcode"), [
+    ...buildErrorResponses(doubtfulVerdict, "DingTalk reports that", codeBody("errcode"), [
       [
         200,
         "310000",
@@ -322,12 +322,12 @@ const dingtalk: Service<"dingtalk"> = asText({
       ],
       [200, "400102", "the robot is disabled"],
     ]),
-    [200, { errcode: 410100 }, busy("DingTalk")],
+    [200, { errcode: 410100 }, retryBusy("DingTalk")],
     [200, "{}", unconfirmed],
   ],
 });
 
-const wecom: Service<"wecom"> = asText({
+const wecom: Service<"wecom"> = createTextService({
   settings: {
     webhookUrl: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=k",
     template: null,
@@ -336,7 +336,7 @@ const wecom: Service<"wecom"> = asText({
   wrap: (content) => ({ msgtype: "text", text: { content } }),
   textOf: ({ text: { content } }) => content,
   most: 2_048,
-  sizeOf: byteLength,
+  sizeOf: countBytes,
   confirmation: '{"errcode":0,"errmsg":"ok"}',
   responses: [
     [
@@ -344,7 +344,7 @@ const wecom: Service<"wecom"> = asText({
       { errcode: 93000 },
       doubtfulVerdict("WeCom reports that the webhook's address is not valid."),
     ],
-    [200, { errcode: 45009 }, busy("WeCom")],
+    [200, { errcode: 45009 }, retryBusy("WeCom")],
     [200, { errcode: 40008 }, retryVerdict("WeCom rejected the message with code 40008.")],
   ],
 });
@@ -402,7 +402,7 @@ type MailService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
   };
 
 /** A service that sends a mail, whose HTML is tested with that of e-mail channels. */
-const asMail = <T extends ChannelType>({
+const createMailService = <T extends ChannelType>({
   wrap,
   textOf,
   ...service
@@ -414,13 +414,13 @@ const asMail = <T extends ChannelType>({
     wrap(title, `${[title, "", ...linesOf({ title, url, ...said }), "", url].join("\n")}\n`),
   digest: {
     lines: (body) => split(textOf(body)).slice(2, -3),
-    size: (body) => byteLength(JSON.stringify(body)),
+    size: (body) => countBytes(JSON.stringify(body)),
     most: 19_500,
   },
   ...service,
 });
 
-const sendgrid: Service<"sendgrid"> = asMail({
+const sendgrid: Service<"sendgrid"> = createMailService({
   settings: { apiKey, region: "eu", ...mailFields, template: null },
   url: "https://api.eu.sendgrid.com/v3/mail/send",
   headers: { authorization: `Bearer ${apiKey}` },
@@ -448,7 +448,7 @@ const sendgrid: Service<"sendgrid"> = asMail({
 });
 
 const brevoError = (code: string) => ({ code, message: "internal gossip" });
-const brevo: Service<"brevo"> = asMail({
+const brevo: Service<"brevo"> = createMailService({
   settings: { apiKey, ...mailFields, template: null },
   url: "https://api.brevo.com/v3/smtp/email",
   headers: { "api-key": apiKey },
@@ -461,14 +461,14 @@ const brevo: Service<"brevo"> = asMail({
   }),
   shown: ({ htmlContent: _html, ...body }) => body,
   textOf: ({ textContent }) => textContent,
-  responses: refusals(doubtfulVerdict, "Brevo reports that", brevoError, [
+  responses: buildErrorResponses(doubtfulVerdict, "Brevo reports that", brevoError, [
     [401, "unauthorized", "the API key is not valid, or this machine's address is not allowed"],
     [402, "not_enough_credits", "the account has too few credits"],
   ]),
 });
 
 const resendError = (name: string) => ({ name, message: "internal gossip" });
-const resend: Service<"resend"> = asMail({
+const resend: Service<"resend"> = createMailService({
   settings: { apiKey, ...mailFields, template: null },
   url: "https://api.resend.com/emails",
   headers: { authorization: `Bearer ${apiKey}`, "idempotency-key": deliveryId },
@@ -481,13 +481,13 @@ const resend: Service<"resend"> = asMail({
   }),
   shown: ({ html: _html, ...body }) => body,
   textOf: ({ text }) => text,
-  responses: refusals(doubtfulVerdict, "Resend reports that", resendError, [
+  responses: buildErrorResponses(doubtfulVerdict, "Resend reports that", resendError, [
     [403, "invalid_api_key", "the API key is not valid"],
     [429, "daily_quota_exceeded", "the daily quota is used up"],
   ]),
 });
 
-const mailgun: Service<"mailgun"> = asMail({
+const mailgun: Service<"mailgun"> = createMailService({
   settings: { apiKey, region: "us", domain: "mg.acme.example", ...mailFields, template: null },
   url: "https://api.mailgun.net/v3/mg.acme.example/messages",
   headers: { authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString("base64")}` },
@@ -521,10 +521,10 @@ const mailgun: Service<"mailgun"> = asMail({
 });
 
 /** A service that has the title apart from its text. */
-const besideTitle = ({ title: _title, ...said }: Said) =>
+const renderWithoutTitle = ({ title: _title, ...said }: Said) =>
   [...linesOf({ title: "", ...said }), "", said.url].join("\n");
 
-const pushbullet: Service<"pushbullet"> = asText({
+const pushbullet: Service<"pushbullet"> = createTextService({
   settings: { accessToken: "o.token", template: null },
   url: "https://api.pushbullet.com/v2/pushes",
   headers: { "access-token": "o.token" },
@@ -532,7 +532,7 @@ const pushbullet: Service<"pushbullet"> = asText({
   body: (text) => ({
     type: "link",
     title: text.title,
-    body: besideTitle(text),
+    body: renderWithoutTitle(text),
     url: text.url,
     guid: deliveryId,
   }),
@@ -540,7 +540,7 @@ const pushbullet: Service<"pushbullet"> = asText({
   most: 4_000,
   digest: {
     lines: ({ body }) => split(body).slice(0, -2),
-    size: ({ body }) => byteLength(JSON.stringify([body])),
+    size: ({ body }) => countBytes(JSON.stringify([body])),
     most: 4_000,
   },
   confirmation: null,
@@ -548,14 +548,14 @@ const pushbullet: Service<"pushbullet"> = asText({
 });
 
 const shopKey = `signalbox-${monitor.id}`;
-const homeassistant: Service<"homeassistant"> = asText({
+const homeassistant: Service<"homeassistant"> = createTextService({
   settings: { server: "http://ha.lan:8123/", token: "token", service: "phone", template: null },
   url: "http://ha.lan:8123/api/services/notify/phone",
   headers: { authorization: "Bearer token" },
   wrap: () => ({}),
   body: (text) => ({
     title: text.title,
-    message: besideTitle(text),
+    message: renderWithoutTitle(text),
     data: { group: "signalbox", url: text.url, clickAction: text.url },
   }),
   // The tag is that of the case.
@@ -567,7 +567,7 @@ const homeassistant: Service<"homeassistant"> = asText({
   most: 4_000,
   digest: {
     lines: ({ message }) => split(message).slice(0, -2),
-    size: ({ message }) => byteLength(JSON.stringify([message])),
+    size: ({ message }) => countBytes(JSON.stringify([message])),
     most: 4_000,
   },
   addresses: [
@@ -585,7 +585,7 @@ const homeassistant: Service<"homeassistant"> = asText({
 
 const snsError = (code: string) =>
   `<ErrorResponse><Error><Code>${code}</Code></Error></ErrorResponse>`;
-const sns: Service<"sns"> = asText({
+const sns: Service<"sns"> = createTextService({
   settings: {
     topicArn: "arn:aws:sns:eu-central-1:123456789012:alerts",
     accessKeyId: "AKIA1",
@@ -607,7 +607,7 @@ const sns: Service<"sns"> = asText({
   textOf: ({ Message }) => Message,
   most: 18_000,
   sizeOf: (text) => new URLSearchParams({ text }).toString().length,
-  responses: refusals(doubtfulVerdict, "AWS SNS reports that", snsError, [
+  responses: buildErrorResponses(doubtfulVerdict, "AWS SNS reports that", snsError, [
     [403, "InvalidClientTokenId", "the access key is not valid"],
     [403, "SignatureDoesNotMatch", "the secret access key is not valid"],
     [404, "NotFound", "the topic does not exist"],

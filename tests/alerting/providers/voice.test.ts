@@ -44,7 +44,7 @@ const plain = "Signalbox. Shop is down since 23 02 UTC.";
 const text = `${plain} Press 4 to acknowledge.`;
 
 const answered: ReceiptState = { arrived: "The call was answered." };
-const unreached = (lost: string): ReceiptState => ({ lost, isUnanswered: true });
+const buildUnansweredState = (lost: string): ReceiptState => ({ lost, isUnanswered: true });
 
 type Case = {
   fields: object;
@@ -59,14 +59,14 @@ type Case = {
 };
 
 const twilioError = (code: number) => ({ code, message: "internal gossip", status: 400 });
-const twilio = (status: string) => ({ sid: "CA1", status, answered_by: null, duration: "12" });
-const vonage = (status: string) => ({
+const buildTwilio = (status: string) => ({ sid: "CA1", status, answered_by: null, duration: "12" });
+const buildVonage = (status: string) => ({
   uuid: "63f61863-4a51-4f6b-86e1-46edebcf9356",
   status,
   direction: "outbound",
   conversation_uuid: "CON-f972836a-550f-45fa-956c-12a2ab5b7d22",
 });
-const plivo = (hangup_cause_code: number) => ({
+const buildPlivo = (hangup_cause_code: number) => ({
   answer_time: null,
   call_direction: "outbound",
   call_uuid: "9834029e-58b6-11e1-b8b7-a5bd0e4e126f",
@@ -75,7 +75,7 @@ const plivo = (hangup_cause_code: number) => ({
   hangup_cause_name: "internal gossip",
   hangup_source: "Carrier",
 });
-const elk = (state: string) => ({ id: "c595183c042b1e43d1c8e79b9fd5cbcab", state });
+const buildElk = (state: string) => ({ id: "c595183c042b1e43d1c8e79b9fd5cbcab", state });
 
 const cases: Record<VoicePreset, Case> = {
   twilio: {
@@ -95,7 +95,7 @@ const cases: Record<VoicePreset, Case> = {
         Twiml: `<Response>${content}</Response>`,
       };
     },
-    accepted: [201, twilio("queued")],
+    accepted: [201, buildTwilio("queued")],
     rejected: [
       [
         400,
@@ -120,12 +120,15 @@ const cases: Record<VoicePreset, Case> = {
     ],
     receiptUrl: "https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json",
     receipts: [
-      [twilio("ringing"), "waiting"],
-      [twilio("in-progress"), "waiting"],
-      [twilio("completed"), answered],
-      [twilio("no-answer"), unreached("Twilio reports that nobody answered the call.")],
-      [twilio("busy"), unreached("Twilio reports that the line was busy.")],
-      [twilio("failed"), { lost: "Twilio reports that the call failed." }],
+      [buildTwilio("ringing"), "waiting"],
+      [buildTwilio("in-progress"), "waiting"],
+      [buildTwilio("completed"), answered],
+      [
+        buildTwilio("no-answer"),
+        buildUnansweredState("Twilio reports that nobody answered the call."),
+      ],
+      [buildTwilio("busy"), buildUnansweredState("Twilio reports that the line was busy.")],
+      [buildTwilio("failed"), { lost: "Twilio reports that the call failed." }],
       ["<html>", "waiting"],
     ],
   },
@@ -151,7 +154,7 @@ const cases: Record<VoicePreset, Case> = {
         ncco: isKeyed ? [{ ...talk, bargeIn: true }, input] : [talk],
       };
     },
-    accepted: [201, vonage("started")],
+    accepted: [201, buildVonage("started")],
     rejected: [
       [
         401,
@@ -166,12 +169,18 @@ const cases: Record<VoicePreset, Case> = {
     ],
     receiptUrl: "https://api.nexmo.com/v1/calls/63f61863-4a51-4f6b-86e1-46edebcf9356",
     receipts: [
-      [vonage("ringing"), "waiting"],
-      [vonage("completed"), answered],
-      [vonage("unanswered"), unreached("Vonage reports that nobody answered the call.")],
-      [vonage("timeout"), unreached("Vonage reports that nobody answered the call.")],
-      [vonage("busy"), unreached("Vonage reports that the line was busy.")],
-      [vonage("rejected"), unreached("Vonage reports that the call was declined.")],
+      [buildVonage("ringing"), "waiting"],
+      [buildVonage("completed"), answered],
+      [
+        buildVonage("unanswered"),
+        buildUnansweredState("Vonage reports that nobody answered the call."),
+      ],
+      [
+        buildVonage("timeout"),
+        buildUnansweredState("Vonage reports that nobody answered the call."),
+      ],
+      [buildVonage("busy"), buildUnansweredState("Vonage reports that the line was busy.")],
+      [buildVonage("rejected"), buildUnansweredState("Vonage reports that the call was declined.")],
     ],
   },
   plivo: {
@@ -204,12 +213,18 @@ const cases: Record<VoicePreset, Case> = {
     receiptUrl: "https://api.plivo.com/v1/Account/AC1/Call/9834029e-58b6-11e1-b8b7-a5bd0e4e126f/",
     receipts: [
       [{ error: "not found", api_id: "1" }, "waiting"],
-      [plivo(0), "waiting"],
-      [plivo(4000), answered],
-      [plivo(4010), answered],
-      [plivo(3010), unreached("Plivo reports that the line was busy, with code 3010.")],
-      [plivo(6010), unreached("Plivo reports that nobody answered the call, with code 6010.")],
-      [plivo(2000), { lost: "Plivo reports that the call failed, with code 2000." }],
+      [buildPlivo(0), "waiting"],
+      [buildPlivo(4000), answered],
+      [buildPlivo(4010), answered],
+      [
+        buildPlivo(3010),
+        buildUnansweredState("Plivo reports that the line was busy, with code 3010."),
+      ],
+      [
+        buildPlivo(6010),
+        buildUnansweredState("Plivo reports that nobody answered the call, with code 6010."),
+      ],
+      [buildPlivo(2000), { lost: "Plivo reports that the call failed, with code 2000." }],
     ],
   },
   seven: {
@@ -249,7 +264,7 @@ const cases: Record<VoicePreset, Case> = {
         ...(isKeyed && { next: keyUrl }),
       }),
     }),
-    accepted: [200, elk("ongoing")],
+    accepted: [200, buildElk("ongoing")],
     rejected: [
       [
         403,
@@ -259,10 +274,10 @@ const cases: Record<VoicePreset, Case> = {
     ],
     receiptUrl: "https://api.46elks.com/a1/calls/c595183c042b1e43d1c8e79b9fd5cbcab",
     receipts: [
-      [elk("ongoing"), "waiting"],
-      [elk("success"), answered],
-      [elk("busy"), unreached("46elks reports that the line was busy.")],
-      [elk("failed"), unreached("46elks reports that nobody answered the call.")],
+      [buildElk("ongoing"), "waiting"],
+      [buildElk("success"), answered],
+      [buildElk("busy"), buildUnansweredState("46elks reports that the line was busy.")],
+      [buildElk("failed"), buildUnansweredState("46elks reports that nobody answered the call.")],
     ],
   },
 };
@@ -314,7 +329,7 @@ test("every preset has a case", () => {
 });
 
 test("Vonage gets a token that the private key signed for the application", async () => {
-  await using to = await startReceiver(replyWith(201, toText(vonage("started"))));
+  await using to = await startReceiver(replyWith(201, toText(buildVonage("started"))));
   await to.deliver(
     voice,
     createSettings({ preset: "vonage", ...cases.vonage.fields }),

@@ -32,7 +32,7 @@ const scheduleOf = (
   ...fields,
 });
 
-const personAt = (schedule: ScheduleTimes, at: string) =>
+const findPersonId = (schedule: ScheduleTimes, at: string) =>
   findOnCall(schedule, Date.parse(at))?.personId ?? null;
 
 const shiftsOf = (schedule: ScheduleTimes, from: string, until: string) =>
@@ -44,19 +44,19 @@ const shiftsOf = (schedule: ScheduleTimes, from: string, until: string) =>
 describe("who is on call", () => {
   test("hand-overs stay at the same local time when clocks change", () => {
     const schedule = scheduleOf([{}]);
-    expect(personAt(schedule, "2026-03-23T07:59:00Z")).toBe("ann");
-    expect(personAt(schedule, "2026-03-23T08:00:00Z")).toBe("ben");
+    expect(findPersonId(schedule, "2026-03-23T07:59:00Z")).toBe("ann");
+    expect(findPersonId(schedule, "2026-03-23T08:00:00Z")).toBe("ben");
     // Summer time since Sunday.
-    expect(personAt(schedule, "2026-03-30T06:59:00Z")).toBe("ben");
-    expect(personAt(schedule, "2026-03-30T07:00:00Z")).toBe("ann");
+    expect(findPersonId(schedule, "2026-03-30T06:59:00Z")).toBe("ben");
+    expect(findPersonId(schedule, "2026-03-30T07:00:00Z")).toBe("ann");
   });
 
   test("nobody is on call before the first hand-over, and after the end of the layer", () => {
     const schedule = scheduleOf([{ end: "2026-01-19T09:00" }]);
-    expect(personAt(schedule, "2026-01-05T07:59:59.999Z")).toBe(null);
-    expect(personAt(schedule, "2026-01-05T08:00:00Z")).toBe("ann");
-    expect(personAt(schedule, "2026-01-19T07:59:59.999Z")).toBe("ben");
-    expect(personAt(schedule, "2026-01-19T08:00:00Z")).toBe(null);
+    expect(findPersonId(schedule, "2026-01-05T07:59:59.999Z")).toBe(null);
+    expect(findPersonId(schedule, "2026-01-05T08:00:00Z")).toBe("ann");
+    expect(findPersonId(schedule, "2026-01-19T07:59:59.999Z")).toBe("ben");
+    expect(findPersonId(schedule, "2026-01-19T08:00:00Z")).toBe(null);
   });
 
   test("a hand-over at a skipped time is later, at a repeated time it is the first of both", () => {
@@ -212,7 +212,7 @@ const hoursEntry = fc.record({
 const unitDays = { hours: 1 / 24, days: 1, weeks: 7 };
 
 /** Layers that start at most 30 shifts before a time. */
-const layerBefore = (at: number) =>
+const generateLayer = (at: number) =>
   fc
     .record({
       unit: fc.constantFrom(...rotationUnits),
@@ -224,7 +224,7 @@ const layerBefore = (at: number) =>
       hours: fc.array(hoursEntry, { maxLength: 3 }),
     })
     .map(({ unit, every, shifts, clock, people, ends, hours }): ScheduleLayer => {
-      const day = (days: number) =>
+      const formatDay = (days: number) =>
         new Date(at + days * 24 * hourMs).toISOString().slice(0, 10) + `T${clock}`;
       const before = -Math.ceil(shifts * every * unitDays[unit]);
       return {
@@ -232,8 +232,8 @@ const layerBefore = (at: number) =>
         unit,
         every,
         hours,
-        start: day(before),
-        end: ends === null ? null : day(before + ends),
+        start: formatDay(before),
+        end: ends === null ? null : formatDay(before + ends),
         personIds: ["ann", "ben", "cat", "dan"].slice(0, people),
       };
     });
@@ -242,7 +242,7 @@ const scheduleAt = time.chain((at) =>
   fc.record({
     at: fc.constant(at),
     timeZone: fc.constantFrom(...zones),
-    layers: fc.array(layerBefore(at), { minLength: 1, maxLength: 2 }),
+    layers: fc.array(generateLayer(at), { minLength: 1, maxLength: 2 }),
     overrides: fc.array(
       fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: 1, max: 50 })),
       { maxLength: 2 },

@@ -59,7 +59,7 @@ function createAmazon() {
   return { key, requested, targets, verify: createSnsVerifier({ targets, exchange }) };
 }
 
-const rejectedField = async (pending: Promise<unknown>) => {
+const findRejectedField = async (pending: Promise<unknown>) => {
   const error = await pending.catch((thrown: unknown) => thrown);
   return error instanceof AppError ? (error.details?.[0]?.path ?? error.code) : error;
 };
@@ -74,10 +74,10 @@ test("a signed message is accepted, in both versions and without a subject, and 
 test("a changed, unsigned or raw message is rejected", async () => {
   const { key, verify } = createAmazon();
   const signed = sign(notification, key);
-  expect(await rejectedField(verify({ ...signed, Message: "{ }" }))).toBe("Signature");
-  expect(await rejectedField(verify({ ...signed, Signature: "" }))).toBe("Signature");
-  expect(await rejectedField(verify({ ...signed, SignatureVersion: "1" }))).toBe("Signature");
-  expect(await rejectedField(verify({ AlarmName: "HighCPU" }))).toBe("Type");
+  expect(await findRejectedField(verify({ ...signed, Message: "{ }" }))).toBe("Signature");
+  expect(await findRejectedField(verify({ ...signed, Signature: "" }))).toBe("Signature");
+  expect(await findRejectedField(verify({ ...signed, SignatureVersion: "1" }))).toBe("Signature");
+  expect(await findRejectedField(verify({ AlarmName: "HighCPU" }))).toBe("Type");
 });
 
 test("a subscription is confirmed, only after its signature and only at Amazon", async () => {
@@ -95,13 +95,13 @@ test("a subscription is confirmed, only after its signature and only at Amazon",
     "https://sns.eu-central-1.amazonaws.com:8443/",
     "https://user@sns.eu-central-1.amazonaws.com.evil.example/",
   ])
-    expect(await rejectedField(verify(sign({ ...confirmation, SubscribeURL }, key)))).toBe(
+    expect(await findRejectedField(verify(sign({ ...confirmation, SubscribeURL }, key)))).toBe(
       "SubscribeURL",
     );
   const forged = { ...sign(confirmation, key), Token: "other" };
-  expect(await rejectedField(verify(forged))).toBe("Signature");
+  expect(await findRejectedField(verify(forged))).toBe("Signature");
   const elsewhere = { ...sign(notification, key), SigningCertURL: "https://example.com/c.pem" };
-  expect(await rejectedField(verify(elsewhere))).toBe("SigningCertURL");
+  expect(await findRejectedField(verify(elsewhere))).toBe("SigningCertURL");
   expect(requested.length).toBe(before);
 });
 
@@ -109,5 +109,5 @@ test("a message is repeated later if Amazon can't be reached", async () => {
   const { key, targets } = createAmazon();
   const exchange: Exchange = () => Promise.reject(new TargetFailure("No route."));
   const verify = createSnsVerifier({ targets, exchange });
-  expect(await rejectedField(verify(sign(notification, key)))).toBe("UNAVAILABLE");
+  expect(await findRejectedField(verify(sign(notification, key)))).toBe("UNAVAILABLE");
 });

@@ -36,7 +36,7 @@ const certificate = issueCertificate(
   { name: "sns.amazonaws.com", key: amazon.privateKey, publicKey: amazon.publicKey },
   createParty("Authority"),
 );
-const withAmazon: Exchange = async (request, context) =>
+const exchangeAsAmazon: Exchange = async (request, context) =>
   request.url.href === snsCertificateUrl
     ? { status: 200, headers: new Map(), body: certificate }
     : exchange(request, context);
@@ -157,7 +157,7 @@ for (const [name, sender] of all)
     const { maxBytes, knowsRepeated = false, knowsOccurrence = false } = sender;
     let world: Pager;
     beforeAll(async () => {
-      world = await createPager({ exchange: withAmazon });
+      world = await createPager({ exchange: exchangeAsAmazon });
     });
 
     test("reports each change once, however often it is repeated", async () => {

@@ -11,7 +11,7 @@ const path = "/api/v1/alert-sources";
 
 const episode = "2026-11-20T09:00:00Z";
 const group = (...alerts: object[]) => ({ version: "4", status: "firing", alerts });
-const firing = (key: string, more: object = {}) => ({
+const buildFiring = (key: string, more: object = {}) => ({
   status: "firing",
   labels: { alertname: "DiskFull", severity: "warning" },
   annotations: { summary: `Disk ${key} is full` },
@@ -20,7 +20,7 @@ const firing = (key: string, more: object = {}) => ({
   ...more,
 });
 const setUpResolved = (key: string, more: object = {}) =>
-  firing(key, { status: "resolved", ...more });
+  buildFiring(key, { status: "resolved", ...more });
 
 async function createWorld() {
   const pager = await createPager();
@@ -65,8 +65,12 @@ describe("an alert of another tool", () => {
   test("is opened, deduplicated by its key, and resolved, with one message each", async () => {
     const { createSource, later, inbox, readAlerts, readAlert } = await createWorld();
     const { send, id } = await createSource();
-    expect((await send(group(firing("a"), firing("b")))).json).toMatchObject({ opened: 2 });
-    expect((await send(group(firing("a"), firing("b")))).json).toMatchObject({ opened: 0 });
+    expect((await send(group(buildFiring("a"), buildFiring("b")))).json).toMatchObject({
+      opened: 2,
+    });
+    expect((await send(group(buildFiring("a"), buildFiring("b")))).json).toMatchObject({
+      opened: 0,
+    });
     await later();
     expect(inbox.listTitles()).toHaveLength(2);
     const [first] = await readAlerts("&status=open");
@@ -107,7 +111,7 @@ describe("an alert of another tool", () => {
     const { send } = await createSource({ alertChannelIds: [slow.id] });
     // More than fits into one message.
     const keys = Array.from({ length: 30 }, (_, index) => `${index} ${"x".repeat(1_000)}`);
-    await send(group(...keys.map((key) => firing(key))));
+    await send(group(...keys.map((key) => buildFiring(key))));
     await send(group(setUpResolved(keys[0] ?? "")));
     await later();
     await later();
@@ -130,7 +134,7 @@ describe("an alert of another tool", () => {
       startsAt: `2026-11-20T09:${10 + (round % 50)}:${10 + (round % 7)}Z`,
     });
     for (let round = 0; round < rounds; round++) {
-      await send(group(firing("a", startOf(round))));
+      await send(group(buildFiring("a", startOf(round))));
       expect((await send(group(setUpResolved("a", startOf(round))))).status).toBe(200);
     }
     expect(await listLog(id)).toHaveLength(100);
@@ -148,8 +152,8 @@ describe("an alert of another tool", () => {
     const { createSource } = await createWorld();
     const { send } = await createSource();
     const again = { startsAt: "2026-11-20T10:30:00Z" };
-    await send(group(firing("a")));
-    await send(group(firing("a", again)));
+    await send(group(buildFiring("a")));
+    await send(group(buildFiring("a", again)));
     expect((await send(group(setUpResolved("a")))).json).toMatchObject({ resolved: 0 });
     expect((await send(group(setUpResolved("a", again)))).json).toMatchObject({ resolved: 1 });
   });
@@ -157,16 +161,16 @@ describe("an alert of another tool", () => {
   test("a more urgent report notifies again; another text only changes the alert", async () => {
     const { createSource, later, inbox, readAlerts } = await createWorld();
     const { send } = await createSource();
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await later();
     const values = { annotations: { summary: "Disk a is full", description: "96 %" } };
-    expect((await send(group(firing("a", values)))).json).toMatchObject({ changed: 1 });
+    expect((await send(group(buildFiring("a", values)))).json).toMatchObject({ changed: 1 });
     await later();
     expect(inbox.received()).toHaveLength(1);
     const [alert] = await readAlerts();
     expect(alert?.["data"]).toMatchObject({ message: expect.stringContaining("96 %") });
     const labels = { alertname: "DiskFull", severity: "critical" };
-    await send(group(firing("a", { labels })));
+    await send(group(buildFiring("a", { labels })));
     await later();
     expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.changed"]);
     expect((await readAlerts())[0]).toMatchObject({ priority: "critical", type: "source.opened" });
@@ -227,7 +231,7 @@ describe("an alert of another tool", () => {
   test("can be acknowledged, snoozed and noted like any other", async () => {
     const { createSource, later, inbox, api, readAlerts, time } = await createWorld();
     const { send } = await createSource();
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await later();
     const [alert] = await readAlerts();
     const act = (action: string, body: object = {}) =>
@@ -247,7 +251,7 @@ describe("an alert of another tool", () => {
     const { send } = await createSource({ resolveAfterMinutes: 30 });
     await appliance.sourceWriter.resolveSilent();
     time.now += 86_400_000;
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await appliance.sourceWriter.resolveSilent();
     time.now -= 86_400_000;
     const waitMinutes = async (minutes: number) => {
@@ -268,9 +272,9 @@ describe("an alert of another tool", () => {
       await later(seconds);
       await appliance.sourceWriter.resolveSilent();
     };
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await endSilent(1_200);
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await endSilent(1_200);
     expect((await readAlerts())[0]?.["status"]).toBe("open");
     await endSilent(700);
@@ -278,14 +282,14 @@ describe("an alert of another tool", () => {
     expect((await readAlerts())[0]).toMatchObject({ resolvedBecause: "recovered" });
     expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.resolved"]);
     // It was not over: its tool reports the same start again.
-    expect((await send(group(firing("a")))).json).toMatchObject({ opened: 1 });
+    expect((await send(group(buildFiring("a")))).json).toMatchObject({ opened: 1 });
   });
 
   test("opens an incident, which does not notify the channels of the source again", async () => {
     const { createSource, later, inbox, api, createInbox } = await createWorld();
     const other = await createInbox({ name: "All incidents" });
     const { send, id } = await createSource({ incidentSeverity: "major" });
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await later();
     const readIncidents = async (): Promise<Json[]> =>
       (await api("GET", "/api/v1/incidents")).json.data;
@@ -297,7 +301,7 @@ describe("an alert of another tool", () => {
     await send(group(setUpResolved("a")));
     await later();
     expect(await readIncidents()).toMatchObject([{ status: "resolved" }]);
-    await send(group(firing("a", { startsAt: "2026-11-20T12:00:00Z" })));
+    await send(group(buildFiring("a", { startsAt: "2026-11-20T12:00:00Z" })));
     expect((await readIncidents()).map(({ status }) => status)).toEqual([
       "investigating",
       "resolved",
@@ -309,7 +313,7 @@ describe("an alert of another tool", () => {
   test("has the priority of the source, if that has one", async () => {
     const { createSource, later, readAlerts } = await createWorld();
     const { send } = await createSource({ priority: "low" });
-    await send(group(firing("a")));
+    await send(group(buildFiring("a")));
     await later();
     expect((await readAlerts())[0]?.["priority"]).toBe("low");
   });
@@ -340,16 +344,16 @@ describe("the address", () => {
     const { createSource, send } = await createWorld();
     const { at } = await createSource({ type: "pagerduty" });
     const other = await createSource({ name: "Other" });
-    const rejected = async (event: object) => (await send("/v2/enqueue", event)).json;
+    const sendRejected = async (event: object) => (await send("/v2/enqueue", event)).json;
     const routing_key = at.slice(4);
-    expect(await rejected({ routing_key, event_action: "resolve" })).toEqual({
+    expect(await sendRejected({ routing_key, event_action: "resolve" })).toEqual({
       status: "invalid event",
       message: "Event object is invalid",
       errors: ["'dedup_key' is required"],
     });
     const unknown = { event_action: "resolve", dedup_key: "k", routing_key: "x".repeat(32) };
-    expect((await rejected(unknown)).errors).toEqual(["'routing_key' is not valid"]);
-    expect((await rejected({ ...unknown, routing_key: other.at.slice(4) })).errors).toEqual([
+    expect((await sendRejected(unknown)).errors).toEqual(["'routing_key' is not valid"]);
+    expect((await sendRejected({ ...unknown, routing_key: other.at.slice(4) })).errors).toEqual([
       "'routing_key' is of a source of the type alertmanager, not pagerduty",
     ]);
   });
@@ -361,22 +365,22 @@ describe("the address", () => {
     const fresh = await api("POST", `${path}/${rotated.id}/rotate`);
     expect(fresh.status).toBe(200);
     await api("DELETE", `${path}/${deleted.id}`);
-    const withoutId = async (to: string) => {
-      const { status, json } = await send(to, group(firing("a")));
+    const sendAndReadError = async (to: string) => {
+      const { status, json } = await send(to, group(buildFiring("a")));
       return [status, json.error.code, json.error.message];
     };
-    const expected = await withoutId(`/in/${"x".repeat(32)}`);
+    const expected = await sendAndReadError(`/in/${"x".repeat(32)}`);
     expect(expected[0]).toBe(404);
     for (const to of [rotated.at, deleted.at, "/in/x"])
-      expect(await withoutId(to)).toEqual(expected);
+      expect(await sendAndReadError(to)).toEqual(expected);
     const next = new URL(fresh.json.data.address).pathname;
-    expect((await send(next, group(firing("a")))).status).toBe(200);
+    expect((await send(next, group(buildFiring("a")))).status).toBe(200);
     for (let count = 0; count < 60; count += 1) await send("/in/wrong", {});
     expect((await send("/in/wrong", {})).status).toBe(429);
-    expect((await send(next, group(firing("a")))).status).toBe(200);
+    expect((await send(next, group(buildFiring("a")))).status).toBe(200);
     world.time.now += 61_000;
     expect((await api("POST", `${path}/${deleted.id}/restore`)).status).toBe(200);
-    expect((await send(deleted.at, group(firing("a")))).json).toMatchObject({ opened: 1 });
+    expect((await send(deleted.at, group(buildFiring("a")))).json).toMatchObject({ opened: 1 });
   });
 
   test("a viewer and a key that only reads don't see it, and other organizations see nothing", async () => {
@@ -440,7 +444,7 @@ describe("requests", () => {
   test("with more than 1,000 alerts are rejected", async () => {
     const { createSource } = await createWorld();
     const { send } = await createSource();
-    const many = Array.from({ length: 1_001 }, (_, index) => firing(`${index}`));
+    const many = Array.from({ length: 1_001 }, (_, index) => buildFiring(`${index}`));
     expect((await send(group(...many))).status).toBe(422);
   });
 
@@ -455,7 +459,7 @@ describe("requests", () => {
       return atomic(statements);
     };
     const sent = Array.from({ length: 400 }, (_, index) =>
-      (index % 2 === 0 ? first : second).send(group(firing(`${index % 100}`))),
+      (index % 2 === 0 ? first : second).send(group(buildFiring(`${index % 100}`))),
     );
     const responses = await Promise.all(sent);
     store.atomic = atomic;
@@ -474,9 +478,9 @@ describe("requests", () => {
     const { createSource, crashBefore, later, readAlerts } = await createWorld();
     const { send } = await createSource();
     const hasFailed = crashBefore("source_alerts");
-    expect((await send(group(firing("a")))).status).toBe(500);
+    expect((await send(group(buildFiring("a")))).status).toBe(500);
     expect(hasFailed()).toBe(true);
-    expect((await send(group(firing("a")))).json).toMatchObject({ opened: 1 });
+    expect((await send(group(buildFiring("a")))).json).toMatchObject({ opened: 1 });
     await later();
     expect(await readAlerts()).toHaveLength(1);
   });
@@ -485,21 +489,21 @@ describe("requests", () => {
     const { createSource } = await createWorld();
     const { send } = await createSource({ alertChannelIds: [] });
     const buildKeys = (from: number, count: number) =>
-      group(...Array.from({ length: count }, (_, index) => firing(`${from + index}`)));
+      group(...Array.from({ length: count }, (_, index) => buildFiring(`${from + index}`)));
     for (let from = 0; from < sourceBounds.openAlerts.value; from += 1_000)
       expect((await send(buildKeys(from, 1_000))).status).toBe(200);
     expect((await send(buildKeys(9_000, 1))).status).toBe(429);
-    expect((await send(group(setUpResolved("1"), firing("9001")))).status).toBe(200);
+    expect((await send(group(setUpResolved("1"), buildFiring("9001")))).status).toBe(200);
   }, 30_000);
 
   test("that are equal and in a row are one entry of the log for an hour", async () => {
     const { createSource, listLog, api, time, store } = await createWorld();
     const { send, id } = await createSource();
-    const firingGroup = group(firing("a"));
+    const firingGroup = group(buildFiring("a"));
     await Promise.all(Array.from({ length: 20 }, () => send(firingGroup)));
     time.now += 60_000;
     await Promise.all([send(firingGroup), send(firingGroup)]);
-    await send(group(firing("b")));
+    await send(group(buildFiring("b")));
     await send(firingGroup);
     const readShown = async () =>
       (await listLog(id)).map(({ outcome, count, lastAt }) => [outcome, count, lastAt]);
@@ -550,7 +554,7 @@ describe("a source", () => {
     const { createSource, later, inbox, api, readAlerts } = await createWorld();
     const disabled = await createSource();
     const deleted = await createSource({ name: "Deleted" });
-    for (const { send } of [disabled, deleted]) await send(group(firing("a")));
+    for (const { send } of [disabled, deleted]) await send(group(buildFiring("a")));
     await later();
     await api("PATCH", `${path}/${disabled.id}`, { body: { enabled: false } });
     await api("DELETE", `${path}/${deleted.id}`);
@@ -559,9 +563,9 @@ describe("a source", () => {
       "disabled",
       "deleted",
     ]);
-    expect((await disabled.send(group(firing("b")))).json).toMatchObject({ opened: 0 });
+    expect((await disabled.send(group(buildFiring("b")))).json).toMatchObject({ opened: 0 });
     await api("PATCH", `${path}/${disabled.id}`, { body: { enabled: true } });
-    expect((await disabled.send(group(firing("a")))).json).toMatchObject({ opened: 1 });
+    expect((await disabled.send(group(buildFiring("a")))).json).toMatchObject({ opened: 1 });
     expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.opened"]);
   });
 
