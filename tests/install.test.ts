@@ -16,7 +16,7 @@ const root = join(import.meta.dir, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** The shell commands below a heading of the document. */
-function commandsBelow(heading: string): string {
+function readCommands(heading: string): string {
   const section = read("docs/install.md").split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
   return [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block]) => block).join("\n");
 }
@@ -50,7 +50,7 @@ test.if(mayChangeRoot && hasDebianFiles)(
     const programs = join(box.directory, "bin");
     writeProgram(programs, "docker", `exec '${process.execPath}' '${engine}' "$@"`);
     const port = getFreePort();
-    const commands = commandsBelow("Container image")
+    const commands = readCommands("Container image")
       .replaceAll("3210:3210", `${port}:3210`)
       .replaceAll("http://localhost:3210", `http://127.0.0.1:${port}`)
       .replaceAll("http://intranet.lan/health", site.at("/health"))
@@ -86,7 +86,7 @@ if docker exec signalbox signalbox healthcheck; then exit 1; fi`;
   },
 );
 
-const packageSource = (folder: string) => ({
+const readPackageSource = (folder: string) => ({
   architecture: process.arch === "x64" ? ("amd64" as const) : ("arm64" as const),
   executable: binary,
   licences: "MIT",
@@ -134,25 +134,25 @@ defineTestWith(
     await using box = createMachine();
     const { at, run, takeCalls } = createRoot(box.directory);
     const file = join(box.directory, "signalbox.deb");
-    buildDeb(file, packageSource(box.directory));
+    buildDeb(file, readPackageSource(box.directory));
     mkdirSync(at("var/lib/dpkg/updates"), { recursive: true });
     mkdirSync(at("var/lib/dpkg/info"));
     for (const name of ["status", "available"]) writeFileSync(at(`var/lib/dpkg/${name}`), "");
     const options = ["--force-script-chrootless", "--force-depends", "--force-unsafe-io"];
-    const dpkg = (...args: string[]) =>
+    const runDpkg = (...args: string[]) =>
       run("dpkg", `--root=${at("")}`, "--log=/dev/null", ...options, ...args);
-    dpkg("-i", file);
+    runDpkg("-i", file);
     expect(takeCalls()).toEqual([reload]);
     expect(run(at("usr/bin/signalbox"), "--version").trim()).toMatch(/^\d+\.\d+\.\d+$/);
     expect(readFileSync(at(unit), "utf8")).toContain("ExecStart=/usr/bin/signalbox serve");
     writeFileSync(at("etc/signalbox/signalbox.env"), "SIGNALBOX_PORT=8080\n");
-    dpkg("-i", file);
+    runDpkg("-i", file);
     expect(takeCalls()).toEqual([reload, reload, restart]);
     expect(readFileSync(at("etc/signalbox/signalbox.env"), "utf8")).toContain("8080");
-    dpkg("-r", "signalbox");
+    runDpkg("-r", "signalbox");
     expect(takeCalls()).toEqual([stop, reload]);
     expect(existsSync(at(unit))).toBe(false);
-    dpkg("-P", "signalbox");
+    runDpkg("-P", "signalbox");
     expect(readFileSync(at("var/lib/signalbox/signalbox.db"), "utf8")).toBe("data");
   },
 );
@@ -164,9 +164,9 @@ defineTestWith(
     await using box = createMachine();
     const { at, run, takeCalls } = createRoot(box.directory);
     const file = join(box.directory, "signalbox.rpm");
-    buildRpm(file, packageSource(box.directory));
+    buildRpm(file, readPackageSource(box.directory));
     // The root directory has no shell, so the scripts run outside of it.
-    const rpm = (...args: string[]) =>
+    const runRpm = (...args: string[]) =>
       run("rpm", `--root=${at("")}`, "--nodeps", "--noscripts", ...args);
     const runScript = (name: string, remaining: number) => {
       const script = run("rpm", "-qp", "--queryformat", `%{${name}}`, file);
@@ -179,7 +179,7 @@ defineTestWith(
       );
       return takeCalls();
     };
-    rpm("-i", file);
+    runRpm("-i", file);
     expect(existsSync(at(unit))).toBe(true);
     expect([runScript("POSTIN", 1), runScript("PREUN", 1), runScript("POSTUN", 1)]).toEqual([
       [reload],
@@ -187,10 +187,10 @@ defineTestWith(
       [reload, restart],
     ]);
     writeFileSync(at("etc/signalbox/signalbox.env"), "SIGNALBOX_PORT=8080\n");
-    rpm("-U", "--force", file);
+    runRpm("-U", "--force", file);
     expect(readFileSync(at("etc/signalbox/signalbox.env"), "utf8")).toContain("8080");
     expect([runScript("PREUN", 0), runScript("POSTUN", 0)]).toEqual([[stop], [reload]]);
-    rpm("-e", "signalbox");
+    runRpm("-e", "signalbox");
     expect([existsSync(at(unit)), existsSync(at("var/lib/signalbox/signalbox.db"))]).toEqual([
       false,
       true,

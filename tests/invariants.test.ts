@@ -7,7 +7,7 @@ import { newMonitors, signingCanary } from "./support/samples.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }).map((s) => `x${s}`);
 const printable = text.filter((s) => !/\p{Cc}/u.test(s));
-const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+const generateNullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
 const tags = fc.uniqueArray(printable, { maxLength: 3 });
 const someOf = (ids: string[]) => fc.shuffledSubarray(ids);
 
@@ -16,7 +16,7 @@ const patchOf = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record<Record<string, unknown>>(fields, { requiredKeys: [] });
 
 /** Responses contain only the names of headers. */
-const asShown = ({ headers, ...others }: Record<string, unknown>) => ({
+const hideHeaders = ({ headers, ...others }: Record<string, unknown>) => ({
   ...others,
   ...(headers !== undefined && {
     headers: Object.fromEntries(Object.keys(headers as object).map((name) => [name, null])),
@@ -32,13 +32,13 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
   const monitors = [(await monitor()).id, (await monitor()).id];
   const groups = [(await group()).id, (await group()).id];
   const incident = { title: "Slow", severity: "major" };
-  const twice = async (path: string, body: object) => {
+  const createTwice = async (path: string, body: object) => {
     const make = async () => (await api("POST", path, { body })).json.data.id as string;
     return [`${path}/${await make()}`, `${path}/${await make()}`] as const;
   };
   const resources = [
     {
-      paths: await twice("/api/v1/monitor-groups", { name: "Payments" }),
+      paths: await createTwice("/api/v1/monitor-groups", { name: "Payments" }),
       patches: patchOf({
         name: printable,
         description: printable,
@@ -49,7 +49,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
       }),
     },
     {
-      paths: await twice("/api/v1/monitors", {
+      paths: await createTwice("/api/v1/monitors", {
         type: "http",
         name: "Intranet",
         ...newMonitors.http,
@@ -60,26 +60,26 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         name: printable,
         description: printable,
         tags,
-        groupId: nullable(fc.constantFrom(...groups)),
+        groupId: generateNullable(fc.constantFrom(...groups)),
         interval: fc.integer({ min: 60, max: 86_400 }),
         timeout: fc.integer({ min: 1, max: 60 }),
         retries: fc.integer({ min: 0, max: 10 }),
         confirmations: fc.integer({ min: 1, max: 9 }),
-        degradedAfterMs: nullable(fc.integer({ min: 1, max: 60_000 })),
+        degradedAfterMs: generateNullable(fc.integer({ min: 1, max: 60_000 })),
         muted: fc.boolean(),
         alertChannelIds: someOf(channels),
-        autoIncidentSeverity: nullable(fc.constantFrom("minor", "critical")),
+        autoIncidentSeverity: generateNullable(fc.constantFrom("minor", "critical")),
         url: fc.webPath().map((path) => `http://intranet.lan${path}`),
         method: fc.constantFrom("GET", "POST"),
         headers: fc.dictionary(fc.constantFrom("X-A", "X-B"), fc.constantFrom("1", "2")),
-        body: nullable(printable),
+        body: generateNullable(printable),
         basicAuth: fc.record({ username: fc.constantFrom("a", "c") }),
-        jsonEquals: nullable(fc.oneof(printable, fc.integer(), fc.boolean())),
-        certificateExpiryDays: nullable(fc.integer({ min: 1, max: 365 })),
+        jsonEquals: generateNullable(fc.oneof(printable, fc.integer(), fc.boolean())),
+        certificateExpiryDays: generateNullable(fc.integer({ min: 1, max: 365 })),
       }),
     },
     {
-      paths: await twice("/api/v1/alert-channels", {
+      paths: await createTwice("/api/v1/alert-channels", {
         type: "webhook",
         name: "Bot",
         url: "http://bot.lan",
@@ -94,7 +94,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
       }),
     },
     {
-      paths: await twice("/api/v1/incidents", incident),
+      paths: await createTwice("/api/v1/incidents", incident),
       patches: patchOf({
         title: printable,
         severity: fc.constantFrom("minor", "critical"),
@@ -112,7 +112,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         time.now += 1_000;
         const { status, json } = await api("PATCH", path, { body: patch });
         const updatedAt = new Date(time.now).toISOString();
-        expect([status, json.data]).toEqual([200, { ...before, ...asShown(patch), updatedAt }]);
+        expect([status, json.data]).toEqual([200, { ...before, ...hideHeaders(patch), updatedAt }]);
         expect(await read(path)).toEqual(json.data);
         expect(await read(other)).toEqual(untouched);
       }),
@@ -124,7 +124,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
 const resources = ["monitor-groups", "monitors", "alert-channels", "incidents"] as const;
 
 /** A small set of records, and their ids by resource. */
-async function furnished(api: Client) {
+async function createRecords(api: Client) {
   const ids: Record<string, string[]> = {};
   const make = async (resource: string, body: object) => {
     const { json } = await api("POST", `/api/v1/${resource}`, { body });
@@ -165,7 +165,7 @@ test("no action of one organization changes the responses of another", async () 
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 25 }), async (actions) => {
       const { ours, theirs } = await createDashboard();
-      const [mine, foreign] = [await furnished(ours.api), await furnished(theirs.api)];
+      const [mine, foreign] = [await createRecords(ours.api), await createRecords(theirs.api)];
       const before = await view(theirs.api, foreign);
       const pick = (resource: string, index: number) => {
         const all = [...(mine[resource] ?? []), ...(foreign[resource] ?? [])];
@@ -221,9 +221,10 @@ test("a monitor is in at most one group, and groups and monitors agree, after si
   await fc.assert(
     fc.asyncProperty(writes, fc.boolean(), async (writes, atOnce) => {
       const { api, group, monitor, changeGroup, changeMonitor } = await createDashboard();
-      const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, make));
-      const monitors = (await many(() => monitor())).map(({ id }) => id as string);
-      const groups = (await many(() => group())).map(({ id }) => id as string);
+      const repeatMake = <T>(make: () => Promise<T>) =>
+        Promise.all(Array.from({ length: 5 }, make));
+      const monitors = (await repeatMake(() => monitor())).map(({ id }) => id as string);
+      const groups = (await repeatMake(() => group())).map(({ id }) => id as string);
 
       async function agree() {
         const listed = (await api("GET", "/api/v1/monitor-groups")).json.data as {

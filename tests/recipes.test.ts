@@ -38,11 +38,11 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
 
 const recipesText = await Bun.file(join(root, "docs/development/recipes.md")).text();
 
-const sorted = (files: string[]) =>
+const sortFiles = (files: string[]) =>
   [...new Set(files)].toSorted((one, other) => one.localeCompare(other));
 
 /** Files that a recipe marks as reported by the compiler. */
-function markedFiles(recipe: string): string[] {
+function listMarkedFiles(recipe: string): string[] {
   const items = recipe.split(/\n(?=\d+\. |- |\n)/).filter((item) => item.includes("(compiler)"));
   return items.flatMap((item) =>
     [...item.matchAll(/`((?:src|web|tests)\/[\w./-]+\.tsx?)`/g)].map(([, file = ""]) => file),
@@ -72,8 +72,10 @@ test("recipes name exactly the files that the compiler reports", async () => {
     const reported = [...output.matchAll(/^(\S+\.tsx?)\(\d+,\d+\): error/gm)].map(
       ([, file = ""]) => file,
     );
-    const marked = Object.keys(firstSteps).flatMap((name) => markedFiles(recipes.get(name) ?? ""));
-    expect(sorted(reported)).toEqual(sorted(marked));
+    const marked = Object.keys(firstSteps).flatMap((name) =>
+      listMarkedFiles(recipes.get(name) ?? ""),
+    );
+    expect(sortFiles(reported)).toEqual(sortFiles(marked));
   } finally {
     rmSync(copy, { recursive: true });
   }

@@ -13,7 +13,7 @@ import {
 } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, runSignalbox } from "./support/binary.ts";
-import { inRoot, mayChangeRoot } from "./support/change-root.ts";
+import { buildChrootCommand, mayChangeRoot } from "./support/change-root.ts";
 import { createMachine, expectSuccess } from "./support/machine.ts";
 import { defineTestWith } from "./support/real-targets.ts";
 
@@ -81,9 +81,9 @@ defineTestWith(
   async () => {
     await using box = createMachine();
     const at = (name: string) => join(box.directory, name);
-    const keygen = (args: string[], stdin = "") =>
+    const runKeygen = (args: string[], stdin = "") =>
       Bun.spawnSync(["ssh-keygen", ...args], { stdin: Buffer.from(stdin) }).exitCode;
-    expect(keygen(["-q", "-t", "ed25519", "-N", "", "-f", at("key")])).toBe(0);
+    expect(runKeygen(["-q", "-t", "ed25519", "-N", "", "-f", at("key")])).toBe(0);
     writeFileSync(at("SHA256SUMS"), "0123  signalbox-linux-x64\n");
     sign(at("SHA256SUMS"), at("key"));
     writeFileSync(at("signers"), `release ${await Bun.file(at("key.pub")).text()}`);
@@ -97,9 +97,10 @@ defineTestWith(
       "-n",
       "signalbox-release",
     ];
-    const verified = (text: string) => keygen([...verify, "-s", at("SHA256SUMS.sig")], text) === 0;
-    expect(verified("0123  signalbox-linux-x64\n")).toBe(true);
-    expect(verified("0124  signalbox-linux-x64\n")).toBe(false);
+    const isVerified = (text: string) =>
+      runKeygen([...verify, "-s", at("SHA256SUMS.sig")], text) === 0;
+    expect(isVerified("0123  signalbox-linux-x64\n")).toBe(true);
+    expect(isVerified("0124  signalbox-linux-x64\n")).toBe(false);
     expect(() => sign(at("SHA256SUMS"), at("nowhere"))).toThrow("can't be signed");
   },
 );
@@ -131,7 +132,15 @@ test.if(mayChangeRoot)("it starts with nothing but libc", async () => {
       .match(/\/\S+\.so\S*/g) ?? [];
   for (const file of libraries) cpSync(file, join(root, file), { dereference: true });
   cpSync(binary, join(root, "signalbox"));
-  const command = inRoot(root, "/signalbox", "serve", "--data-dir", "/data", "--port", "0");
+  const command = buildChrootCommand(
+    root,
+    "/signalbox",
+    "serve",
+    "--data-dir",
+    "/data",
+    "--port",
+    "0",
+  );
   const run = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
   const lines = run.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

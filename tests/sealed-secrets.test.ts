@@ -36,11 +36,11 @@ type JsonSchema = {
 /** The JSON schema of a field with inlined definitions. */
 function jsonOf(field: z.ZodType): JsonSchema {
   const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  const inPlace = (json: JsonSchema): JsonSchema => ({
+  const resolveReference = (json: JsonSchema): JsonSchema => ({
     ...json,
     ...whole.$defs?.[json.$ref?.split("/").pop() ?? ""],
   });
-  return { ...inPlace(whole), anyOf: (whole.anyOf ?? []).map(inPlace) };
+  return { ...resolveReference(whole), anyOf: (whole.anyOf ?? []).map(resolveReference) };
 }
 
 const optionsOf = (field: JsonSchema): JsonSchema[] => [
@@ -184,7 +184,7 @@ const isSecret = (text: string) => marks.some((mark) => text.includes(mark));
 
 const at = (noun: string) => `/api/v1/${noun}`;
 
-async function monitorWorld(type: string, variant: number): Promise<Snapshot> {
+async function createMonitorWorld(type: string, variant: number): Promise<Snapshot> {
   const [near, far] = [await startTarget(), await startTarget()];
   near.setReply(
     replyWith(200, JSON.stringify({ access_token: accessToken, expires_in: 0 })),
@@ -244,10 +244,10 @@ function startBroker() {
 }
 
 /** A channel that sends over MQTT. */
-async function brokerWorld(type: string, variant: number): Promise<Snapshot> {
+async function createBrokerWorld(type: string, variant: number): Promise<Snapshot> {
   const [near, far] = [startBroker(), startBroker()];
   const broker = { host: "127.0.0.1", port: near.port };
-  const world = await channelWorld(type, variant, broker);
+  const world = await createChannelWorld(type, variant, broker);
   return {
     ...world,
     elsewhere: ["localhost", far.port],
@@ -263,7 +263,11 @@ async function brokerWorld(type: string, variant: number): Promise<Snapshot> {
 /** Types that send only a signature made with their secret. */
 const onlySigning: ReadonlySet<string> = new Set(["nextcloudtalk", "sns"]);
 
-async function channelWorld(type: string, variant: number, target: Own = {}): Promise<Snapshot> {
+async function createChannelWorld(
+  type: string,
+  variant: number,
+  target: Own = {},
+): Promise<Snapshot> {
   const sent: { origin: string; text: string }[] = [];
   const appliance = await testAppliance({
     exchange: async ({ url, headers, body }) => {
@@ -278,9 +282,9 @@ async function channelWorld(type: string, variant: number, target: Own = {}): Pr
   const { page } = await signInMember(appliance, "member");
   const path = `${at("alert-channels")}/${json.data.id}`;
   // Channel tests have a rate limit per minute.
-  const later = () => (appliance.time.now += 60_000);
+  const passMinute = () => (appliance.time.now += 60_000);
   const use = () => {
-    later();
+    passMinute();
     return api("POST", `${path}/test`);
   };
   await use();
@@ -293,7 +297,7 @@ async function channelWorld(type: string, variant: number, target: Own = {}): Pr
     read: () => api("GET", path),
     use,
     tryOut: (change) => {
-      later();
+      passMinute();
       return page("POST", `/dashboard/alert-channels/${json.data.id}/try`, { body: change });
     },
     astray: () => sent.filter(({ origin }) => !homes.has(origin)).map(({ text }) => text),
@@ -323,7 +327,7 @@ const smtpWays: Own[] = [
   },
 ];
 
-async function settingsWorld(_type: string, variant: number): Promise<Snapshot> {
+async function createSettingsWorld(_type: string, variant: number): Promise<Snapshot> {
   const users = { users: { probe: canary } };
   const [near, far] = [
     await startMailServer(users, { allowInsecureAuth: true }),
@@ -366,10 +370,10 @@ async function settingsWorld(_type: string, variant: number): Promise<Snapshot> 
 }
 
 const worlds: Record<string, (type: string, variant: number) => Promise<Snapshot>> = {
-  monitors: monitorWorld,
+  monitors: createMonitorWorld,
   "alert-channels": (type, variant) =>
-    type === "mqtt" ? brokerWorld(type, variant) : channelWorld(type, variant),
-  settings: settingsWorld,
+    type === "mqtt" ? createBrokerWorld(type, variant) : createChannelWorld(type, variant),
+  settings: createSettingsWorld,
 };
 
 const isPartOf = (value: unknown): value is Own =>
@@ -381,7 +385,7 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
   const { fields = {}, secrets = {} } = kinds[type] ?? {};
   const settings = sendsWhole ? splitSecrets(kinds, type, home).settings : {};
   const always = [true, false, 1, 2525, "elsewhere.example", "127.0.0.2", null];
-  const candidates = (json: JsonSchema) => [
+  const listCandidates = (json: JsonSchema) => [
     ...elsewhere,
     ...always,
     ...optionsOf(json).flatMap((option) => option.enum ?? []),
@@ -393,9 +397,9 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
     const within = inner
       .filter(([key]) => !(`${name}.${key}` in secrets))
       .flatMap(([key, schema]) =>
-        candidates(schema as JsonSchema).map((value) => ({ [key]: value })),
+        listCandidates(schema as JsonSchema).map((value) => ({ [key]: value })),
       );
-    return [...candidates(json), ...within]
+    return [...listCandidates(json), ...within]
       .filter((value) => {
         const before = home[name] ?? field.safeParse(undefined).data;
         const isPart = isPartOf(value);
@@ -413,32 +417,32 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
  * Two changes at once, one of which moves a secret, and changes to a mail server with another
  * authentication method.
  */
-function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
+function combineChanges(snapshot: Snapshot, type: string): Own[] {
   const single = changesOf(snapshot, type);
   const destinations = Object.values(snapshot.kinds[type]?.secrets ?? {});
-  const decides = (change: Own) =>
+  const isDestination = (change: Own) =>
     Object.keys(change).some((name) => destinations.some((where) => name in where));
   const ways = type in settingsKinds ? smtpWays : [];
-  const inSmtp = (change: Own) => change["smtp"] as Own;
+  const getSmtp = (change: Own) => change["smtp"] as Own;
   const fieldOf = (change: Own) => Object.keys(change)[0] ?? "";
   // Two values per field are enough, and one for fields without effect on the address; single changes cover the rest.
   const some = [...Map.groupBy(single, fieldOf).values()].flatMap((its) =>
-    type in settingsKinds ? its : its.slice(0, its.some(decides) ? 2 : 1),
+    type in settingsKinds ? its : its.slice(0, its.some(isDestination) ? 2 : 1),
   );
   return [
     ...some.flatMap((one, index) =>
       some
         .slice(index + 1)
-        .filter((other) => decides(one) || decides(other))
+        .filter((other) => isDestination(one) || isDestination(other))
         .filter((other) => type in settingsKinds || fieldOf(one) !== fieldOf(other))
         .map((other) =>
           type in settingsKinds
-            ? { smtp: { ...inSmtp(one), ...inSmtp(other) } }
+            ? { smtp: { ...getSmtp(one), ...getSmtp(other) } }
             : { ...one, ...other },
         ),
     ),
     ...ways.flatMap((way) =>
-      [{}, ...single.map(inSmtp)].map((change) => ({
+      [{}, ...single.map(getSmtp)].map((change) => ({
         smtp: { auth: "password", ...way, tls: "starttls", ...change },
       })),
     ),
@@ -446,7 +450,7 @@ function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
 }
 
 /** The secrets that this change would send again. */
-function sentAgain({ kinds, home }: Snapshot, type: string, change: Own): Own {
+function addSecrets({ kinds, home }: Snapshot, type: string, change: Own): Own {
   const body: Own = { ...change };
   for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
     const [field = "", inner] = path.split(".");
@@ -512,7 +516,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
       const paths = Object.keys(splitSecrets(kinds, type, home).secrets);
       const record = (await read()).json.data;
       let refusals = 0;
-      for (const patch of [...changesOf(snapshot, type), ...changesAtOnce(snapshot, type)]) {
+      for (const patch of [...changesOf(snapshot, type), ...combineChanges(snapshot, type)]) {
         const { status, json } = await change(patch);
         const details: { path: string; message: string }[] = json.error?.details ?? [];
         const requests = details.filter(({ message }) => message.includes("send it again"));
@@ -525,7 +529,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
         ]);
         refusals += requests.length;
         if (status === 200)
-          expect((await change({ ...home, ...sentAgain(snapshot, type, {}) })).status).toBe(200);
+          expect((await change({ ...home, ...addSecrets(snapshot, type, {}) })).status).toBe(200);
       }
       const moves = Object.values(kind.secrets).some((where) => Object.keys(where).length > 0);
       expect(refusals > 0).toBe(moves);
@@ -550,7 +554,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
         await use();
         if (paths.some((path) => isMoved(kind.secrets, path, { verifyTls: false })))
           expect(patch).not.toHaveProperty("verifyTls", false);
-        const whole = { ...home, ...sentAgain(snapshot, type, {}) };
+        const whole = { ...home, ...addSecrets(snapshot, type, {}) };
         expect([patch, (await change(whole)).status]).toEqual([patch, 200]);
       } else if (json.error.message.includes("send it again")) {
         refused.push(patch);
@@ -569,9 +573,9 @@ describe("an encrypted secret is never sent to a changed address", () => {
     const moved = refused.flatMap((patch) => Object.keys(patch));
     expect([...new Set(moved)].toSorted()).toEqual([...new Set(decisive)].toSorted());
     for (const patch of refused) {
-      const sent = sentAgain(snapshot, type, patch);
+      const sent = addSecrets(snapshot, type, patch);
       expect([patch, (await change(sent)).status]).toEqual([patch, 200]);
-      const back = { ...home, ...sentAgain(snapshot, type, {}) };
+      const back = { ...home, ...addSecrets(snapshot, type, {}) };
       expect((await change(back)).status).toBe(200);
     }
   });

@@ -62,7 +62,7 @@ const cases = (Object.keys(nouns) as Case["noun"][]).flatMap((noun) =>
 );
 
 /** A listener that records every byte, over TCP and UDP, and closes each connection. */
-async function sink() {
+async function startSink() {
   const heard: string[] = [];
   const hear = (bytes: Uint8Array) => void heard.push(Buffer.from(bytes).toString("latin1"));
   const port = getFreePort();
@@ -123,7 +123,7 @@ function movesOf({ noun, type }: Case, own: Own, { host, port }: { host: string;
   });
 }
 
-const importedPlan = ({ noun }: Case, fields: Own): Plan => ({
+const createPlan = ({ noun }: Case, fields: Own): Plan => ({
   source: "other-tool",
   product: "Other tool",
   records: [
@@ -158,7 +158,7 @@ function sourcesOf({ noun, type }: Case, record: Own): Own[] {
 const isToSink = (move: Own, { host, port }: { host: string; port: number }) =>
   [host, String(port)].some((part) => JSON.stringify(move).includes(part));
 
-async function storedSecrets({ ours }: TestAppliance, { noun }: Case, id: string) {
+async function readSecrets({ ours }: TestAppliance, { noun }: Case, id: string) {
   if (noun === "alert-channels") {
     const row = await findChannel(ours.scope, id);
     return JSON.stringify(row && channelSettings(ours.scope.vault, row));
@@ -169,7 +169,7 @@ async function storedSecrets({ ours }: TestAppliance, { noun }: Case, id: string
 
 describe("a stored secret gets no other address", () => {
   test.each(cases)("of $noun: $type, $variant, by any writer", async (one) => {
-    using listener = await sink();
+    using listener = await startSink();
     const sent: string[] = [];
     const appliance = await testAppliance({
       exchange: async ({ url, headers, body }) => {
@@ -188,7 +188,7 @@ describe("a stored secret gets no other address", () => {
     const result = await api("PUT", "/api/v1/config", { body: buildEntry(record) });
     expect([result.status, result.text]).toEqual([200, expect.any(String)]);
     const [{ id }] = (await api("GET", `/api/v1/${one.noun}`)).json.data;
-    const fieldsHere = await storedSecrets(appliance, one, id);
+    const fieldsHere = await readSecrets(appliance, one, id);
 
     for (const move of moves) {
       const stranded = findStrandedSecrets(kinds, one.type, record, move);
@@ -222,18 +222,18 @@ describe("a stored secret gets no other address", () => {
         );
         expect([writer, move, status, requests.toSorted()]).toEqual([writer, move, 422, paths]);
       }
-      expect(await storedSecrets(appliance, one, id)).toBe(fieldsHere);
+      expect(await readSecrets(appliance, one, id)).toBe(fieldsHere);
     }
 
     for (const move of moves)
       for (const source of sourcesOf(one, record)) {
         const other = await testAppliance();
         const theirs = await importWith(other, one, source);
-        const secrets = secretsIn(one, own);
+        const secrets = pickSecrets(one, own);
         const path = `/api/v1/${one.noun}/${theirs.id}`;
         const entered = await other.ours.api("PATCH", path, { body: secrets });
         expect([entered.status, entered.json.error]).toEqual([200, undefined]);
-        expect(isSecret(await storedSecrets(other, one, theirs.id))).toBe(true);
+        expect(isSecret(await readSecrets(other, one, theirs.id))).toBe(true);
         const again = await importWith(other, one, { ...source, ...move });
         const stranded = findStrandedSecrets(kinds, one.type, record, move);
         for (const keys of stranded)
@@ -243,7 +243,7 @@ describe("a stored secret gets no other address", () => {
               expect.stringMatching(RegExp(`, so ${formatFieldPath(keys)} .* Enter it again\\.`)),
             ]),
           ]);
-        const left = JSON.parse(await storedSecrets(other, one, theirs.id)) as Own;
+        const left = JSON.parse(await readSecrets(other, one, theirs.id)) as Own;
         for (const [field = "", inner] of stranded) {
           const value = inner === undefined ? left[field] : (left[field] as Own | null)?.[inner];
           expect([move, field, isSecret(String(value))]).toEqual([move, field, false]);
@@ -282,14 +282,14 @@ function readStored(own: Own, stranded: string[][]): Own {
 }
 
 /** The secrets of a record, as their owner enters them, with the certificate of a key. */
-function secretsIn({ noun, type }: Case, own: Own): Own {
+function pickSecrets({ noun, type }: Case, own: Own): Own {
   const paths = Object.keys(nouns[noun].kinds[type]?.secrets ?? {});
   const fields = ["clientCertificate", ...paths.map((path) => path.split(".")[0])];
   return Object.fromEntries(Object.entries(own).filter(([name]) => fields.includes(name)));
 }
 
 async function importWith({ ours }: TestAppliance, one: Case, fields: Own) {
-  const { report } = await runImport(ours.scope, importedPlan(one, fields), null, {
+  const { report } = await runImport(ours.scope, createPlan(one, fields), null, {
     keepResults: 14,
     keepHours: 400,
   });

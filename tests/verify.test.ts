@@ -11,7 +11,7 @@ const directory = createScratch();
 const root = join(import.meta.dir, "..");
 
 test("a red run ends with each red test and the first lines of its error", async () => {
-  const text = await ending({
+  const text = await runFiles({
     "a/one.test.ts": `
       test("is well", () => {});
       describe("outer", () => describe("inner", () => {
@@ -127,7 +127,7 @@ test("bun run dev builds the page before it serves, and again after a change in 
 });
 
 /** The end of the output for these test files. */
-async function ending(files: Record<string, string>) {
+async function runFiles(files: Record<string, string>) {
   const cwd = directory();
   mkdirSync(join(cwd, "a"));
   const names = "import { beforeAll, describe, test } from 'bun:test';";

@@ -151,29 +151,29 @@ async function runCheck({ name, command, env = {}, advice }: Check): Promise<Fai
 
 /** Installs the Debian packages of missing programs; tests without their program are skipped. */
 async function installPrograms() {
-  const missing = () => programs.filter((program) => !hasPrograms(program));
+  const listMissing = () => programs.filter((program) => !hasPrograms(program));
   if (Bun.which("apt-get") === null || process.getuid?.() !== 0) {
     console.warn("--install needs root and apt-get: nothing is installed.");
     return;
   }
-  if (missing().length === 0) return;
-  console.warn(`Installing packages for ${missing().join(", ")} …`);
+  if (listMissing().length === 0) return;
+  console.warn(`Installing packages for ${listMissing().join(", ")} …`);
   // Without systemd, as in containers, packages start no services in this run level.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  const apt = (...more: string[]) =>
+  const runApt = (...more: string[]) =>
     Bun.spawn(["apt-get", "-qq", "-o", "Dpkg::Options::=--force-unsafe-io", ...more], {
       stdout: "ignore",
       stderr: "inherit",
       env,
     }).exited;
   const install = (names: readonly string[]) =>
-    apt("install", "-y", "--no-install-recommends", ...names);
+    runApt("install", "-y", "--no-install-recommends", ...names);
   const isKnown = (name: string) =>
     Bun.spawnSync(["apt-cache", "show", name], { stdout: "ignore", stderr: "ignore" }).success;
-  await apt("update");
+  await runApt("update");
   // One call for all takes half the time; then one by one, because one failure fails the whole call.
-  await install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
-  for (const program of missing()) await install([packages[program]]);
+  await install([...new Set(listMissing().map((program) => packages[program]))].filter(isKnown));
+  for (const program of listMissing()) await install([packages[program]]);
 }
 
 function listMissingPrograms() {

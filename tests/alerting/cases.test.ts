@@ -416,7 +416,7 @@ test("a problem of the appliance is one case at all its stages, and the next pro
     await store.atomic(recordProblem([ours.id], problem, time.now));
     await later();
   };
-  const ends = async () => {
+  const endProblem = async () => {
     await store.atomic(recordProblemEnd({ name: "certificate" }, "It was renewed.", time.now));
     await later();
   };
@@ -430,8 +430,8 @@ test("a problem of the appliance is one case at all its stages, and the next pro
   await startProblem("1", "error");
   expect(opened()).toEqual([`error ${title}`]);
   const before = pages.length;
-  await ends();
-  await ends();
+  await endProblem();
+  await endProblem();
   expect([opened(), pages.length]).toEqual([[], before]);
   await startProblem("14", "warning");
   expect(opened()).toEqual([`warning ${title}`]);
@@ -589,24 +589,28 @@ describe("after any sequence of events", () => {
   }
 
   type Action = readonly [keyof Snapshot, ...unknown[]];
-  const one = (weight: number, name: keyof Snapshot, ...parts: fc.Arbitrary<unknown>[]) => ({
+  const weighAction = (
+    weight: number,
+    name: keyof Snapshot,
+    ...parts: fc.Arbitrary<unknown>[]
+  ) => ({
     weight,
     arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
   });
   const index = fc.constantFrom(0, 0, 1);
   const yes = fc.boolean();
   const action = fc.oneof(
-    one(30, "goes", index, fc.constantFrom("up", "down", "slow")),
-    one(2, "flutter", index),
-    one(8, "mute", index, yes),
-    one(4, "pause", index, yes),
-    one(8, "attach", index, yes),
-    one(4, "join", index, yes),
-    one(4, "muteGroup", yes),
-    one(4, "enable", yes),
-    one(1, "remove", index),
-    one(3, "open", fc.constantFrom("minor", "critical")),
-    one(
+    weighAction(30, "goes", index, fc.constantFrom("up", "down", "slow")),
+    weighAction(2, "flutter", index),
+    weighAction(8, "mute", index, yes),
+    weighAction(4, "pause", index, yes),
+    weighAction(8, "attach", index, yes),
+    weighAction(4, "join", index, yes),
+    weighAction(4, "muteGroup", yes),
+    weighAction(4, "enable", yes),
+    weighAction(1, "remove", index),
+    weighAction(3, "open", fc.constantFrom("minor", "critical")),
+    weighAction(
       5,
       "post",
       fc.nat(1),
@@ -617,11 +621,15 @@ describe("after any sequence of events", () => {
         { status: "resolved" },
       ),
     ),
-    one(10, "behave", fc.constantFrom("well", "well", "broken", "deaf", "lost", "forbidden")),
-    one(10, "acknowledge"),
-    one(20, "pass", fc.constantFrom(1, 10, 60, 900)),
-    one(4, "restart"),
-    one(8, "settle"),
+    weighAction(
+      10,
+      "behave",
+      fc.constantFrom("well", "well", "broken", "deaf", "lost", "forbidden"),
+    ),
+    weighAction(10, "acknowledge"),
+    weighAction(20, "pass", fc.constantFrom(1, 10, 60, 900)),
+    weighAction(4, "restart"),
+    weighAction(8, "settle"),
   );
 
   async function run(actions: readonly Action[]) {

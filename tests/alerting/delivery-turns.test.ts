@@ -19,7 +19,7 @@ function createSlots(shared: number, kept: number) {
   const turns = createDeliveryTurns({ shared, kept });
   const started: ReturnType<typeof createTurn>[] = [];
   /** Starts all receivers that get a slot and returns their names. */
-  const starts = () => {
+  const startAll = () => {
     const names: string[] = [];
     for (let next = turns.beginNext(); next !== null; next = turns.beginNext()) {
       started.push(next);
@@ -28,7 +28,7 @@ function createSlots(shared: number, kept: number) {
     return names.join(" ");
   };
   return {
-    starts,
+    startAll,
     wait: (names: string) => turns.replace(parseReceivers(names).map(createTurn)),
     /** Finishes a delivery, and returns the receivers that start then. */
     ends: (name: string, again = false) => {
@@ -36,34 +36,34 @@ function createSlots(shared: number, kept: number) {
       const [turn] = started.splice(index, 1) as [ReturnType<typeof createTurn>];
       turns.end(turn);
       if (again) turns.add(createTurn(turn));
-      return starts();
+      return startAll();
     },
   };
 }
 
 test("a single organization has all shared slots, and its receivers take turns", () => {
-  const { wait, starts, ends } = createSlots(2, 1);
+  const { wait, startAll, ends } = createSlots(2, 1);
   wait("a1 a2 a3");
-  expect(starts()).toBe("a1 a2");
+  expect(startAll()).toBe("a1 a2");
   expect(ends("a1", true)).toBe("a3");
   expect(ends("a2", true)).toBe("a1");
   expect(ends("a3")).toBe("a2");
 });
 
 test("an organization without a delivery gets a slot, even if others use all shared ones", () => {
-  const { wait, starts, ends } = createSlots(3, 2);
+  const { wait, startAll, ends } = createSlots(3, 2);
   wait("a1 a2 a3 a4 a5");
-  expect(starts()).toBe("a1 a2 a3");
+  expect(startAll()).toBe("a1 a2 a3");
   wait("a4 a5 b1 b2 c1 d1");
-  expect(starts()).toBe("b1 c1");
+  expect(startAll()).toBe("b1 c1");
   expect(ends("b1")).toBe("d1");
   expect(ends("d1", true)).toBe("b2");
 });
 
 test("a freed slot is for the organization with the fewest, alternating among equals", () => {
-  const { wait, starts, ends } = createSlots(4, 0);
+  const { wait, startAll, ends } = createSlots(4, 0);
   wait("a1 a2 a3 a4 a5 a6");
-  expect(starts()).toBe("a1 a2 a3 a4");
+  expect(startAll()).toBe("a1 a2 a3 a4");
   wait("a5 a6 b1 b2 b3 c1 c2");
   expect(["a1", "a2", "a3"].map((name) => ends(name, true))).toEqual(["b1", "c1", "b2"]);
   expect(ends("a4", true)).toBe("a5");
@@ -71,11 +71,11 @@ test("a freed slot is for the organization with the fewest, alternating among eq
 });
 
 test("failing receivers share half of their organization's slots, and use none of others", () => {
-  const { wait, starts, ends } = createSlots(4, 1);
+  const { wait, startAll, ends } = createSlots(4, 1);
   wait("a1! a2! a3! a4");
-  expect(starts()).toBe("a1 a2 a4");
+  expect(startAll()).toBe("a1 a2 a4");
   wait("a3! b1! b2!");
-  expect(starts()).toBe("b1");
+  expect(startAll()).toBe("b1");
   expect(ends("a1")).toBe("b2");
   expect(ends("a2")).toBe("a3");
 });
@@ -84,7 +84,7 @@ test("a receiver that no longer waits gets no slot", () => {
   const turns = createSlots(1, 0);
   turns.wait("a1 a2 b1");
   turns.wait("b1");
-  expect(turns.starts()).toBe("b1");
+  expect(turns.startAll()).toBe("b1");
 });
 
 test("every organization gets slots, however long the deliveries of others take", () => {

@@ -217,23 +217,23 @@ describe("a drill of a person", () => {
     const quietHours = { timeZone: "UTC", hours: [{ days, from: "09:00", until: "18:00" }] };
     const method = `/api/v1/contact-methods/${ada.methodId}`;
     await api("PATCH", method, { body: { quietHours, criticalAfterMinutes: 0 } });
-    const drill = async (of: string, body: object = {}) => {
+    const startDrill = async (of: string, body: object = {}) => {
       const { status, json } = await api("POST", `${of}/drill`, { body });
       return [status, json.error?.message];
     };
     const person = `/api/v1/people/${ada.id}`;
-    expect(await drill(person)).toEqual([
+    expect(await startDrill(person)).toEqual([
       409,
       "Quiet hours hold all messages of a drill of Ada until 18:00 (UTC). Choose critical priority to send it now.",
     ]);
     // The second step of the policy notifies a channel without quiet hours.
-    expect((await drill(path))[0]).toBe(201);
+    expect((await startDrill(path))[0]).toBe(201);
     await api("POST", `/api/v1/alerts/${(await listDrills())[0]?.id}/acknowledge`);
     const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
     await api("PATCH", path, { body: { steps } });
-    expect((await drill(path))[0]).toBe(409);
+    expect((await startDrill(path))[0]).toBe(409);
     await api("PATCH", method, { body: { criticalAfterMinutes: null } });
-    expect((await drill(person))[1]).toEndWith("until 18:00 (UTC).");
+    expect((await startDrill(person))[1]).toEndWith("until 18:00 (UTC).");
     // A monthly drill starts anyway. Nobody failed to acknowledge it.
     await pass(1);
     world.database.run("update escalation_policies set drill = ?, drill_due_at = ? where id = ?", [

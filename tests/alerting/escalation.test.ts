@@ -402,8 +402,8 @@ describe("an acknowledgment that is removed within a minute", () => {
       await pager.later(10);
       return [ada.received().length, ben.received().length];
     };
-    const until = () => new Date(time.now + 3_600_000).toISOString();
-    return { ...pager, ada, ben, schedule, act, passHalfMinutes, until };
+    const formatNextHour = () => new Date(time.now + 3_600_000).toISOString();
+    return { ...pager, ada, ben, schedule, act, passHalfMinutes, formatNextHour };
   }
 
   test("leaves the contact methods that wait, at their times", async () => {
@@ -421,13 +421,13 @@ describe("an acknowledgment that is removed within a minute", () => {
   });
 
   test("also after a snooze that is ended early, or ends", async () => {
-    const { act, passHalfMinutes, until } = await createTeam();
-    await act("snooze", { until: until() });
+    const { act, passHalfMinutes, formatNextHour } = await createTeam();
+    await act("snooze", { until: formatNextHour() });
     expect(await passHalfMinutes(10)).toEqual([0, 0]);
     await act("unacknowledge");
     // Its time has passed.
     expect(await passHalfMinutes(1)).toEqual([1, 0]);
-    await act("snooze", { until: until() });
+    await act("snooze", { until: formatNextHour() });
     expect(await passHalfMinutes(110)).toEqual([1, 0]);
     expect(await passHalfMinutes(20)).toEqual([2, 0]);
   });

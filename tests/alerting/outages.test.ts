@@ -344,24 +344,24 @@ describe("a flapping monitor", () => {
     const hook = await pager.inbox();
     const backup = await pager.createWatchedJob([hook]);
     /** Changes its state several times, with a delay of some seconds after each. */
-    const turns = async (times: number, seconds = 60) => {
+    const changeStates = async (times: number, seconds = 60) => {
       for (let turn = 0; turn < times; turn++) {
         await backup.changeState((await pager.readStatus(backup.id)) === "down" ? "up" : "down");
         await pager.later(seconds);
       }
     };
-    return { ...pager, hook, backup, turns };
+    return { ...pager, hook, backup, changeStates };
   }
 
   const flapping = "monitor.flapping Backup";
   const fiveTimes = Array.from({ length: 5 }, () => [down, up]).flat();
 
   test("is reported once, at the eleventh change in half an hour, and then not until it is steady", async () => {
-    const { hook, turns, later } = await createFlapper();
+    const { hook, changeStates, later } = await createFlapper();
     await using _ = hook;
-    await turns(10);
+    await changeStates(10);
     expect(hook.listTitles()).toEqual(fiveTimes);
-    await turns(20);
+    await changeStates(20);
     expect(hook.listTitles()).toEqual([...fiveTimes, flapping]);
     expect(hook.received().at(-1)?.data.changes).toBe(11);
     await later(530);
@@ -372,49 +372,49 @@ describe("a flapping monitor", () => {
   });
 
   test("is sent as down if it stays down, and its count restarts", async () => {
-    const { hook, turns, deliverTwiceAfter: lasts } = await createFlapper();
+    const { hook, changeStates, deliverTwiceAfter: lasts } = await createFlapper();
     await using _ = hook;
-    await turns(11);
+    await changeStates(11);
     await lasts(600);
     expect(hook.listTitles().slice(10)).toEqual([flapping, down]);
-    await turns(10);
+    await changeStates(10);
     expect(hook.listTitles().slice(12)).toEqual(fiveTimes.map((one) => (one === down ? up : down)));
-    await turns(1);
+    await changeStates(1);
     expect(hook.listTitles().at(-1)).toBe(flapping);
   });
 
   test("has changed more than ten times within half an hour, not in longer", async () => {
-    const { hook, turns } = await createFlapper();
+    const { hook, changeStates } = await createFlapper();
     await using _ = hook;
-    await turns(24, 181);
+    await changeStates(24, 181);
     expect(hook.listTitles()).not.toContain(flapping);
     expect(hook.listTitles()).toHaveLength(24);
   });
 
   test("is not flapping after a pause, which resets the count", async () => {
-    const { hook, turns, backup, later } = await createFlapper();
+    const { hook, changeStates, backup, later } = await createFlapper();
     await using _ = hook;
-    await turns(10);
+    await changeStates(10);
     await backup.change({ paused: true });
     await later();
     await backup.change({ paused: false });
     await backup.changeState("up");
-    await turns(1);
+    await changeStates(1);
     expect(hook.listTitles()).toEqual([...fiveTimes, down]);
   });
 
   test("sends no reminders; a channel that was attached meanwhile gets only a steady problem", async () => {
-    const { hook, inbox, turns, backup, deliverTwiceAfter: lasts } = await createFlapper();
+    const { hook, inbox, changeStates, backup, deliverTwiceAfter: lasts } = await createFlapper();
     await using _ = hook;
     await using late = await inbox();
     await backup.change({ reminderInterval: 60 });
-    await turns(11, 30);
+    await changeStates(11, 30);
     await lasts(300);
     await backup.change({ alertChannelIds: [hook.id, late.id] });
-    await turns(1);
+    await changeStates(1);
     await lasts(600);
     expect(late.listTitles()).toEqual([]);
-    await turns(1, 10);
+    await changeStates(1, 10);
     expect(late.listTitles()).toEqual([down]);
     expect(hook.listTitles().slice(10)).toEqual([flapping, up, down]);
   });

@@ -37,14 +37,14 @@ test("a preview has every channel of the organization in one of two lists", asyn
   await theirs.api("POST", "/api/v1/alert-channels", {
     body: { type: "email", name: "Theirs", to: ["a@b.example"] },
   });
-  const reason = (name: string) => `${name} is not attached to the monitor.`;
+  const describeReason = (name: string) => `${name} is not attached to the monitor.`;
   expect(await preview()).toEqual({
     at: expect.any(String),
     policy: null,
     told: [{ id: channelId, name: "Office", type: "email" }],
     notTold: [
-      { id: off, name: "Off", type: "email", reason: reason("Off") },
-      { id: away, name: "Away", type: "ntfy", reason: reason("Away") },
+      { id: off, name: "Off", type: "email", reason: describeReason("Off") },
+      { id: away, name: "Away", type: "ntfy", reason: describeReason("Away") },
     ],
   });
 });

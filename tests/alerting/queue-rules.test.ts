@@ -31,7 +31,7 @@ const createQueued = (id: string, subjects: string[], fields: Partial<Queued> = 
   ...fields,
 });
 /** A delivery that failed a minute ago and is due again in four minutes. */
-const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued =>
+const createFailing = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued =>
   createQueued(id, subjects, {
     attempts: 4,
     scheduledAttempts: 4,
@@ -70,31 +70,39 @@ describe("the next delivery of a channel", () => {
     ],
     ["is not one in flight", sendOnward(createQueued("a", ["shop"], taken)), "nothing"],
     ["is one whose sender died", sendOnward(createQueued("a", [], { leasedUntil: now })), "a"],
-    ["passes a failing one", sendOnward(failing("a", ["shop"]), createQueued("b", ["mail"])), "b"],
-    ["is a failing one when it is due", sendOnward(failing("a", ["shop"], past)), "a"],
+    [
+      "passes a failing one",
+      sendOnward(createFailing("a", ["shop"]), createQueued("b", ["mail"])),
+      "b",
+    ],
+    ["is a failing one when it is due", sendOnward(createFailing("a", ["shop"], past)), "a"],
     [
       "is none while two fail",
       sendOnward(
-        failing("a", ["x"], justTried),
-        failing("b", ["y"], justTried),
+        createFailing("a", ["x"], justTried),
+        createFailing("b", ["y"], justTried),
         createQueued("c", ["z"]),
       ),
       "nothing",
     ],
     [
       "is the due one of two failing ones",
-      sendOnward(failing("a", ["x"]), failing("b", ["y"], past), createQueued("c", ["z"])),
+      sendOnward(
+        createFailing("a", ["x"]),
+        createFailing("b", ["y"], past),
+        createQueued("c", ["z"]),
+      ),
       "b",
     ],
     [
       "is not the end of an outage before the outage arrived",
-      sendOnward(failing("a", ["shop"], justTried), createQueued("b", ["shop"])),
+      sendOnward(createFailing("a", ["shop"], justTried), createQueued("b", ["shop"])),
       "nothing",
     ],
     [
       "is that end if only some recipients do not get the outage",
       sendOnward(
-        failing("a", ["shop"], { ...justTried, progress: buildProgress("ann") }),
+        createFailing("a", ["shop"], { ...justTried, progress: buildProgress("ann") }),
         createQueued("b", ["shop"]),
       ),
       "b",
@@ -102,7 +110,7 @@ describe("the next delivery of a channel", () => {
     [
       "is that end if the recipients of the outage are unknown",
       sendOnward(
-        failing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
+        createFailing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
         createQueued("b", ["shop"]),
       ),
       "b",
@@ -110,7 +118,7 @@ describe("the next delivery of a channel", () => {
     [
       "is not that end if some recipients rejected the outage and none got it",
       sendOnward(
-        failing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
+        createFailing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
         createQueued("b", ["shop"]),
       ),
       "nothing",
@@ -118,8 +126,8 @@ describe("the next delivery of a channel", () => {
     [
       "can pass two failing ones that reached some recipients",
       sendOnward(
-        failing("a", ["x"], { ...justTried, progress: buildProgress("ann") }),
-        failing("b", ["y"], { ...justTried, progress: buildProgress("ann") }),
+        createFailing("a", ["x"], { ...justTried, progress: buildProgress("ann") }),
+        createFailing("b", ["y"], { ...justTried, progress: buildProgress("ann") }),
         createQueued("c", ["z"]),
       ),
       "c",
@@ -130,31 +138,34 @@ describe("the next delivery of a channel", () => {
 describe("a waiting new delivery", () => {
   const news = createQueued("b", ["shop"]);
   test.each([
-    ["causes an early retry of a failing one", sendOnward(failing("a", ["shop"]), news), "a"],
+    ["causes an early retry of a failing one", sendOnward(createFailing("a", ["shop"]), news), "a"],
     [
       "but not within 15 seconds of the last attempt",
-      sendOnward(failing("a", ["shop"], { lastAttemptAt: now - 15 * second + 1 }), news),
+      sendOnward(createFailing("a", ["shop"], { lastAttemptAt: now - 15 * second + 1 }), news),
       "nothing",
     ],
     [
       "but from then on",
-      sendOnward(failing("a", ["shop"], { lastAttemptAt: now - 15 * second }), news),
+      sendOnward(createFailing("a", ["shop"], { lastAttemptAt: now - 15 * second }), news),
       "a",
     ],
     [
       "nor before it is due itself",
-      sendOnward(failing("a", ["shop"]), createQueued("b", ["shop"], soon)),
+      sendOnward(createFailing("a", ["shop"]), createQueued("b", ["shop"], soon)),
       "nothing",
     ],
     [
       "nor if it was already due at the last attempt",
-      sendOnward(failing("a", ["shop"]), createQueued("b", ["shop"], { dueAt: now - minute })),
+      sendOnward(
+        createFailing("a", ["shop"]),
+        createQueued("b", ["shop"], { dueAt: now - minute }),
+      ),
       "nothing",
     ],
-    ["nor during an attempt", sendOnward(failing("a", ["shop"], taken), news), "nothing"],
+    ["nor during an attempt", sendOnward(createFailing("a", ["shop"], taken), news), "nothing"],
     [
       "does so also if the whole channel fails, starting with the oldest",
-      sendOnward(failing("a", ["x"]), failing("b", ["y"]), createQueued("c", ["z"])),
+      sendOnward(createFailing("a", ["x"]), createFailing("b", ["y"]), createQueued("c", ["z"])),
       "a",
     ],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));

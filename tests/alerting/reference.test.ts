@@ -43,16 +43,20 @@ const post = [
   { status: "identified" },
   { severity: "major" },
 ];
-const one = (weight: number, name: keyof AlertedWorld, ...parts: fc.Arbitrary<unknown>[]) => ({
+const weighAction = (
+  weight: number,
+  name: keyof AlertedWorld,
+  ...parts: fc.Arbitrary<unknown>[]
+) => ({
   weight,
   arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
 });
 
 const action = fc.oneof(
-  one(40, "report", index, fc.constantFrom("up", "down", "slow")),
-  one(30, "passTime", seconds, fc.constantFrom(1, 1, 2, 5)),
-  one(2, "passTime", fc.constant(100_000), fc.constantFrom(7, 40)),
-  one(
+  weighAction(40, "report", index, fc.constantFrom("up", "down", "slow")),
+  weighAction(30, "passTime", seconds, fc.constantFrom(1, 1, 2, 5)),
+  weighAction(2, "passTime", fc.constant(100_000), fc.constantFrom(7, 40)),
+  weighAction(
     8,
     "changeStateOften",
     index,
@@ -60,32 +64,32 @@ const action = fc.oneof(
     fc.constantFrom(5, 60, 160),
     yes,
   ),
-  one(4, "restart"),
-  one(5, "mute", index, yes),
-  one(3, "muteGroup", yes),
-  one(5, "pause", index, yes),
-  one(5, "renew", index),
-  one(5, "maintain", index, yes),
-  one(5, "attach", index, fc.subarray([0, 1, 2])),
-  one(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
-  one(3, "automatic", index, yes),
-  one(3, "create", index, yes),
+  weighAction(4, "restart"),
+  weighAction(5, "mute", index, yes),
+  weighAction(3, "muteGroup", yes),
+  weighAction(5, "pause", index, yes),
+  weighAction(5, "renew", index),
+  weighAction(5, "maintain", index, yes),
+  weighAction(5, "attach", index, fc.subarray([0, 1, 2])),
+  weighAction(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
+  weighAction(3, "automatic", index, yes),
+  weighAction(3, "create", index, yes),
   // The last channel remains: without one, nothing is counted or stored.
-  one(2, "remove", fc.constantFrom(0, 1)),
-  one(
+  weighAction(2, "remove", fc.constantFrom(0, 1)),
+  weighAction(
     4,
     "patchChannel",
     index,
     fc.record({ enabled: yes, incidents: yes, default: yes }, { requiredKeys: [] }),
   ),
-  one(
+  weighAction(
     10,
     "receive",
     index,
     fc.constantFrom("well", "well", "broken", "closed", "busy", "refused", "gone"),
   ),
-  one(3, "open", fc.option(index)),
-  one(6, "post", fc.nat(1), fc.constantFrom(...post)),
+  weighAction(3, "open", fc.option(index)),
+  weighAction(6, "post", fc.nat(1), fc.constantFrom(...post)),
 );
 
 test("a pause resets a monitor's flapping", () =>

@@ -124,10 +124,10 @@ describe("a change of state", () => {
 });
 
 describe("flapping", () => {
-  const next = (before: Memory, to = all) => stepAfter("up > down", {}, { before, to });
+  const stepFromUp = (before: Memory, to = all) => stepAfter("up > down", {}, { before, to });
 
   test("the eleventh change within half an hour is sent as flapping", () => {
-    const step = next(applyChange(10));
+    const step = stepFromUp(applyChange(10));
     expect(readText(step)).toBe("flapping to all");
     expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
@@ -149,7 +149,7 @@ describe("flapping", () => {
     ["further changes are not reported", flapping, ""],
     ["a clock that was set back stops nothing", { ...emptyHistory, changes: ahead }, "down to all"],
   ];
-  test.each(counts)("%s", (_, before, wanted) => expect(readText(next(before))).toBe(wanted));
+  test.each(counts)("%s", (_, before, wanted) => expect(readText(stepFromUp(before))).toBe(wanted));
 
   test("a pause or a maintenance resets all earlier changes", () => {
     for (const states of ["pending > down", "maintenance > down"]) {
@@ -159,7 +159,7 @@ describe("flapping", () => {
   });
 
   test("a muted monitor flaps, but no channel is notified", () => {
-    const step = next(applyChange(10), muted);
+    const step = stepFromUp(applyChange(10), muted);
     expect([readText(step), step.memory.flappingSince]).toEqual(["", now]);
   });
 
@@ -242,7 +242,7 @@ describe("reminders", () => {
 describe("a certificate", () => {
   const ends = new Date(now + 100 * day).toISOString();
   /** The step of a certificate with this number of days left. */
-  const step = (
+  const findStep = (
     days: number,
     toldStep: number | null = null,
     within: number | null = 14,
@@ -257,27 +257,27 @@ describe("a certificate", () => {
   const none = null;
 
   test.each([
-    ["nothing fourteen days before the expiry", step(14), none],
-    ["a threshold just after that", step(13.99), { step: 14, daysLeft: 13 }],
-    ["each threshold once", step(8, 14), none],
-    ["then the next", step(6.5, 14), { step: 7, daysLeft: 6 }],
-    ["then the third", step(2.5, 7), { step: 3, daysLeft: 2 }],
-    ["then the last", step(0.5, 3), { step: 1, daysLeft: 0 }],
-    ["only the smallest of several", step(2.5), { step: 3, daysLeft: 2 }],
-    ["also after the expiry", step(-2.5), { step: 1, daysLeft: -3 }],
-    ["nothing more after the last", step(-2.5, 1), none],
+    ["nothing fourteen days before the expiry", findStep(14), none],
+    ["a threshold just after that", findStep(13.99), { step: 14, daysLeft: 13 }],
+    ["each threshold once", findStep(8, 14), none],
+    ["then the next", findStep(6.5, 14), { step: 7, daysLeft: 6 }],
+    ["then the third", findStep(2.5, 7), { step: 3, daysLeft: 2 }],
+    ["then the last", findStep(0.5, 3), { step: 1, daysLeft: 0 }],
+    ["only the smallest of several", findStep(2.5), { step: 3, daysLeft: 2 }],
+    ["also after the expiry", findStep(-2.5), { step: 1, daysLeft: -3 }],
+    ["nothing more after the last", findStep(-2.5, 1), none],
     [
       "all thresholds again for another certificate",
-      step(6, 1, 14, "2020-01-01"),
+      findStep(6, 1, 14, "2020-01-01"),
       { step: 7, daysLeft: 6 },
     ],
-    ["no threshold above the monitor's own", step(9, null, 10), none],
-    ["but the lower ones", step(6, null, 10), { step: 7, daysLeft: 6 }],
-    ["nothing if it is off", step(0.5, null, null), none],
-    ["nothing again when the clock is set back", step(6.5, 3), none],
+    ["no threshold above the monitor's own", findStep(9, null, 10), none],
+    ["but the lower ones", findStep(6, null, 10), { step: 7, daysLeft: 6 }],
+    ["nothing if it is off", findStep(0.5, null, null), none],
+    ["nothing again when the clock is set back", findStep(6.5, 3), none],
     [
       "a threshold again after one by a clock weeks ahead",
-      step(13.5, 1),
+      findStep(13.5, 1),
       { step: 14, daysLeft: 13 },
     ],
   ])("reports %s", (_, found, wanted) => expect(found).toEqual(wanted));
@@ -329,15 +329,23 @@ describe("an incident", () => {
 });
 
 test("problems of the appliance are sent to the default channels, or to all if there is none", () => {
-  const one = (id: string, isDefault: boolean, enabled = true) => ({ id, isDefault, enabled });
+  const createChannel = (id: string, isDefault: boolean, enabled = true) => ({
+    id,
+    isDefault,
+    enabled,
+  });
   const hear = (...[channels, except]: Parameters<typeof selectChannelsForProblems>) =>
     selectChannelsForProblems(channels, except).map(({ id }) => id);
-  const some = [one("mail", true), one("chat", false), one("off", true, false)];
+  const some = [
+    createChannel("mail", true),
+    createChannel("chat", false),
+    createChannel("off", true, false),
+  ];
   expect(hear(some)).toEqual(["mail"]);
   expect(hear(some, "chat")).toEqual(["mail"]);
   expect(hear(some, "mail")).toEqual(["chat"]);
-  expect(hear([one("a", false), one("b", false)])).toEqual(["a", "b"]);
-  expect(hear([one("a", false)], "a")).toEqual([]);
+  expect(hear([createChannel("a", false), createChannel("b", false)])).toEqual(["a", "b"]);
+  expect(hear([createChannel("a", false)], "a")).toEqual([]);
 });
 
 const usual: MonitorFacts = {

@@ -119,14 +119,14 @@ test("a timer that can't be handled delays no other, is tried again every ten mi
   await passPauses(pager);
   await pager.later();
   expect([count("monitor.reminder Good") > 0, count("monitor.reminder Bad")]).toEqual([true, 0]);
-  const messages = () =>
+  const listProblemMessages = () =>
     database
       .query<{ message: string }, [string]>(
         "select message from problems where organization_id = ?",
       )
       .all(ours.id)
       .map(({ message }) => message);
-  expect(messages()[0]).toMatch(
+  expect(listProblemMessages()[0]).toMatch(
     /^Work for alerts keeps failing: a reminder or a held alert \(memory /,
   );
   await pager.later();

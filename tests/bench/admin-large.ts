@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { startOwnedMachine, findRow } from "../support/admin-world.ts";
 import type { launchChromium } from "../support/browser.ts";
-import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+import { copyMonitor, buildCopyId } from "../support/many-monitors.ts";
 import { measureBaseline } from "./admin-baseline.ts";
 import {
   measureScrolling,
@@ -106,7 +106,7 @@ async function measureLiveUpdates(
   world: Awaited<ReturnType<typeof createCopies>>,
   seconds: number,
 ) {
-  const monitorIds = Array.from({ length: 100 }, (_, index) => idOfCopy(index + 1));
+  const monitorIds = Array.from({ length: 100 }, (_, index) => buildCopyId(index + 1));
   const until = performance.now() + seconds * 1_000;
   for (let muted = true; performance.now() < until; muted = !muted) {
     await world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { muted } });

@@ -20,7 +20,7 @@ import {
   watchForRows,
 } from "./admin-page.ts";
 import { traceMainThread } from "./main-thread.ts";
-import { cpuSeconds, medianOf, computeQuantile } from "./process.ts";
+import { readCpuSeconds, medianOf, computeQuantile } from "./process.ts";
 
 const rounds = 9;
 const groups = 40;
@@ -54,12 +54,12 @@ export async function benchAdmin() {
     await open(page, snapshot.url);
     await using baseline = await measureBaseline(page, snapshot.url);
     const [again, baselines]: [Opening[], Opening[]] = [[], []];
-    const before = cpuSeconds(snapshot.child.pid);
+    const before = readCpuSeconds(snapshot.child.pid);
     for (let round = 0; round < rounds; round++) {
       again.push(await traceOpening(context, snapshot.url));
       baselines.push(await traceOpening(context, baseline.url));
     }
-    const serverMs = ((cpuSeconds(snapshot.child.pid) - before) * 1_000) / rounds;
+    const serverMs = ((readCpuSeconds(snapshot.child.pid) - before) * 1_000) / rounds;
 
     const entering: (Opening & { fromAnswer: number })[] = [];
     for (let round = 0; round < rounds; round++) {

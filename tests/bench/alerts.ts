@@ -27,7 +27,7 @@ function startSurroundings() {
   let isUp = true;
   const digests: { at: number; alerts: number }[] = [];
   let requestCount = 0;
-  const target = () =>
+  const startTarget = () =>
     Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -46,7 +46,7 @@ function startSurroundings() {
     },
   });
   return {
-    target: target(),
+    target: startTarget(),
     receiver,
     digests,
     asked: () => requestCount,

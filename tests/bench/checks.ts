@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
 import { expectSuccess } from "../support/machine.ts";
 import { countResults } from "./heartbeats.ts";
-import { cpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
+import { readCpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
 import { benchResults } from "./results.ts";
 
 type Wanted = { path: string; interval: number; timeout?: number };
@@ -85,9 +85,9 @@ async function loopMsOf(
 ): Promise<number> {
   const baseline = checkTarget(String(port), ...manner.map(String));
   await Bun.sleep(warmUpSeconds * 1_000);
-  const idle = cpuSeconds(baseline.pid);
+  const idle = readCpuSeconds(baseline.pid);
   await Bun.sleep(seconds * 1_000);
-  const used = cpuSeconds(baseline.pid) - idle;
+  const used = readCpuSeconds(baseline.pid) - idle;
   baseline.kill("SIGTERM");
   const all = Number((await new Response(baseline.stdout).text()).trim());
   return (used / ((all * seconds) / (warmUpSeconds + seconds))) * 1_000;
@@ -105,7 +105,7 @@ async function measure(wanted: readonly Wanted[], seconds: number, withLists = f
   const interval = wanted[0]?.interval ?? 0;
   try {
     await Bun.sleep(interval * 1000 + 1_000);
-    const [from, cpuBefore] = [Date.now(), cpuSeconds(server.child.pid)];
+    const [from, cpuBefore] = [Date.now(), readCpuSeconds(server.child.pid)];
     const lists: number[] = [];
     while (Date.now() < from + seconds * 1000) {
       await Bun.sleep(withLists ? 20 : 1_000);
@@ -115,7 +115,7 @@ async function measure(wanted: readonly Wanted[], seconds: number, withLists = f
       await (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).text();
       lists.push(performance.now() - askedAt);
     }
-    const cpu = cpuSeconds(server.child.pid) - cpuBefore;
+    const cpu = readCpuSeconds(server.child.pid) - cpuBefore;
     const memory = readResidentMb(server.child.pid);
     await server.stop();
     const results = countResults(join(dataDir, "signalbox.db"), from, interval);

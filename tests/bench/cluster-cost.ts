@@ -10,8 +10,13 @@ import { ResultWriter } from "../../src/monitoring/checks/engine/record.ts";
 import type { Watched } from "../../src/monitoring/checks/engine/watched-monitors.ts";
 import { soleNode } from "../../src/cluster/leases.ts";
 import { createSignals } from "../../src/events/signals.ts";
-import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
-import { cpuSeconds } from "./process.ts";
+import {
+  buildClusterAddress,
+  findLeader,
+  type RqliteNode,
+  startCluster,
+} from "../support/rqlite.ts";
+import { readCpuSeconds } from "./process.ts";
 import { logOf, syncsOf } from "./raft.ts";
 
 const monitors = 5_000;
@@ -58,7 +63,7 @@ async function costOf({ batch, writes, checks }: Way) {
   const nodes = await startCluster();
   const leader = await findLeader(nodes);
   await load(leader);
-  const store = createRqliteStore(new RqliteClient(addressOfNodes(...nodes)), Date.now);
+  const store = createRqliteStore(new RqliteClient(buildClusterAddress(...nodes)), Date.now);
   const isKept = (statement: Statement) =>
     checks === undefined || findWrittenTable(compileStatement(statement).text) !== "heartbeats";
   const results = new ResultWriter({
@@ -119,8 +124,8 @@ async function measure(nodes: readonly RqliteNode[], leader: RqliteNode) {
   const followers = nodes.filter((node) => node !== leader);
   return {
     log: await logOf(leader),
-    leader: cpuSeconds(leader.pid()),
-    followers: followers.reduce((sum, node) => sum + cpuSeconds(node.pid()), 0),
+    leader: readCpuSeconds(leader.pid()),
+    followers: followers.reduce((sum, node) => sum + readCpuSeconds(node.pid()), 0),
     ours: (user + system) / 1e6,
   };
 }

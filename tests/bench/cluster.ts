@@ -5,11 +5,16 @@ import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
 import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
-import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import {
+  buildClusterAddress,
+  findLeader,
+  type RqliteNode,
+  startCluster,
+} from "../support/rqlite.ts";
 import { type Server, createServers } from "../support/servers.ts";
 import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
 import { measureCheckCost } from "./cluster-cost.ts";
-import { cpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
+import { readCpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
 import { logOf } from "./raft.ts";
 
 /** 99th percentile of the delay between two checks of a monitor, beyond its interval. */
@@ -63,7 +68,7 @@ async function runWithServers(count: number, use: (bench: Bench) => Promise<void
   const { servers, key } = await createServers(databases, count);
   try {
     await waitUntilHealthy(`http://127.0.0.1:${port}`, "/ok");
-    const store = createRqliteStore(new RqliteClient(addressOfNodes(...databases)), Date.now);
+    const store = createRqliteStore(new RqliteClient(buildClusterAddress(...databases)), Date.now);
     await use({ databases, store, servers, key, target: `http://127.0.0.1:${port}/ok` });
   } finally {
     target.kill();
@@ -95,7 +100,7 @@ async function requestsOf(bench: Bench): Promise<string> {
   const seconds = 4;
   const clients = servers.map((server) => server.createServerKeyClient(key));
   const leader = await findLeader(databases);
-  const [cpu, log] = [cpuSeconds(leader.pid()), await logOf(leader)];
+  const [cpu, log] = [readCpuSeconds(leader.pid()), await logOf(leader)];
   const until = performance.now() + seconds * 1_000;
   let writes = 0;
   await Promise.all(
@@ -109,7 +114,7 @@ async function requestsOf(bench: Bench): Promise<string> {
       }
     }),
   );
-  const leaderMs = ((cpuSeconds(leader.pid()) - cpu) / writes) * 1_000;
+  const leaderMs = ((readCpuSeconds(leader.pid()) - cpu) / writes) * 1_000;
   const { entries } = await logOf(leader);
   const views = await viewsOf(servers, seconds);
   return (
@@ -122,13 +127,13 @@ async function requestsOf(bench: Bench): Promise<string> {
 async function idleOf({ databases, servers }: Bench): Promise<string> {
   const seconds = 10;
   const leader = await findLeader(databases);
-  const readCpuSeconds = () => [
-    cpuSeconds(leader.pid()),
-    sumOf(servers.map((one) => cpuSeconds(one.pid()))) / servers.length,
+  const readLoad = () => [
+    readCpuSeconds(leader.pid()),
+    sumOf(servers.map((one) => readCpuSeconds(one.pid()))) / servers.length,
   ];
-  const [before, log] = [readCpuSeconds(), await logOf(leader)];
+  const [before, log] = [readLoad(), await logOf(leader)];
   await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [readCpuSeconds(), await logOf(leader)];
+  const [after, logged] = [readLoad(), await logOf(leader)];
   const [ofLeader, ofServer] = after.map((one, i) => ((one - (before[i] ?? 0)) / seconds) * 100);
   return (
     `idle ${((logged.entries - log.entries) / seconds).toFixed(1)} entries/s with ` +
@@ -159,16 +164,18 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   await startAll(bench);
   await Bun.sleep(wanted.interval * 1_000 + 2_000);
   const leader = await findLeader(databases);
-  const readCpuSeconds = () => ({
-    leader: cpuSeconds(leader.pid()),
-    followers: sumOf(databases.filter((one) => one !== leader).map((one) => cpuSeconds(one.pid()))),
-    servers: sumOf(servers.map((one) => cpuSeconds(one.pid()))),
+  const readLoad = () => ({
+    leader: readCpuSeconds(leader.pid()),
+    followers: sumOf(
+      databases.filter((one) => one !== leader).map((one) => readCpuSeconds(one.pid())),
+    ),
+    servers: sumOf(servers.map((one) => readCpuSeconds(one.pid()))),
   });
-  const [from, before, log] = [Date.now(), readCpuSeconds(), await logOf(leader)];
+  const [from, before, log] = [Date.now(), readLoad(), await logOf(leader)];
   const listed =
     wanted.isAsked === true ? await measureListing(servers[0] as Server, key, seconds) : [];
   if (wanted.isAsked !== true) await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [readCpuSeconds(), await logOf(leader)];
+  const [after, logged] = [readLoad(), await logOf(leader)];
   const until = Date.now();
   const memory = Math.max(...servers.map((one) => readResidentMb(one.pid())));
   // Earlier results have been written by now.

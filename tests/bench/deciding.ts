@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { createAppliance } from "../support/appliance.ts";
 import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
-import { idOfCopy, copyMonitor } from "../support/many-monitors.ts";
+import { buildCopyId, copyMonitor } from "../support/many-monitors.ts";
 import { createPager } from "../support/pager.ts";
 import { checkTarget } from "./checks.ts";
 import { computeQuantile } from "./process.ts";
@@ -50,7 +50,11 @@ function attachMonitors(database: Database, organizationId: string) {
   const insert = database.query("INSERT INTO monitor_dependencies VALUES (?, ?, ?, 0)");
   database.transaction(() => {
     for (let i = 2; i <= monitors; i++)
-      insert.run(organizationId, idOfCopy(i), idOfCopy(i <= switches ? 1 : (i % switches) + 1));
+      insert.run(
+        organizationId,
+        buildCopyId(i),
+        buildCopyId(i <= switches ? 1 : (i % switches) + 1),
+      );
   })();
 }
 
@@ -66,7 +70,7 @@ function changeState({ database, time }: World, first: number, state: "up" | "do
     database.run("UPDATE monitor_states SET last_checked_at = ?", [
       new Date(time.now + 1).toISOString(),
     ]);
-    const range = [idOfCopy(first), idOfCopy(first + failing - 1)];
+    const range = [buildCopyId(first), buildCopyId(first + failing - 1)];
     database.run(
       `UPDATE monitor_states SET status = ?, since = ?, failures = ?
        WHERE monitor_id BETWEEN ? AND ?`,

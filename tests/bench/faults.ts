@@ -10,7 +10,7 @@ import { generateMutatedRequests, readStatusLine } from "../support/mutated-requ
 import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { createRandom } from "../support/seeded.ts";
 import { writeUntilGone } from "../support/writers.ts";
-import { wrongRows } from "../soak/invariants.ts";
+import { findWrongRows } from "../soak/invariants.ts";
 import { computeQuantile, readResidentMb } from "./process.ts";
 
 const unlimited = ["--rate-limit", "0"];
@@ -70,7 +70,7 @@ async function measureBackups() {
     const file = join(box.directory, `backup-${number}.db`);
     const before = acknowledged;
     await expectSuccess(box.run(["backup", file]));
-    const wrong = wrongRows(file);
+    const wrong = findWrongRows(file);
     using database = new Database(file, { readonly: true });
     const [[rows] = []] = database.query("select count(*) from incidents").values();
     if (wrong.length === 0 && Number(rows) >= before) whole++;

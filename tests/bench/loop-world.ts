@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { dayMs, hourMs, formatTimestamp } from "../../src/core/time/clock.ts";
 import { startOwnedMachine } from "../support/admin-world.ts";
-import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+import { copyMonitor, buildCopyId } from "../support/many-monitors.ts";
 
 const groups = 40;
 const incidents = 5_000;
@@ -90,7 +90,7 @@ export async function createLoopWorld(monitors: number) {
   const services = {
     name: "Services",
     monitors: Array.from({ length: smallPage }, (_, index) => ({
-      id: idOfCopy(index + 1),
+      id: buildCopyId(index + 1),
       showDescription: true,
     })),
   };
@@ -148,11 +148,12 @@ export async function createLoopWorld(monitors: number) {
     readSums("uptime_days", dayMs, 90, "true");
     const buildSeries = (count: number, from = 1) =>
       `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
-    const id = (prefix: string, value = "i") => `printf('${prefix}-7000-8000-%012d', ${value})`;
+    const buildIdSql = (prefix: string, value = "i") =>
+      `printf('${prefix}-7000-8000-%012d', ${value})`;
     const buildTimeSql = (stepMs: number, value = "i") =>
       `strftime('%Y-%m-%dT%H:%M:%fZ', ${now / 1_000} - (${value}) * ${stepMs / 1_000}, 'unixepoch')`;
     const text = buildMarkdown(5_000).replaceAll("'", "''");
-    const one = idOfCopy(1);
+    const one = buildCopyId(1);
     database.run(
       `${buildSeries(14 * 1_440)} INSERT INTO heartbeats
        SELECT (SELECT key FROM monitor_states WHERE monitor_id = '${one}'), ${now} - i * 60000,
@@ -161,7 +162,7 @@ export async function createLoopWorld(monitors: number) {
     // The newest incidents have as many updates as a status page shows.
     database.run(
       `${buildSeries(incidents)} INSERT INTO incidents
-       SELECT '${organizationId}', ${id("0199a3f0-0000", `${incidents} - i`)}, 'Incident ' || i,
+       SELECT '${organizationId}', ${buildIdSql("0199a3f0-0000", `${incidents} - i`)}, 'Incident ' || i,
          iif(i < 20, 'investigating', 'resolved'), 'major', '${one}', 'manual', 1,
          iif(i < 20, NULL, ${buildTimeSql(hourMs, "(i - 0.5)")}), 6, ${buildTimeSql(hourMs)}, ${buildTimeSql(hourMs)}, NULL, NULL FROM n`,
     );
@@ -171,41 +172,41 @@ export async function createLoopWorld(monitors: number) {
     );
     database.run(
       `${buildSeries(5)} INSERT INTO incident_updates
-       SELECT '${organizationId}', incidents.id, n.i, ${id("0199a3f1-0000", "random() & 0xffffffffff")}, 'identified', '${text}' || i,
+       SELECT '${organizationId}', incidents.id, n.i, ${buildIdSql("0199a3f1-0000", "random() & 0xffffffffff")}, 'identified', '${text}' || i,
          incidents.created_at, NULL, NULL FROM incidents CROSS JOIN n WHERE incidents.id LIKE '0199a3f0%'`,
     );
     database.run(
       `${buildSeries(updates, 10)} INSERT INTO incident_updates
-       SELECT '${organizationId}', '${incident}', i, ${id("0199a3f2-0000")}, 'identified', '${text}' || i,
+       SELECT '${organizationId}', '${incident}', i, ${buildIdSql("0199a3f2-0000")}, 'identified', '${text}' || i,
          ${buildTimeSql(60_000)}, NULL, NULL FROM n`,
     );
     database.run(
       `${buildSeries(200)} INSERT INTO incident_notes
-       SELECT '${organizationId}', '${incident}', ${id("0199a3f3-0000")}, '${text}', ${buildTimeSql(60_000)}, 'person', NULL, 'Ada' FROM n`,
+       SELECT '${organizationId}', '${incident}', ${buildIdSql("0199a3f3-0000")}, '${text}', ${buildTimeSql(60_000)}, 'person', NULL, 'Ada' FROM n`,
     );
     database.run(
       `${buildSeries(50_000)} INSERT INTO events (organization_id, at, type, subject_id, data)
-       SELECT '${organizationId}', ${buildTimeSql(120_000, "50000 - i")}, iif(i % 2, 'monitor.down', 'monitor.up'), iif(i % 4 < 2, '${one}', ${id("00000000-0000", `1 + i % ${monitors - 2}`)}),
+       SELECT '${organizationId}', ${buildTimeSql(120_000, "50000 - i")}, iif(i % 2, 'monitor.down', 'monitor.up'), iif(i % 4 < 2, '${one}', ${buildIdSql("00000000-0000", `1 + i % ${monitors - 2}`)}),
          '{"before":"up","since":"${long.since}","message":"HTTP 503 (Service Unavailable), expected 200-299.","latencyMs":120}' FROM n`,
     );
     database.run("UPDATE followers SET seq = (SELECT max(seq) FROM events)");
     database.run(
       `${buildSeries(50_000)} INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)
-       SELECT '${organizationId}', ${buildTimeSql(60_000, "50000 - i")}, 'person', '${one}', 'Ada Lovelace', 'monitor.updated', ${id("00000000-0000", `1 + i % ${monitors - 2}`)},
+       SELECT '${organizationId}', ${buildTimeSql(60_000, "50000 - i")}, 'person', '${one}', 'Ada Lovelace', 'monitor.updated', ${buildIdSql("00000000-0000", `1 + i % ${monitors - 2}`)},
          '["interval","timeout"]', '${one}' FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO alerts
-       SELECT '${organizationId}', ${id("0199a3f4-0000")}, 'monitor.down', ${buildTimeSql(60_000, "20000 - i")}, '${one}', NULL,
+       SELECT '${organizationId}', ${buildIdSql("0199a3f4-0000")}, 'monitor.down', ${buildTimeSql(60_000, "20000 - i")}, '${one}', NULL,
          '{"monitor":{"id":"${one}","name":"Service 1","type":"http","groupId":null,"groupName":null,"target":"shop.example","tags":[],"description":""},"since":"${long.since}","message":"HTTP 503","latencyMs":120}' FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO deliveries (organization_id, id, receiver_type, receiver_id, status, attempts, scheduled_attempts, first_attempt_at, last_attempt_at, created_at, delivered_at)
-       SELECT '${organizationId}', ${id("0199a3f5-0000")}, 'channel', '${channels[0]}', 'delivered', 1, 1, ${now}, ${now}, ${buildTimeSql(60_000, "20000 - i")}, ${buildTimeSql(60_000, "20000 - i")} FROM n`,
+       SELECT '${organizationId}', ${buildIdSql("0199a3f5-0000")}, 'channel', '${channels[0]}', 'delivered', 1, 1, ${now}, ${now}, ${buildTimeSql(60_000, "20000 - i")}, ${buildTimeSql(60_000, "20000 - i")} FROM n`,
     );
     database.run(
       `${buildSeries(20_000)} INSERT INTO delivery_alerts
-       SELECT '${organizationId}', ${id("0199a3f5-0000")}, 0, ${id("0199a3f4-0000")}, NULL, 0 FROM n`,
+       SELECT '${organizationId}', ${buildIdSql("0199a3f5-0000")}, 0, ${buildIdSql("0199a3f4-0000")}, NULL, 0 FROM n`,
     );
     for (const [position, channel] of channels.slice(0, 3).entries())
       database.run(
@@ -213,14 +214,14 @@ export async function createLoopWorld(monitors: number) {
       );
     database.run(
       `${buildSeries(5_000)} INSERT INTO subscribers (organization_id, id, page_id, type, address, address_key, secrets, confirmed_at, asked, version, created_at)
-       SELECT '${organizationId}', ${id("0199a3f6-0000")}, '${page.id}', 'email', 'customer-' || i || '@example.com', 'customer-' || i || '@example.com', '{}', '${long.since}', 1, 1, '${long.since}' FROM n`,
+       SELECT '${organizationId}', ${buildIdSql("0199a3f6-0000")}, '${page.id}', 'email', 'customer-' || i || '@example.com', 'customer-' || i || '@example.com', '{}', '${long.since}', 1, 1, '${long.since}' FROM n`,
     );
   })();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
   return {
     dataDir: box.dataDir,
-    monitor: idOfCopy(1),
+    monitor: buildCopyId(1),
     group: groupIds[0] ?? "",
     incident: incident as string,
     channel: channels[0] ?? "",

@@ -5,7 +5,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { owner, signInAs } from "../support/admin-world.ts";
 import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
-import { idOfCopy } from "../support/many-monitors.ts";
+import { buildCopyId } from "../support/many-monitors.ts";
 import { nounOf } from "../support/records.ts";
 import type { Held } from "./loop-server.ts";
 import { createLoopWorld } from "./loop-world.ts";
@@ -85,14 +85,14 @@ async function measure(world: World, monitors: number) {
   database.close();
   const formatMs = (held: readonly number[]) =>
     `${computeQuantile(held, 0.5).toFixed(0)} (${Math.max(...held).toFixed(0)})`;
-  const cpu = (held: readonly Held[]) => formatMs(held.map((one) => one.cpu));
+  const formatCpu = (held: readonly Held[]) => formatMs(held.map((one) => one.cpu));
   console.log(
-    `\nloop: ${monitors} monitors; processor time, median (longest); idle ${cpu(idle)} ms`,
+    `\nloop: ${monitors} monitors; processor time, median (longest); idle ${formatCpu(idle)} ms`,
   );
   for (const { path, bytes, cold, warm } of found.sort((a, b) => findWorst(b) - findWorst(a)))
     if (findWorst({ cold, warm }) >= 10)
       console.log(
-        `${cpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${formatMs(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
+        `${formatCpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${formatMs(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
       );
   for (const line of written) console.log(line);
   console.log(`${found.length} addresses, goal ≤ ${goalMs} ms`);
@@ -113,7 +113,7 @@ function writesOf() {
       ]),
     ),
   });
-  const monitorIds = Array.from({ length: 1_000 }, (_, index) => idOfCopy(index + 1));
+  const monitorIds = Array.from({ length: 1_000 }, (_, index) => buildCopyId(index + 1));
   const config = "/api/v1/config";
   const all = { method: "PUT", path: config };
   const bulk = { method: "POST", path: "/api/v1/monitors/bulk" };

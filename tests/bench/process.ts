@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** CPU time of a process, in seconds (Linux: 100 ticks per second). */
-export function cpuSeconds(pid: number): number {
+export function readCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

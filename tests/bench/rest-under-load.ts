@@ -1,5 +1,5 @@
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
-import { cpuSeconds, computeQuantile } from "./process.ts";
+import { readCpuSeconds, computeQuantile } from "./process.ts";
 
 const rounds = 3;
 const seconds = 5;
@@ -35,12 +35,12 @@ export async function measureUnderLoad(wrk: string) {
     const found: (Measured & { baseline: number; written: number; microseconds: number })[] = [];
     for (let round = 0; round < rounds; round++) {
       const writing = startWriters(api);
-      const begin = cpuSeconds(server.child.pid);
+      const begin = readCpuSeconds(server.child.pid);
       const product = await measure(wrk, url, box.key);
-      const requestCount = cpuSeconds(server.child.pid);
+      const requestCount = readCpuSeconds(server.child.pid);
       const { requests } = await measure(wrk, baseline.url.href, box.key);
       // The second half has only the checks and the writes.
-      const cpu = requestCount - begin - (cpuSeconds(server.child.pid) - requestCount);
+      const cpu = requestCount - begin - (readCpuSeconds(server.child.pid) - requestCount);
       const microseconds = (cpu / (product.requests * seconds)) * 1e6;
       found.push({ ...product, baseline: requests, written: await writing.stop(), microseconds });
     }

@@ -10,7 +10,7 @@ import { createServerClient, expectSuccess } from "../support/machine.ts";
 import { newMonitors } from "../support/samples.ts";
 import { checkTarget, pacedBaselineMsOf } from "./checks.ts";
 import { countResults } from "./heartbeats.ts";
-import { cpuSeconds } from "./process.ts";
+import { readCpuSeconds } from "./process.ts";
 
 const interval = 10;
 const [good, hanging, many] = [200, 300, 2_000];
@@ -111,9 +111,9 @@ async function measure(wanted: readonly (object | undefined)[]) {
       if (status !== 201) throw new Error(`${JSON.stringify(fields)}: ${JSON.stringify(json)}`);
     }
     await Bun.sleep(2 * interval * 1000);
-    const [from, cpuBefore] = [Date.now(), cpuSeconds(server.child.pid)];
+    const [from, cpuBefore] = [Date.now(), readCpuSeconds(server.child.pid)];
     await Bun.sleep(5 * interval * 1000);
-    const cpu = cpuSeconds(server.child.pid) - cpuBefore;
+    const cpu = readCpuSeconds(server.child.pid) - cpuBefore;
     await server.stop();
     const file = join(dataDir, "signalbox.db");
     const { checks, down } = countResults(file, from, interval);

@@ -10,7 +10,7 @@ import { getFreePort, runSignalbox, startServer } from "../support/binary.ts";
 import { expectSuccess } from "../support/machine.ts";
 import { measureBytes, createSimulatedYear } from "../support/simulated-year.ts";
 import type { Cost } from "./housekeeping.ts";
-import { cpuSeconds, medianOf, computeQuantile, readResidentMb } from "./process.ts";
+import { readCpuSeconds, medianOf, computeQuantile, readResidentMb } from "./process.ts";
 
 const monitors = 1_000;
 const stored = { results: 14, hours: 400, audit: 400 };
@@ -70,7 +70,7 @@ async function startOf(dataDir: string): Promise<string> {
     // The first start creates or warms the files.
     if (round > 0) {
       times.push(time);
-      cpu.push(cpuSeconds(server.child.pid) * 1000);
+      cpu.push(readCpuSeconds(server.child.pid) * 1000);
     }
     await server.stop();
   }

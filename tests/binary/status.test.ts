@@ -200,9 +200,13 @@ test("the same pages exist after a kill and a restart", async () => {
   const { url } = await site.serve();
   for (const [index, { status, bytes }] of (await read(url)).entries()) {
     const path = paths[index];
-    const other = (text: string) => text.replaceAll(url, "").replaceAll(site.url, "");
+    const removeAddresses = (text: string) => text.replaceAll(url, "").replaceAll(site.url, "");
     const [then, now] = [before[index]?.bytes ?? Buffer.of(), bytes].map(maskTimes);
-    expect([path, status, other(now ?? "")]).toEqual([path, 200, other(then ?? "")]);
+    expect([path, status, removeAddresses(now ?? "")]).toEqual([
+      path,
+      200,
+      removeAddresses(then ?? ""),
+    ]);
   }
 });
 

@@ -11,7 +11,7 @@ import { describeInChromium, lanName, findViolations, visitPage } from "../suppo
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** Accessible name of the focused element. */
-const focused = (page: Page) =>
+const readFocused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null;
     return (element?.labels?.[0] ?? element)?.textContent;
@@ -66,8 +66,9 @@ describeInChromium("the first run", (browser) => {
     await page.getByRole("button", { name: "Create and send test" }).click();
     await page.getByText(/Webhook: Delivered in/).waitFor();
     expect(bot.asked.map(({ path }) => path)).toEqual(["/alerts"]);
-    const clicks = () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
-    expect(await clicks()).toBeLessThanOrEqual(2);
+    const countClicks = () =>
+      page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
+    expect(await countClicks()).toBeLessThanOrEqual(2);
     const missing = page.getByText(/^(Alerts are not set up|No monitor sends alerts) yet$/);
     await missing.waitFor({ state: "detached" });
     const uses = await page.evaluate(async () =>
@@ -128,7 +129,7 @@ describeInChromium("the first run", (browser) => {
     const button = page.getByRole("button", { name: "Set up Signalbox" });
     await button.click();
     await page.getByText("Must be an e-mail address").waitFor();
-    expect(await focused(page)).toBe("Organization");
+    expect(await readFocused(page)).toBe("Organization");
     // An error without a field leaves the focus unchanged.
     await page.getByLabel("Organization").fill(owner.organization);
     await page.getByLabel("Your name").fill(owner.name);
@@ -137,7 +138,7 @@ describeInChromium("the first run", (browser) => {
     await page.route("**/dashboard/set-up", (route) => route.abort());
     await button.click();
     await page.getByRole("alert").waitFor();
-    expect(await focused(page)).toBe("Set up Signalbox");
+    expect(await readFocused(page)).toBe("Set up Signalbox");
   });
 
   test("without a session every page requires signing in, and then leads to the requested page", async () => {

@@ -138,15 +138,16 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("by keyboard alone, the rows of each list can be walked and opened; keys in fields and dialogs move nothing", async () => {
-    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    const formatHoursAhead = (hours: number) =>
+      new Date(Date.now() + hours * 3_600_000).toISOString();
     for (const [title, from] of [
       ["New switches", 1],
       ["New disks", 24],
     ] as const)
       await world.ask("POST", "/api/v1/maintenance-windows", {
         title,
-        startsAt: at(from),
-        endsAt: at(from + 1),
+        startsAt: formatHoursAhead(from),
+        endsAt: formatHoursAhead(from + 1),
         monitorIds: [world.idOf("NAS")],
       });
     const hook = { type: "webhook", url: world.site.at("/hook") };
@@ -407,9 +408,9 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
-    const box = (name: string) => page.getByRole("tab", { name });
+    const getTab = (name: string) => page.getByRole("tab", { name });
     await locateMessage(page).fill("Half an update.");
-    await box("Internal note").click();
+    await getTab("Internal note").click();
     await note.fill("Half a note.");
     await page.getByRole("link", { name: "Incidents" }).first().click();
     await page.getByRole("region", { name: "Resolved" }).waitFor();
@@ -417,7 +418,7 @@ describeInChromium("incidents", (browser) => {
     await page.goBack();
     expect(await locateMessage(page).inputValue()).toBe("Half an update.");
     await locateMessage(page).fill("");
-    await box("Internal note").click();
+    await getTab("Internal note").click();
     expect(await note.inputValue()).toBe("Half a note.");
     await note.fill("");
     expect(selectPageFaults(open.faults)).toEqual([]);
@@ -598,7 +599,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.resume(browser, `/incidents/${id}`);
     const { page } = open;
     /** The server handles the request but its response is lost, `times` times or always. */
-    const losing = async (path: string, times?: number) => {
+    const loseResponses = async (path: string, times?: number) => {
       const lost = Promise.withResolvers<void>();
       let count = 0;
       const isIt = ({ pathname }: URL) => pathname === path;
@@ -616,7 +617,7 @@ describeInChromium("incidents", (browser) => {
     };
 
     await locateMessage(page).fill("We found the cause.");
-    const first = await losing(at, 1);
+    const first = await loseResponses(at, 1);
     await page.getByRole("button", { name: /^Post to/ }).click();
     await first.lost;
     await page.waitForFunction(
@@ -629,7 +630,7 @@ describeInChromium("incidents", (browser) => {
 
     // A second post of the same text is intended.
     await locateMessage(page).fill("We found the cause.");
-    const second = await losing(at);
+    const second = await loseResponses(at);
     await page.getByRole("button", { name: /^Post to/ }).click();
     await second.lost;
     await page.reload();
@@ -654,7 +655,7 @@ describeInChromium("incidents", (browser) => {
 
     await page.getByRole("tab", { name: "Internal note" }).click();
     await page.getByRole("textbox", { name: "Note" }).fill("Ann knows.");
-    const third = await losing(`${at}/notes`, 1);
+    const third = await loseResponses(`${at}/notes`, 1);
     await page.getByRole("button", { name: "Add note" }).click();
     await third.lost;
     await page.getByRole("alert").getByText("Signalbox can't be reached.").waitFor();

@@ -338,9 +338,9 @@ describeInChromium("journeys through the admin page", (browser) => {
     await mute.waitFor();
     // The bar and its menu are fixed: they do not scroll, and no message covers them.
     const [before, after, scrolled] = await mute.evaluate((item) => {
-      const at = () => item.getBoundingClientRect().top;
+      const readTop = () => item.getBoundingClientRect().top;
       document.body.style.paddingBottom = "100vh";
-      const tops = [at(), (scrollTo(0, document.documentElement.scrollHeight), at())];
+      const tops = [readTop(), (scrollTo(0, document.documentElement.scrollHeight), readTop())];
       return [...tops, scrollY];
     });
     expect(scrolled).toBeGreaterThan(0);

@@ -63,7 +63,7 @@ describeInChromium("an edit", (browser) => {
     return reads.filter((path) => path !== "/session").toSorted();
   }
 
-  const once = (reads: readonly string[]) => expect(reads).toEqual([...new Set(reads)]);
+  const assertUnique = (reads: readonly string[]) => expect(reads).toEqual([...new Set(reads)]);
 
   test("of an incident makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
@@ -74,7 +74,7 @@ describeInChromium("an edit", (browser) => {
       await page.getByRole("listitem").getByText("A queue was full.").waitFor();
     });
     // The list of held changes is read when the change is held, and when it is sent.
-    once(reads.filter((path) => !path.startsWith("/api/v1/held-changes")));
+    assertUnique(reads.filter((path) => !path.startsWith("/api/v1/held-changes")));
     expect(reads).toContain(`/api/v1/incidents/${id}`);
     expect(faults).toEqual([]);
   });
@@ -117,7 +117,7 @@ describeInChromium("an edit", (browser) => {
     const reads = await readsOf(`/alert-channels/${id}`, rename, () =>
       page.getByRole("button", { name: "Edit", exact: true }).click(),
     );
-    once(reads);
+    assertUnique(reads);
     expect(reads).toContain(`/api/v1/alert-channels/${id}`);
   });
 
@@ -130,7 +130,7 @@ describeInChromium("an edit", (browser) => {
     const reads = await readsOf("/settings/people", invite, () =>
       page.getByRole("button", { name: "Invite people" }).click(),
     );
-    once(reads);
+    assertUnique(reads);
     expect(reads).toContain("/invitations");
   });
 
@@ -146,7 +146,7 @@ describeInChromium("an edit", (browser) => {
         world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
       () => page.getByText("Job 19").waitFor(),
     );
-    once(reads);
+    assertUnique(reads);
     expect(reads).toContain("/overview");
   });
 

@@ -8,7 +8,7 @@ import { describeInChromium, findViolations, storePicture } from "../support/bro
 const locateDialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
 /** A weekly window that starts in two days, so never during the tests. */
-function weeklyAtNight() {
+function buildWeeklyRule() {
   const dayMs = 86_400_000;
   const start = new Date(Date.now() - 26 * dayMs);
   start.setUTCHours(1, 0, 0, 0);
@@ -29,7 +29,7 @@ describeInChromium("maintenance", (browser) => {
     await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     const planned = await ask("POST", "/api/v1/maintenance-windows", {
       title: "Router firmware",
-      ...weeklyAtNight(),
+      ...buildWeeklyRule(),
       timeZone: "Europe/Berlin",
       groupIds: [office.id],
     });

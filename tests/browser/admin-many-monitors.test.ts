@@ -9,7 +9,7 @@ import {
   screenshots,
   findViolations,
 } from "../support/browser.ts";
-import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+import { copyMonitor, buildCopyId } from "../support/many-monitors.ts";
 import { pollUntil, waitUntil } from "../support/poll.ts";
 
 const count = 10_000;
@@ -97,7 +97,7 @@ describeInChromium("ten thousand monitors", (browser) => {
       .first()
       .waitFor();
     await page.keyboard.press("Enter");
-    await page.waitForURL(`**/monitors/${idOfCopy(8_123)}`);
+    await page.waitForURL(`**/monitors/${buildCopyId(8_123)}`);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
@@ -192,7 +192,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     const { searchParams } = new URL(page.url());
     expect(await copied).toMatch(
       new RegExp(
-        `^curl '${world.url}/api/v1/reports\\?month=${searchParams.get("month")}&\\S+&monitorId=${idOfCopy(8_123)}' `,
+        `^curl '${world.url}/api/v1/reports\\?month=${searchParams.get("month")}&\\S+&monitorId=${buildCopyId(8_123)}' `,
       ),
     );
     await page.getByRole("button", { name: "Next month" }).click();

@@ -32,7 +32,7 @@ async function leaveEndOfHour() {
   if (leftMs < 60_000) await Bun.sleep(leftMs);
 }
 
-const namesOn = (page: Page) => page.locator(".row-name b").allTextContents();
+const readNames = (page: Page) => page.locator(".row-name b").allTextContents();
 
 /** The files of a script that load later, apart from empty ones, which are not requested. */
 function listParts(script: string): string[] {
@@ -601,11 +601,11 @@ describeInChromium("the Monitors page", (browser) => {
   test("menus and an empty palette have no axe violations, and keys walk their entries", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
-    const focused = (name: string) => page.locator(":focus").getByText(name).waitFor();
+    const waitForFocus = (name: string) => page.locator(":focus").getByText(name).waitFor();
     await page.getByRole("button", { name: "Actions for Checkout" }).press("Enter");
-    await focused("Check now");
+    await waitForFocus("Check now");
     await page.keyboard.press("ArrowDown");
-    await focused("Pause");
+    await waitForFocus("Pause");
     expect(await findThemeViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
@@ -631,10 +631,10 @@ describeInChromium("the Monitors page", (browser) => {
   test("by keyboard alone, rows are walked and moved, also into the next group, and groups are folded", async () => {
     await using open = await world.resume(browser, "/");
     const { page } = open;
-    const focused = () => page.locator(":focus").textContent();
+    const readFocused = () => page.locator(":focus").textContent();
     await page.getByRole("link", { name: /^Checkout/ }).focus();
     await page.keyboard.press("ArrowDown");
-    expect(await focused()).toStartWith("Web shop");
+    expect(await readFocused()).toStartWith("Web shop");
     const readOrder = async () =>
       (await world.ask("GET", "/api/v1/monitor-groups")).map(
         (group: { monitorIds: unknown }) => group.monitorIds,
@@ -653,8 +653,8 @@ describeInChromium("the Monitors page", (browser) => {
       [checkout, search],
       [shop, router, nas],
     ]);
-    expect(await focused()).toStartWith("Web shop");
-    expect(await namesOn(page)).toEqual([
+    expect(await readFocused()).toStartWith("Web shop");
+    expect(await readNames(page)).toEqual([
       "Checkout",
       "Search",
       "Web shop",
@@ -690,7 +690,7 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.resume(browser, "/");
     const { page } = open;
     const path = `/api/v1/monitor-groups/${world.office.id}`;
-    const muted = (is: boolean) =>
+    const waitUntilMuted = (is: boolean) =>
       pollUntil(
         () => world.ask("GET", path),
         (group) => group.muted === is,
@@ -703,11 +703,11 @@ describeInChromium("the Monitors page", (browser) => {
       await page.getByRole("button", { name: "Mute Office" }).click();
       await toast.waitFor();
       await page.getByRole("button", { name: "Unmute Office" }).waitFor();
-      await muted(true);
+      await waitUntilMuted(true);
       await takeBack();
       await toast.waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Mute Office" }).waitFor();
-      await muted(false);
+      await waitUntilMuted(false);
     }
     expect(open.faults).toEqual([]);
   });
@@ -880,7 +880,7 @@ describeInChromium("the Monitors page", (browser) => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
     await using open = await world.open(browser, "/incidents");
     const { page } = open;
-    const option = (name: string | RegExp) => page.getByRole("option", { name });
+    const getOption = (name: string | RegExp) => page.getByRole("option", { name });
     const type = async (text: string) => {
       await page.keyboard.press("Control+k");
       await page.keyboard.type(text);
@@ -893,11 +893,11 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: /^Search/ }).click();
     await page.keyboard.type("resolve ");
     loading.resolve();
-    await option(/^Resolve /)
+    await getOption(/^Resolve /)
       .first()
       .waitFor();
     await page.keyboard.type("slow");
-    await option("Resolve Slow mails").waitFor();
+    await getOption("Resolve Slow mails").waitFor();
     expect(await page.getByRole("combobox", { name: "Search and commands" }).inputValue()).toBe(
       "resolve slow",
     );
@@ -910,18 +910,18 @@ describeInChromium("the Monitors page", (browser) => {
     expect([status, updates.length]).toEqual(["investigating", 1]);
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     await type("slow mails");
-    await option(/^Slow mails Resolved incident · \d\d:\d\d$/).waitFor();
+    await getOption(/^Slow mails Resolved incident · \d\d:\d\d$/).waitFor();
     await page.keyboard.press("Escape");
     await type("prodction");
     await page.getByRole("option", { name: "Production Group", exact: true }).waitFor();
     // Enter opens what is named, and acts only with the name of an action.
-    expect(await option(/./).first().textContent()).toBe("ProductionGroup");
+    expect(await getOption(/./).first().textContent()).toBe("ProductionGroup");
     await page.keyboard.press("Escape");
     await type("/web-shop");
-    await option(/^Web shop Monitor/).waitFor();
+    await getOption(/^Web shop Monitor/).waitFor();
     await page.keyboard.press("Escape");
     await type("pause produ");
-    await option("Pause Production Group").waitFor();
+    await getOption("Pause Production Group").waitFor();
     await page.keyboard.press("Escape");
     // Every action with a button, and what it acts on.
     for (const [text, name] of [
@@ -937,7 +937,7 @@ describeInChromium("the Monitors page", (browser) => {
       ["invite", "Invite people"],
     ] as const) {
       await type(text);
-      await option(name).waitFor();
+      await getOption(name).waitFor();
       await page.keyboard.press("Escape");
     }
     await moveTo(page, `/monitors/${world.idOf("Web shop")}`);
@@ -945,13 +945,13 @@ describeInChromium("the Monitors page", (browser) => {
     await moveTo(page, "/incidents");
     await page.getByRole("heading", { name: "Incidents", level: 1 }).waitFor();
     await type("");
-    await option("Web shop Recent · Monitor").waitFor();
+    await getOption("Web shop Recent · Monitor").waitFor();
     await page.keyboard.press("Escape");
     await type("theme dark");
-    await option("Theme: Dark").waitFor();
+    await getOption("Theme: Dark").waitFor();
     await page.keyboard.press("Escape");
     await type("tag eu");
-    await option(/Tag: eu/).waitFor();
+    await getOption(/Tag: eu/).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/monitors\?tag=eu/);
     await findRow(page, "Checkout").hover();

@@ -9,7 +9,7 @@ import { waitOutMidnight } from "../support/midnight.ts";
 import type { Json } from "../support/json.ts";
 
 const dayMs = 86_400_000;
-const localDay = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+const formatDay = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
 
 type World = Awaited<ReturnType<typeof startOwnedMachine>>;
 
@@ -30,7 +30,7 @@ async function addPerson({ url, ask }: World, name: string): Promise<string> {
   return people.find((person) => person.email === email).id;
 }
 
-const hourCell = (page: Page, days: number, hour: number) =>
+const getHourCell = (page: Page, days: number, hour: number) =>
   page.locator(`[data-hour="${days * 24 + hour}"]`);
 
 describeInChromium("on call", (browser) => {
@@ -39,7 +39,7 @@ describeInChromium("on call", (browser) => {
   let source: Json;
   let ben = "";
   let cat = "";
-  const overrides = async (): Promise<Json[]> =>
+  const listOverrides = async (): Promise<Json[]> =>
     world.ask("GET", `/api/v1/schedules/${schedule.id}/overrides`);
   beforeAll(async () => {
     await waitOutMidnight();
@@ -51,11 +51,11 @@ describeInChromium("on call", (browser) => {
       name: "Platform",
       description: "Everything behind the **router**.",
       layers: [
-        { personIds: [ben, cat], every: 2, unit: "days", start: `${localDay(-2)}T00:00` },
+        { personIds: [ben, cat], every: 2, unit: "days", start: `${formatDay(-2)}T00:00` },
         {
           name: "Nights",
           personIds: [cat],
-          start: `${localDay(-2)}T00:00`,
+          start: `${formatDay(-2)}T00:00`,
           hours: [{ days: ["monday", "friday"], from: "20:00", until: "06:00" }],
         },
       ],
@@ -65,7 +65,7 @@ describeInChromium("on call", (browser) => {
       layers: [
         {
           personIds: [ben],
-          start: `${localDay(-2)}T00:00`,
+          start: `${formatDay(-2)}T00:00`,
           hours: [
             {
               days: ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
@@ -113,12 +113,12 @@ describeInChromium("on call", (browser) => {
     await page.getByText(/^You are on call until/).waitFor();
     const row = page.getByRole("listitem").filter({ hasText: "Platform" });
     await row.getByText(owner.name).waitFor();
-    const [result, ...others] = await overrides();
+    const [result, ...others] = await listOverrides();
     expect(others).toEqual([]);
     expect(Date.parse(result.endsAt) - Date.parse(result.startsAt)).toBeCloseTo(7_200_000, -4);
     await page.getByRole("button", { name: /^Undo/ }).click();
     await row.getByText(owner.name).waitFor({ state: "detached" });
-    expect(await overrides()).toEqual([]);
+    expect(await listOverrides()).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 
@@ -139,35 +139,35 @@ describeInChromium("on call", (browser) => {
     await using open = await world.open(browser, `/on-call/${schedule.id}`);
     const { page } = open;
     const dialog = page.getByRole("dialog", { name: "Override Platform" });
-    await hourCell(page, 1, 9).hover();
+    await getHourCell(page, 1, 9).hover();
     await page.mouse.down();
-    await hourCell(page, 1, 12).hover();
+    await getHourCell(page, 1, 12).hover();
     await page.mouse.up();
     expect(await dialog.getByRole("combobox", { name: "From" }).inputValue()).toBe(
-      formatLocal(`${localDay(1)}T09:00`),
+      formatLocal(`${formatDay(1)}T09:00`),
     );
     expect(await dialog.getByRole("combobox", { name: "Until" }).inputValue()).toBe(
-      formatLocal(`${localDay(1)}T13:00`),
+      formatLocal(`${formatDay(1)}T13:00`),
     );
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText(/ is on call /).waitFor();
 
-    await hourCell(page, 0, 0).focus();
+    await getHourCell(page, 0, 0).focus();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Enter"])
       await page.keyboard.press(key);
     await dialog.getByRole("combobox", { name: "On call" }).click();
     await page.getByRole("option", { name: "Cat" }).click();
     expect(await dialog.getByRole("combobox", { name: "From" }).inputValue()).toBe(
-      formatLocal(`${localDay(2)}T01:00`),
+      formatLocal(`${formatDay(2)}T01:00`),
     );
     expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
-    const result = await overrides();
+    const result = await listOverrides();
     expect(result.map(({ personId, startsAt, endsAt }) => [personId, startsAt, endsAt])).toEqual([
-      [expect.any(String), `${localDay(1)}T09:00:00.000Z`, `${localDay(1)}T13:00:00.000Z`],
-      [cat, `${localDay(2)}T01:00:00.000Z`, `${localDay(2)}T03:00:00.000Z`],
+      [expect.any(String), `${formatDay(1)}T09:00:00.000Z`, `${formatDay(1)}T13:00:00.000Z`],
+      [cat, `${formatDay(2)}T01:00:00.000Z`, `${formatDay(2)}T03:00:00.000Z`],
     ]);
     const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Overrides" }) });
     const remove = panel.getByRole("button", { name: "Remove" });
@@ -190,7 +190,7 @@ describeInChromium("on call", (browser) => {
     await page.getByRole("option", { name: "Cat" }).click();
     await page.keyboard.press("Escape");
     await editor.getByText("Daily").click();
-    await editor.getByRole("combobox", { name: "First hand-over" }).fill(`${localDay(0)}T00:00`);
+    await editor.getByRole("combobox", { name: "First hand-over" }).fill(`${formatDay(0)}T00:00`);
     await editor.getByRole("button", { name: "Restrict to some hours" }).click();
     await editor.getByLabel("Until").fill("18:00");
     await editor.getByRole("list").getByText("Nobody").first().waitFor();

@@ -41,7 +41,7 @@ describeInChromium("stored secrets", (browser) => {
     basicAuth: { username: "probe", password: "a-password" },
     headers: { "X-Api-Key": "a-key", "X-Team": "ops" },
   };
-  const shop = (name: string): Promise<{ id: string }> =>
+  const createShop = (name: string): Promise<{ id: string }> =>
     world.ask("POST", "/api/v1/monitors", {
       type: "http",
       name,
@@ -49,10 +49,10 @@ describeInChromium("stored secrets", (browser) => {
       interval: 86_400,
       ...secrets,
     });
-  const lastAsked = (path: string) => world.site.asked.findLast((one) => one.path === path);
+  const findLastRequest = (path: string) => world.site.asked.findLast((one) => one.path === path);
 
   /** The editor of a monitor with its sections open. */
-  async function editing(page: Page) {
+  async function openEditor(page: Page) {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: /^Request/ }).click();
     await page.getByRole("button", { name: /^Authentication/ }).click();
@@ -60,10 +60,10 @@ describeInChromium("stored secrets", (browser) => {
   }
 
   test("after a change of a monitor's address each secret must be entered again at its field", async () => {
-    const { id } = await shop("moving");
+    const { id } = await createShop("moving");
     await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
-    await editing(page);
+    await openEditor(page);
     const fields = {
       bearer: page.getByLabel("Bearer token"),
       password: page.getByLabel("Password", { exact: true }),
@@ -93,20 +93,20 @@ describeInChromium("stored secrets", (browser) => {
     const saved = await world.ask("GET", `/api/v1/monitors/${id}`);
     expect([saved.url, saved.headers]).toEqual([url, { "X-Api-Key": null }]);
     await world.ask("POST", `/api/v1/monitors/${id}/check`);
-    expect(lastAsked("/moved")?.headers).toMatchObject({
+    expect(findLastRequest("/moved")?.headers).toMatchObject({
       authorization: "Bearer new-token",
       "x-api-key": "new-key",
     });
-    expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
+    expect(findLastRequest("/moved")?.headers).not.toHaveProperty("x-team");
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("steps are edited and moved, with variables that are stored and never shown", async () => {
-    const { id } = await shop("stepping");
+    const { id } = await createShop("stepping");
     world.site.setReply(replyWith(200, '{"id": 7}'), "/stepping");
     await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
-    await editing(page);
+    await openEditor(page);
     await page.getByRole("button", { name: /^Steps/ }).click();
     await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel("Variable name").fill("pass");
@@ -133,7 +133,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByText("Step 2: Cart").waitFor();
     await page.getByRole("button", { name: "Test now" }).click();
     await page.getByRole("dialog").getByText("Up", { exact: true }).waitFor();
-    expect(lastAsked("/cart/7")?.headers).toMatchObject({
+    expect(findLastRequest("/cart/7")?.headers).toMatchObject({
       "x-token": "a-variable",
       authorization: "Bearer a-token",
     });
@@ -152,20 +152,20 @@ describeInChromium("stored secrets", (browser) => {
   });
 
   test("unchanged secrets are retained, and used by Test now before saving", async () => {
-    const { id } = await shop("staying");
+    const { id } = await createShop("staying");
     await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
-    await editing(page);
+    await openEditor(page);
     await page.getByLabel("URL", { exact: true }).fill(world.site.at("/tried"));
     await page.getByLabel("Value of X-Team").fill("infra");
     await page.getByRole("button", { name: "Test now" }).click();
     await page.getByRole("dialog").getByText("Up", { exact: true }).waitFor();
     const sent = { authorization: "Bearer a-token", "x-api-key": "a-key", "x-team": "infra" };
-    expect(lastAsked("/tried")?.headers).toMatchObject(sent);
+    expect(findLastRequest("/tried")?.headers).toMatchObject(sent);
     await save(page);
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await world.ask("POST", `/api/v1/monitors/${id}/check`);
-    expect(lastAsked("/tried")?.headers).toMatchObject(sent);
+    expect(findLastRequest("/tried")?.headers).toMatchObject(sent);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
@@ -212,7 +212,7 @@ describeInChromium("stored secrets", (browser) => {
   });
 
   test("a copy has no secrets, names them, and needs the values of its headers", async () => {
-    const { id } = await shop("original");
+    const { id } = await createShop("original");
     await using open = await world.resume(browser, `/monitors/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "More actions" }).click();

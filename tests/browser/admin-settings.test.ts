@@ -35,7 +35,7 @@ const sections = {
 } as const;
 
 /** The label of a dialog's button, in the dialog. */
-const inDialog = (page: Page, name: string) =>
+const getDialog = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
 
 async function signOutOnPage(page: Page) {
@@ -147,7 +147,7 @@ describeInChromium("the settings", (browser) => {
   test("a record's history shows who changed the interval, and restores it", async () => {
     await using open = await world.resume(browser, "/monitors");
     const { page } = open;
-    const interval = async () =>
+    const readInterval = async () =>
       (await world.ask("GET", "/api/v1/monitors?type=tcp")).find(
         ({ name }: { name: string }) => name === "Database",
       ).interval;
@@ -161,10 +161,10 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("button", { name: "Restore interval 120 s" }).click();
     await page.getByText("Restored the interval of Database").waitFor();
     await page.getByText("interval: 120 s, was 60 s").waitFor();
-    expect(await interval()).toBe(120);
+    expect(await readInterval()).toBe(120);
     await page.getByRole("button", { name: "Undo" }).click();
     await change.nth(1).waitFor();
-    expect(await interval()).toBe(60);
+    expect(await readInterval()).toBe(60);
     // Lines link to their records, and a person's name filters by them.
     const owner = page.locator(".audit").getByRole("link", { name: "Ada Lovelace" }).first();
     await owner.click();
@@ -209,10 +209,10 @@ describeInChromium("the settings", (browser) => {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
     });
     expect(await listing.text()).toContain("post_incident_update");
-    await inDialog(page, "Done").click();
+    await getDialog(page, "Done").click();
     await page.getByRole("button", { name: "Actions for Chat bot" }).click();
     await page.getByRole("menuitem", { name: "Revoke" }).click();
-    await inDialog(page, "Revoke").click();
+    await getDialog(page, "Revoke").click();
     await page.getByText("Revoked Chat bot").waitFor();
     // A key is cached for half a second after its lookup.
     await page.waitForTimeout(600);
@@ -240,7 +240,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("Saved", { exact: true }).waitFor();
     expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
     await page.getByRole("button", { name: "Remove" }).click();
-    await inDialog(page, "Remove").click();
+    await getDialog(page, "Remove").click();
     await pollUntil(
       () => page.getByLabel("Host").inputValue(),
       (host) => host === "",
@@ -361,7 +361,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
     expect(await page.locator(".codes code").count()).toBe(10);
     expect(await findViolations(page)).toEqual([]);
-    await inDialog(page, "I have saved them").click();
+    await getDialog(page, "I have saved them").click();
     await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByLabel("Your password").fill(owner.password);
     await page.keyboard.press("Enter");
@@ -405,7 +405,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("button", { name: "Turn on with passkeys" }).click();
     await page.getByLabel("Your password").fill(owner.password);
     await page.keyboard.press("Enter");
-    await inDialog(page, "I have saved them").click();
+    await getDialog(page, "I have saved them").click();
     await page.getByText("also needs a passkey, or one of your 10 recovery codes").waitFor();
 
     // Otherwise the list of the e-mail field would sign them in at once.
@@ -428,9 +428,9 @@ describeInChromium("the settings", (browser) => {
     await page.goto(`${url}/settings/profile`);
     await page.getByRole("button", { name: "Actions for Laptop" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
-    await inDialog(page, "Remove").click();
+    await getDialog(page, "Remove").click();
     await page.getByText("This is your last second factor.").waitFor();
-    await inDialog(page, "Cancel").click();
+    await getDialog(page, "Cancel").click();
 
     // Axe ends the virtual authenticator.
     await page.getByRole("button", { name: "Add passkey" }).click();

@@ -15,7 +15,7 @@ import { replyWith } from "../support/target.ts";
  * Whether any part of the wall is outside the screen, which can't be scrolled. Waits for its font
  * and its last update.
  */
-const hidden = (page: Page) =>
+const listHidden = (page: Page) =>
   page.evaluate(async () => {
     await document.fonts.ready;
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
@@ -79,7 +79,7 @@ describeInChromium("the wall", (browser) => {
     ] as const) {
       await page.setViewportSize({ width, height });
       await page.waitForTimeout(150);
-      expect([width, await measureOverflow(page), await hidden(page)]).toEqual([width, 0, []]);
+      expect([width, await measureOverflow(page), await listHidden(page)]).toEqual([width, 0, []]);
       await storePicture(page, `admin-wall-${width}-dark.png`);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -102,7 +102,7 @@ describeInChromium("the wall", (browser) => {
     const { page } = open;
     await page.getByText("Group 38").waitFor();
     expect(await page.locator(".wall-tile").count()).toBe(41);
-    expect(await hidden(page)).toEqual([]);
+    expect(await listHidden(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ const partsOf = ({ address, incidentIds }: StatusPage) => ({
 });
 
 /** The console's message about a 404 is not an error of the page. */
-const ownFaults = (faults: readonly string[]) =>
+const filterFaults = (faults: readonly string[]) =>
   faults.filter((fault) => !/status of 404/.test(fault));
 
 /** Makes the window as tall as the page, because rows outside it are not laid out. */
@@ -42,7 +42,7 @@ async function unroll(page: Page, width: number) {
   await page.setViewportSize({ width, height: Math.max(900, Math.min(whole, 16_000)) });
 }
 
-async function picture(page: Page, name: string) {
+async function takePicture(page: Page, name: string) {
   const { width = 0, height = 0 } = page.viewportSize() ?? {};
   const clip = { x: 0, y: 0, width, height: Math.min(height, 4_000) };
   await storePicture(page, `status-${name}.png`, { clip });
@@ -90,7 +90,7 @@ async function measureLayouts(page: Page): Promise<number[]> {
 }
 
 /** Days whose bar is outside its box and therefore invisible. */
-const daysOutside = (page: Page) =>
+const listDaysOutside = (page: Page) =>
   page.evaluate(
     () =>
       [...document.querySelectorAll(".bars")].flatMap((bars) => {
@@ -122,13 +122,13 @@ describeInChromium("the status page", (browser) => {
       for (const width of widths) {
         await unroll(page, width);
         expect([width, await measureOverflow(page)]).toEqual([width, 0]);
-        if (width !== 768) await picture(page, `${part}-${width}-light`);
+        if (width !== 768) await takePicture(page, `${part}-${width}-light`);
       }
       await page.emulateMedia({ colorScheme: "dark" });
       expect(await findColorViolations(page)).toEqual([]);
-      await picture(page, `${part}-1440-dark`);
+      await takePicture(page, `${part}-1440-dark`);
       await open.measureShifts();
-      expect(ownFaults(open.faults)).toEqual([]);
+      expect(filterFaults(open.faults)).toEqual([]);
     });
 
   test("shows the same without its script", async () => {
@@ -274,9 +274,9 @@ describeInChromium("the status page", (browser) => {
         const { page } = open;
         for (const width of widths) {
           await unroll(page, width);
-          if (width !== 768) await picture(page, `${name}-${width}-light`);
+          if (width !== 768) await takePicture(page, `${name}-${width}-light`);
           const overflow = await measureOverflow(page);
-          const outside = await daysOutside(page);
+          const outside = await listDaysOutside(page);
           expect({ width, overflow, outside }).toEqual({ width, overflow: 0, outside: 0 });
         }
         if (judged.has(name)) {
@@ -389,7 +389,7 @@ describeInChromium("the status page", (browser) => {
         const image = element as HTMLImageElement;
         return { drawn: image.width / image.height, fit: getComputedStyle(image).objectFit };
       });
-      await picture(open.page, "logo-1280-light");
+      await takePicture(open.page, "logo-1280-light");
       // Either its box has the picture's shape, or the picture is fitted into it.
       expect(fit === "contain" || Math.abs(drawn - 8) < 0.1).toBe(true);
       await open.measureShifts();
@@ -405,7 +405,7 @@ describeInChromium("the status page", (browser) => {
       });
       const { page } = open;
       if (wanted === address) {
-        await picture(page, "password-360-light");
+        await takePicture(page, "password-360-light");
         expect(await findViolations(page)).toEqual([]);
         await page.getByLabel("password").fill("open says me");
         await page.keyboard.press("Enter");
@@ -485,7 +485,7 @@ describeInChromium("the status page", (browser) => {
         await unroll(page, 320);
         expect([tag, path, await measureOverflow(page)]).toEqual([tag, path, 0]);
         if (path !== "") continue;
-        await picture(page, `${tag}-320-light`);
+        await takePicture(page, `${tag}-320-light`);
         const overflows = await measureLayouts(page);
         expect([tag, ...overflows]).toEqual([tag, ...overflows.map(() => 0)]);
       }
@@ -498,7 +498,7 @@ describeInChromium("the status page", (browser) => {
     expect(await page.locator(".pop dt").last().innerText()).toBe("Verfügbarkeit");
     expect(await page.locator(".pop small").innerText()).toContain("Esc schließen");
     expect(await findViolations(page)).toEqual([]);
-    await picture(page, "de-768-light");
+    await takePicture(page, "de-768-light");
     await page.getByRole("link", { name: "Français" }).click();
     await page.locator('html[lang="fr"]').waitFor({ state: "attached" });
     expect(open.faults).toEqual([]);

@@ -28,14 +28,14 @@ function serve(response: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }):
   return `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 }
 
-const clientAt = (server: string, caFile: string | null = null, timeoutSeconds = 60) =>
+const createClientAt = (server: string, caFile: string | null = null, timeoutSeconds = 60) =>
   createClient({ server, key, caFile, timeoutSeconds });
 
 const readRejection = (status: number, error: object) => () => Response.json({ error }, { status });
 
 /** The error of a list request. */
 async function readFailure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
-  const { v1 } = await clientAt(server, caFile, timeoutSeconds);
+  const { v1 } = await createClientAt(server, caFile, timeoutSeconds);
   const error = await unwrapPage(v1.monitors.get({ query: {} })).then(
     () => null,
     (reason: Error) => reason,
@@ -56,7 +56,7 @@ test("it sends its key to the given URL, including its path", async () => {
     ]);
     return Response.json({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
   });
-  const { v1 } = await clientAt(`${server}/base`);
+  const { v1 } = await createClientAt(`${server}/base`);
   await unwrapPage(v1.monitors.get({ query: { q: "a b&c" } }));
   await unwrapData(v1.incidents.post({ title: "Down" }));
   expect(requests).toEqual([
@@ -70,7 +70,7 @@ test("times come from the server's clock", async () => {
   const server = serve(() =>
     Response.json({ data: [] }, { headers: { Date: new Date(there).toUTCString() } }),
   );
-  const client = await clientAt(server);
+  const client = await createClientAt(server);
   await unwrapPage(client.v1.monitors.get({ query: {} }));
   expect(client.now()).toBeGreaterThanOrEqual(there);
   expect(client.now()).toBeLessThan(there + 3_600_000);
@@ -165,7 +165,7 @@ defineTestWith(
       /can't be reached: The certificate.*not trusted\.$/,
     );
     expect((await readFailure(wrongName, authority)).message).toContain("is for another name");
-    const { v1 } = await clientAt(good, authority);
+    const { v1 } = await createClientAt(good, authority);
     expect(await unwrapData(v1.monitors.get({ query: {} }))).toEqual([]);
   },
 );

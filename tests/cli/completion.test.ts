@@ -12,7 +12,7 @@ async function complete(...words: string[]): Promise<string[]> {
   return lines.slice(0, -1).map((line) => line.split("\t")[0] ?? "");
 }
 
-const namesIn = (command: Command) =>
+const listNames = (command: Command) =>
   command
     .createHelp()
     .visibleCommands(command)
@@ -34,5 +34,5 @@ test.each([
 });
 
 test("every command that help lists is completed", async () => {
-  expect((await complete("")).toSorted()).toEqual(namesIn(createCommandLine()).toSorted());
+  expect((await complete("")).toSorted()).toEqual(listNames(createCommandLine()).toSorted());
 });

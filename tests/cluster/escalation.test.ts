@@ -8,7 +8,7 @@ import { addOrganization, createAppliance } from "../support/appliance.ts";
 import { loadMigrated } from "../support/engines.ts";
 import { createNodeFactory } from "../support/nodes.ts";
 import {
-  addressOfNodes,
+  buildClusterAddress,
   findLeader,
   hasRqlite,
   type RqliteNode,
@@ -30,7 +30,7 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     // On a busy machine an election takes longer.
     const patience = { ...defaultPatience, tryMs: 60_000, resolveMs: 60_000, silentMs: 300 };
     const start = (id: string) => {
-      const client = new RqliteClient(addressOfNodes(...databases), patience);
+      const client = new RqliteClient(buildClusterAddress(...databases), patience);
       const store = createRqliteStore(client, clock);
       const node = createNodeFactory(store, time)(id);
       const vault = createVault(new Uint8Array(32).fill(7));
@@ -64,26 +64,26 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     });
     await create("incidents", { title: "Slow", severity: "critical" });
     const startedAt = time.now;
-    const passUntil = (seconds: number, servers: readonly Server[]) =>
+    const passSeconds = (seconds: number, servers: readonly Server[]) =>
       pass((startedAt - time.now) / 1_000 + seconds, servers);
     await pass(8, both);
     expect(phone.asked).toHaveLength(1);
 
     time.now = startedAt + 58_000;
     const leader = await findLeader(databases);
-    await Promise.all([passUntil(70, both), leader.kill()]);
+    await Promise.all([passSeconds(70, both), leader.kill()]);
     expect(readSent()).toBe(2);
     const before = phone.asked.length;
 
     const sender = both.find(({ node }) => node.findNamed("alerting") !== null);
     const survivors = both.filter((one) => one !== sender);
     expect(survivors).toHaveLength(1);
-    await passUntil(140, survivors);
+    await passSeconds(140, survivors);
     expect(phone.asked).toHaveLength(before + 1);
     // The other one is back, and finds its lease lost.
-    await passUntil(170, both);
+    await passSeconds(170, both);
     expect(phone.asked).toHaveLength(before + 1);
-    await passUntil(190, both);
+    await passSeconds(190, both);
     expect(phone.asked).toHaveLength(before + 2);
     expect(readSent()).toBe(4);
   });

@@ -7,19 +7,19 @@ import { waitUntil } from "../support/poll.ts";
 type Request = { line: string | null; text: string };
 
 /** A node that runs forwarded requests, one with a clock that is behind, and the results. */
-async function forwarded() {
+async function createForwarding() {
   const { store } = await createMigratedStore();
   const log = { info() {}, warn() {}, error() {} };
   const done: string[] = [];
   const failing = new Set<string>();
-  const node = (ahead: number) =>
+  const createNode = (ahead: number) =>
     new Forwarding({
       store,
       log,
       clock: () => Date.now() + ahead,
       has: (lease) => lease === "shard 0",
     });
-  const [here, behind, ahead] = [node(0), node(-3_000), node(3_000)];
+  const [here, behind, ahead] = [createNode(0), createNode(-3_000), createNode(3_000)];
   here.onForwarded({
     async handle(request) {
       const { text } = request as Request;
@@ -28,19 +28,19 @@ async function forwarded() {
     },
     lineOf: (request) => (request as Request).line,
   });
-  const rows = async () => (await store.query("select 1 from forwarded_requests", [])).length;
+  const countRows = async () => (await store.query("select 1 from forwarded_requests", [])).length;
   /** Resolves when the request is stored, before any node runs it. */
   const ask = async (from: typeof here, line: string | null, text: string) => {
-    const before = await rows();
+    const before = await countRows();
     const answer = from.forward("shard 0", { line, text }, 60_000);
-    await waitUntil(async () => (await rows()) !== before);
+    await waitUntil(async () => (await countRows()) !== before);
     return { answer };
   };
   return { here, behind, ahead, done, failing, ask };
 }
 
 test("requests of one queue run in the order of writing, regardless of the clients' clocks", async () => {
-  const { here, behind, ahead, done, ask } = await forwarded();
+  const { here, behind, ahead, done, ask } = await createForwarding();
   const asked = [
     await ask(ahead, "job", "first"),
     await ask(behind, "job", "second"),
@@ -52,7 +52,7 @@ test("requests of one queue run in the order of writing, regardless of the clien
 });
 
 test("a request waits for earlier ones of its queue, not for other queues", async () => {
-  const { here, ahead, behind, done, failing, ask } = await forwarded();
+  const { here, ahead, behind, done, failing, ask } = await createForwarding();
   failing.add("first");
   const asked = [
     await ask(ahead, "job", "first"),

@@ -67,7 +67,7 @@ describe("the checker", () => {
 
   test("agrees with a brute-force search for small histories", () => {
     const random = createRandom(15);
-    const below = (count: number) => Math.floor(random() * count);
+    const pickBelow = (count: number) => Math.floor(random() * count);
     const register: Model<number, { set: number } | "get", number> = {
       initial: 0,
       step: (state, input, answered) => {
@@ -76,28 +76,28 @@ describe("the checker", () => {
       },
     };
     type One = Operation<{ set: number } | "get", number>;
-    const holds = (order: readonly One[], left: readonly One[], state: number): boolean =>
+    const canContinue = (order: readonly One[], left: readonly One[], state: number): boolean =>
       left.every(({ output }) => output === null) ||
       left.some((one) => {
         if (left.some((other) => other.output !== null && other.end < one.start)) return false;
         const after = register.step(state, one.input, one.output);
         const rest = left.filter((other) => other !== one);
-        return after !== null && holds([...order, one], rest, after);
+        return after !== null && canContinue([...order, one], rest, after);
       });
     const verdicts = [0, 0];
     for (let round = 0; round < 2_000; round++) {
-      const history: One[] = Array.from({ length: 1 + below(6) }, () => {
-        const start = below(10);
-        const set = below(3);
+      const history: One[] = Array.from({ length: 1 + pickBelow(6) }, () => {
+        const start = pickBelow(10);
+        const set = pickBelow(3);
         const isSet = random() < 0.5;
         return {
           input: isSet ? { set } : "get",
-          output: random() < 0.2 ? null : isSet ? set : below(3),
+          output: random() < 0.2 ? null : isSet ? set : pickBelow(3),
           start,
-          end: start + below(5),
+          end: start + pickBelow(5),
         };
       });
-      const expected = holds([], history, 0);
+      const expected = canContinue([], history, 0);
       verdicts[Number(expected)] = (verdicts[Number(expected)] ?? 0) + 1;
       expect([round, isLinearizable(history, register)]).toEqual([round, expected]);
     }

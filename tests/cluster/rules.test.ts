@@ -56,15 +56,15 @@ test("records are spread over all shards", () => {
 });
 
 test("a node is alive while its heartbeat changes, and dead one lease time after the last change", () => {
-  const beat = (beats: number, run = "1") => [{ id: "a", run, beats }];
-  let seen = updateSeen(new Map(), beat(5), 1_000);
-  seen = updateSeen(seen, beat(5), 3_000);
+  const buildBeats = (beats: number, run = "1") => [{ id: "a", run, beats }];
+  let seen = updateSeen(new Map(), buildBeats(5), 1_000);
+  seen = updateSeen(seen, buildBeats(5), 3_000);
   expect(computeNextDeath(seen, "b", 3_000)).toBe(1_000 + ttlMs);
   expect(listAliveNodes(seen, 1_000 + ttlMs - 1)).toEqual(["a"]);
   expect(listAliveNodes(seen, 1_000 + ttlMs)).toEqual([]);
-  expect(listAliveNodes(updateSeen(seen, beat(6), 20_000), 20_001)).toEqual(["a"]);
+  expect(listAliveNodes(updateSeen(seen, buildBeats(6), 20_000), 20_001)).toEqual(["a"]);
   // Another process of the same node.
-  expect(listAliveNodes(updateSeen(seen, beat(5, "2"), 20_000), 20_001)).toEqual(["a"]);
+  expect(listAliveNodes(updateSeen(seen, buildBeats(5, "2"), 20_000), 20_001)).toEqual(["a"]);
 });
 
 test("a node stops before another node that saw its last heartbeat takes its leases", () => {
@@ -75,14 +75,17 @@ test("a node stops before another node that saw its last heartbeat takes its lea
 });
 
 test("free leases go to their assigned node, and held ones move to joined nodes", () => {
-  const leases = (owner: string | null): LeaseRow[] =>
+  const buildLeases = (owner: string | null): LeaseRow[] =>
     leaseNames.map((name) => ({ name, owner, epoch: 1 }));
-  expect(planLeaseChanges("a", leases(null), ["a"])).toEqual({ take: leases(null), release: [] });
-  expect(planLeaseChanges("a", leases("dead"), ["a"]).take).toEqual(leases("dead"));
-  expect(planLeaseChanges("a", leases("a"), ["a"])).toEqual({ take: [], release: [] });
-  const { take, release } = planLeaseChanges("a", leases("a"), ["a", "b"]);
+  expect(planLeaseChanges("a", buildLeases(null), ["a"])).toEqual({
+    take: buildLeases(null),
+    release: [],
+  });
+  expect(planLeaseChanges("a", buildLeases("dead"), ["a"]).take).toEqual(buildLeases("dead"));
+  expect(planLeaseChanges("a", buildLeases("a"), ["a"])).toEqual({ take: [], release: [] });
+  const { take, release } = planLeaseChanges("a", buildLeases("a"), ["a", "b"]);
   expect(take).toEqual([]);
-  expect(planLeaseChanges("b", leases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
+  expect(planLeaseChanges("b", buildLeases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
   expect(release.filter(({ name }) => isShard(name)).length).toBe(32);
 });
 

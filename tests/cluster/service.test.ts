@@ -16,8 +16,8 @@ const buildValue = (name: string, is: number): Statement => ({
   text: "insert or replace into housekeeping (name, value) values (?, ?)",
   parameters: [name, is],
 });
-const valuesIn = (store: Store) => store.query("select value from housekeeping", []);
-const given = (lease: Lease | null): Lease => {
+const readValues = (store: Store) => store.query("select value from housekeeping", []);
+const requireLease = (lease: Lease | null): Lease => {
   if (lease === null) throw new Error("It has none.");
   return lease;
 };
@@ -64,10 +64,10 @@ describe("nodes on one database", () => {
   test("no lease is ever held by two nodes, after any pause", async () => {
     const nodes = ["a", "b", "c"].map((id) => newNode(id));
     let seed = 4711;
-    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    const nextRandom = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let step = 0; step < 120; step++) {
-      time.now += random(4) === 0 ? 7_000 : 1_500;
-      const node = nodes[random(nodes.length)];
+      time.now += nextRandom(4) === 0 ? 7_000 : 1_500;
+      const node = nodes[nextRandom(nodes.length)];
       await node?.runOnce();
       const held = nodes.flatMap((each) => each.held());
       expect(held.length).toBe(new Set(held).size);
@@ -102,11 +102,11 @@ describe("nodes on one database", () => {
       const through = guardStoreWithLease(store, lease).atomic([buildValue("x", 2)]);
       expect(await through.catch((error: unknown) => error)).toBeInstanceOf(LeaseLost);
     }
-    expect(await valuesIn(store)).toEqual([]);
+    expect(await readValues(store)).toEqual([]);
     expect(await one.findStillOwned(stale)).toEqual(new Set());
     const now = leasesOf(other);
     await store.atomic([...guardLeases(now), buildValue("x", 3)]);
-    expect(await valuesIn(store)).toEqual([{ value: 3 }]);
+    expect(await readValues(store)).toEqual([{ value: 3 }]);
     expect(await other.findStillOwned(now)).toEqual(new Set(now));
     // After its return it works again, in new epochs.
     await beat([one, other], 8);
@@ -192,7 +192,7 @@ describe("nodes on one database", () => {
 
 test("a single node has every lease, and its writes carry no guards", async () => {
   const { store } = await createMigratedStore();
-  const lease = given(soleNode.findNamed("retention"));
+  const lease = requireLease(soleNode.findNamed("retention"));
   expect(soleNode.findByRecord("anything")).toBe(lease);
   expect(guardLeases([lease])).toEqual([]);
   expect(guardStoreWithLease(store, lease)).toBe(store);

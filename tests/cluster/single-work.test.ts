@@ -13,11 +13,11 @@ import { replyWith, startTarget } from "../support/target.ts";
 const GB = 1_000_000_000;
 
 describe("one of several nodes does", () => {
-  const holding = ({ both }: Sharing, name: (typeof namedLeases)[number]) =>
+  const sortByLease = ({ both }: Sharing, name: (typeof namedLeases)[number]) =>
     both.toSorted(
       (x, y) => Number(x.node.findNamed(name) === null) - Number(y.node.findNamed(name) === null),
     );
-  const typesIn = async ({ store }: Sharing, prefix: string) =>
+  const readTypes = async ({ store }: Sharing, prefix: string) =>
     (await readSince(store, 0, 1_000))
       .map(({ type }) => type)
       .filter((type) => type.startsWith(prefix));
@@ -35,11 +35,11 @@ describe("one of several nodes does", () => {
     const planned = await ours.api("POST", "/api/v1/maintenance-windows", { body });
     expect(planned.status).toBe(201);
     await pass(15, both);
-    expect(await typesIn(sharing, "maintenance.s")).toEqual(["maintenance.started"]);
-    const [, other] = holding(sharing, "maintenance");
+    expect(await readTypes(sharing, "maintenance.s")).toEqual(["maintenance.started"]);
+    const [, other] = sortByLease(sharing, "maintenance");
     await pass(45, [other!]);
     await pass(10, both);
-    expect(await typesIn(sharing, "maintenance.")).toEqual([
+    expect(await readTypes(sharing, "maintenance.")).toEqual([
       "maintenance.created",
       "maintenance.started",
       "maintenance.ended",
@@ -67,7 +67,7 @@ describe("one of several nodes does", () => {
     await create("incidents", { title: "Slow", severity: "critical" });
     await pass(20, both);
     expect(phone.asked).toHaveLength(1);
-    const [, other] = holding(sharing, "alerting");
+    const [, other] = sortByLease(sharing, "alerting");
     await pass(70, [other!]);
     await pass(20, both);
     expect(phone.asked).toHaveLength(2);
@@ -91,13 +91,13 @@ describe("one of several nodes does", () => {
         }),
     );
     for (const run of runs) await run.runOnce();
-    expect(swept).toEqual([holding(sharing, "retention")[0]!.id]);
+    expect(swept).toEqual([sortByLease(sharing, "retention")[0]!.id]);
     // Each node for itself, such as last uses of keys.
     expect(minutes).toEqual(["a", "b"]);
   });
 
   /** The problems of each node; the first node's disk can be nearly full. */
-  async function watching(sharing: Sharing, isFull: boolean) {
+  async function startWatching(sharing: Sharing, isFull: boolean) {
     const { both, ours, store, time } = sharing;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
     await createPerson(seen, ours.id, "owner", { administrator: true });
@@ -117,7 +117,7 @@ describe("one of several nodes does", () => {
   test("the alerts about a machine's problems, which another node closes only if the machine is gone", async () => {
     const sharing = await createSharing();
     const { both, store, pass } = sharing;
-    const watches = await watching(sharing, true);
+    const watches = await startWatching(sharing, true);
     const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
     };
@@ -126,12 +126,12 @@ describe("one of several nodes does", () => {
     expect(await listOpenProblems(store)).toMatchObject([
       { name: "disk", node: "a", message: expect.stringMatching(/^a\.lan:3210: The disk/) },
     ]);
-    expect(await typesIn(sharing, "appliance.")).toEqual(["appliance.troubled"]);
+    expect(await readTypes(sharing, "appliance.")).toEqual(["appliance.troubled"]);
     await both[0].node.stop();
     await pass(4, [both[1]]);
     await watches[1]!.runOnce();
     expect(await listOpenProblems(store)).toEqual([]);
-    expect(await typesIn(sharing, "appliance.")).toEqual([
+    expect(await readTypes(sharing, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",
     ]);
@@ -140,7 +140,7 @@ describe("one of several nodes does", () => {
   test("the alert that a machine is gone, and the one that it is back", async () => {
     const sharing = await createSharing();
     const { both, store, pass } = sharing;
-    const watches = await watching(sharing, false);
+    const watches = await startWatching(sharing, false);
     const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
     };
@@ -157,7 +157,7 @@ describe("one of several nodes does", () => {
     await pass(20, both);
     await inspect();
     expect(await listOpenProblems(store)).toEqual([]);
-    expect(await typesIn(sharing, "appliance.")).toEqual([
+    expect(await readTypes(sharing, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",
     ]);

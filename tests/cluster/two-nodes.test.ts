@@ -15,7 +15,7 @@ import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
 import { createRandom } from "../support/seeded.ts";
 import { requestPublished, createTwoNodes } from "../support/two-nodes.ts";
 import { signInMember, createBrowser, password, sortStatuses } from "../support/people.ts";
-import { wrongGroups } from "../soak/invariants.ts";
+import { findWrongGroups } from "../soak/invariants.ts";
 import { waitUntil } from "../support/poll.ts";
 
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
@@ -112,19 +112,19 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     test("is revoked at once at the other: session, role and two-factor", async () => {
       const [a, b] = await nodes.world();
       const who = await signInMember(a, "admin");
-      const there = (method: string, path: string, body?: object) =>
+      const requestAtB = (method: string, path: string, body?: object) =>
         b.client(null)(method, path, {
           headers: { Cookie: who.cookie, "Sec-Fetch-Site": "same-origin" },
           ...(body && { body }),
         });
       const invite = { email: "new@team.example", role: "viewer" };
-      expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(201);
+      expect((await requestAtB("POST", "/dashboard/invitations", invite)).status).toBe(201);
       await changeMember(a.ours.scope, who.id, { role: "viewer" });
-      expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(403);
-      expect((await there("GET", "/dashboard/overview")).status).toBe(200);
+      expect((await requestAtB("POST", "/dashboard/invitations", invite)).status).toBe(403);
+      expect((await requestAtB("GET", "/dashboard/overview")).status).toBe(200);
       const reset = { password: "another long password", withoutTwoFactor: true };
       await resetPassword(a.ours.scope, who.email, reset);
-      expect((await there("GET", "/dashboard/overview")).status).toBe(401);
+      expect((await requestAtB("GET", "/dashboard/overview")).status).toBe(401);
     });
 
     test("is revoked for a key after at most 500 ms, and for a deleted organization", async () => {
@@ -156,33 +156,36 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     await b.ours.reader("GET", "/api/v1/incidents");
     nodes.time.ahead += 60_000;
     await a.ours.reader("GET", "/api/v1/incidents");
-    const usedAt = async () => {
+    const readLastUse = async () => {
       const keys = await listApiKeys(a.ours.scope);
       return keys.find(({ id }) => id === a.ours.readKey.id)?.lastUsedAt ?? "";
     };
     await a.store.atomic(a.appliance.keys.collectLastUses());
-    const last = await usedAt();
+    const last = await readLastUse();
     await b.store.atomic(b.appliance.keys.collectLastUses());
-    expect([last > formatTimestamp(nodes.time.now - 60_000), await usedAt()]).toEqual([true, last]);
+    expect([last > formatTimestamp(nodes.time.now - 60_000), await readLastUse()]).toEqual([
+      true,
+      last,
+    ]);
   });
 
   test("a public page that one server hides disappears from the other's cache", async () => {
     const [a, b] = await nodes.world();
     const [page] = (await a.ours.api("GET", "/api/v1/status-pages")).json.data;
     const path = `/status/${page.slug}`;
-    const shows = async (text: string) => {
+    const waitForText = async (text: string) => {
       await waitUntil(
         async () => (await requestPublished(b, path))?.text.includes(text) === true,
         20,
       );
     };
-    await shows("Ours");
+    await waitForText("Ours");
     const body = { title: "Slow answers" };
     expect((await a.ours.api("POST", "/api/v1/incidents", { body })).status).toBe(201);
-    await shows("Slow answers");
+    await waitForText("Slow answers");
     const hidden = { body: { visibility: "hidden" } };
     expect((await a.ours.api("PATCH", `/api/v1/status-pages/${page.id}`, hidden)).status).toBe(200);
-    await shows("Nothing here");
+    await waitForText("Nothing here");
   });
 
   test("a write at one server is read at the other, with the same ETag", async () => {
@@ -353,7 +356,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const [a, b] = await nodes.world();
       const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
       const random = createRandom(seed);
-      const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+      const pickOne = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
       const { api } = a.ours;
       const channel = await createSampleRecord(api, "alert-channels");
       const groups = await Promise.all(
@@ -365,8 +368,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         [0, 1, 2, 3].map(() => createSampleRecord(api, "monitors")),
       );
       const moves = Array.from({ length: 16 }, () => {
-        const { ours } = one([a, b]);
-        const [monitorId, groupId] = [one(monitors), one(groups)];
+        const { ours } = pickOne([a, b]);
+        const [monitorId, groupId] = [pickOne(monitors), pickOne(groups)];
         return random() < 0.5
           ? ours.api("PATCH", `/api/v1/monitors/${monitorId}`, { body: { groupId } })
           : ours.api("PATCH", `/api/v1/monitor-groups/${groupId}`, {
@@ -378,7 +381,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const readList = async (noun: string) =>
         (await b.ours.api("GET", `/api/v1/${noun}`)).json.data;
       const [allGroups, all] = [await readList("monitor-groups"), await readList("monitors")];
-      expect([seed, wrongGroups(allGroups, all)]).toEqual([seed, []]);
+      expect([seed, findWrongGroups(allGroups, all)]).toEqual([seed, []]);
       const grouped = all.filter(({ groupId }: { groupId: string | null }) => groupId !== null);
       for (const { alertChannelIds } of grouped) expect(alertChannelIds).toEqual([channel]);
       const places = a.database
@@ -395,13 +398,16 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     console.log(`contract on two servers: SEED=${seed}`);
     const random = createRandom(seed);
     const [a, b] = await nodes.world();
-    const either =
+    const requestEither =
       (key: string): ServerClient =>
       (method, path, body, headers) =>
         createApplianceClient((random() < 0.5 ? a : b).app, key)(method, path, {
           ...(body !== undefined && { body }),
           ...(headers && { headers }),
         });
-    await runContractRound(either(a.ours.writeKey.key), either(a.theirs.writeKey.key));
+    await runContractRound(
+      requestEither(a.ours.writeKey.key),
+      requestEither(a.theirs.writeKey.key),
+    );
   });
 });

@@ -68,7 +68,7 @@ async function apply(appliance: TestAppliance, body: unknown, query = ""): Promi
   return json.data;
 }
 
-const signs = (data: Json) =>
+const describeChanges = (data: Json) =>
   data.changes.map(
     (one: Json) =>
       `${one.action} ${one.section}.${one.key} ${one.fields.map((its: Json) => its.field).join(",")}`,
@@ -84,7 +84,7 @@ describe("a configuration", () => {
     expect(dry.changes).toHaveLength(9);
     expect(dumpTables(appliance)).toBe(before);
     const first = await apply(appliance, whole);
-    expect(signs(first)).toEqual(signs(dry));
+    expect(describeChanges(first)).toEqual(describeChanges(dry));
     const listAll = async (noun: string) => (await ours.api("GET", `/api/v1/${noun}`)).json.data;
     const monitors = await listAll("monitors");
     const findByName = (name: string) => monitors.find((one: Json) => one.name === name);
@@ -125,15 +125,15 @@ describe("a configuration", () => {
   test("changes only differences, listed by field and without values of secrets", async () => {
     const appliance = await testAppliance();
     await apply(appliance, whole);
-    const audited = async () =>
+    const readAudit = async () =>
       (await appliance.store.query<{ action: string; fields: string | null }>(
         "select action, fields from audit_entries where organization_id = ? order by seq",
         [appliance.ours.id],
       )) as Json[];
-    const before = (await audited()).length;
+    const before = (await readAudit()).length;
     const { text, json } = await put(
       appliance,
-      withMonitors({
+      replaceMonitors({
         ...whole.monitors,
         shop: { ...whole.monitors.shop, bearerToken: "other", interval: 45, alertChannels: [] },
         db: { ...whole.monitors.db, group: null },
@@ -142,10 +142,9 @@ describe("a configuration", () => {
     expect(text).not.toContain("other");
     const fieldsOf = (index: number) =>
       json.data.changes[index].fields.toSorted((a: Json, b: Json) => (a.field < b.field ? -1 : 1));
-    expect(signs(json.data).map((sign: string) => sign.split(" ").slice(0, 2).join(" "))).toEqual([
-      "update monitors.shop",
-      "update monitors.db",
-    ]);
+    expect(
+      describeChanges(json.data).map((sign: string) => sign.split(" ").slice(0, 2).join(" ")),
+    ).toEqual(["update monitors.shop", "update monitors.db"]);
     expect(fieldsOf(0)).toEqual([
       { field: "alertChannels", secret: false, before: '["bot"]', after: "[]" },
       { field: "bearerToken", secret: true, before: null, after: null },
@@ -154,7 +153,7 @@ describe("a configuration", () => {
     expect(fieldsOf(1)).toEqual([
       { field: "group", secret: false, before: '"payments"', after: "null" },
     ]);
-    const entries = (await audited()).slice(before);
+    const entries = (await readAudit()).slice(before);
     expect(entries.map(({ action, fields }) => [action, JSON.parse(fields).toSorted()])).toEqual([
       ["monitor.updated", ["alertChannelIds", "bearerToken", "interval"]],
       ["monitor.updated", ["groupId"]],
@@ -173,7 +172,7 @@ describe("a configuration", () => {
     const { bearerToken: _token, alertChannels: _channels, ...shop } = whole.monitors.shop;
     const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=Shop")).json.data;
     await ours.api("PATCH", `/api/v1/monitors/${id}`, { body: { paused: true, muted: true } });
-    const stored = withMonitors({ ...whole.monitors, shop });
+    const stored = replaceMonitors({ ...whole.monitors, shop });
     expect((await apply(appliance, stored)).changes).toEqual([]);
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data).toMatchObject({
       paused: true,
@@ -183,11 +182,14 @@ describe("a configuration", () => {
     });
     const before = dumpTables(appliance);
     const moved = { ...shop, url: "https://evil.example/" };
-    const { status, json } = await put(appliance, withMonitors({ ...whole.monitors, shop: moved }));
+    const { status, json } = await put(
+      appliance,
+      replaceMonitors({ ...whole.monitors, shop: moved }),
+    );
     expect([status, json.error.details[0].path]).toEqual([422, "monitors.shop.bearerToken"]);
     expect(dumpTables(appliance)).toBe(before);
     const sentAgain = { ...moved, bearerToken: "for the new address" };
-    await apply(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
+    await apply(appliance, replaceMonitors({ ...whole.monitors, shop: sentAgain }));
   });
 
   test("prunes only records of the same source, and more than a fifth of them only on request", async () => {
@@ -195,11 +197,11 @@ describe("a configuration", () => {
     const { ours } = appliance;
     const readNames = async () =>
       (await ours.api("GET", "/api/v1/monitors")).json.data.map((one: Json) => one.name).toSorted();
-    const tcp = (name: string) => ({ type: "tcp", host: "db.example", port: 1, name });
-    const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, tcp(key)]));
+    const buildTcp = (name: string) => ({ type: "tcp", host: "db.example", port: 1, name });
+    const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, buildTcp(key)]));
     await apply(appliance, { source: "one", monitors: five });
-    await apply(appliance, { source: "two", monitors: { a: tcp("other") } });
-    await ours.api("POST", "/api/v1/monitors", { body: tcp("by hand") });
+    await apply(appliance, { source: "two", monitors: { a: buildTcp("other") } });
+    await ours.api("POST", "/api/v1/monitors", { body: buildTcp("by hand") });
     const { a, b, c, ...rest } = five;
     expect((await apply(appliance, { source: "one", monitors: rest })).changes).toEqual([]);
     const before = dumpTables(appliance);
@@ -210,9 +212,9 @@ describe("a configuration", () => {
     ]);
     expect(dumpTables(appliance)).toBe(before);
     const four = { a, b, ...rest };
-    expect(signs(await apply(appliance, { source: "one", monitors: four }, "?prune=true"))).toEqual(
-      ["delete monitors.c "],
-    );
+    expect(
+      describeChanges(await apply(appliance, { source: "one", monitors: four }, "?prune=true")),
+    ).toEqual(["delete monitors.c "]);
     await apply(appliance, { source: "one", monitors: rest }, "?prune=true&yes=true");
     expect(await readNames()).toEqual(["by hand", "d", "e", "other"]);
     expect(c).toBeDefined();
@@ -232,7 +234,9 @@ describe("a configuration", () => {
       changes: [{ id, action: "adopt", fields: [{ field: "port" }] }],
     });
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data.port).toBe(5433);
-    expect(signs(await apply(appliance, {}, "?prune=true"))).toEqual(["release monitors.db "]);
+    expect(describeChanges(await apply(appliance, {}, "?prune=true"))).toEqual([
+      "release monitors.db ",
+    ]);
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
   });
 
@@ -240,7 +244,7 @@ describe("a configuration", () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     await apply(appliance, whole);
-    const drift = async (section: SectionName) =>
+    const readDrift = async (section: SectionName) =>
       Object.fromEntries(
         (await listManagedRecords(ours.scope, { section })).map(({ key, name, drift }) => [
           key,
@@ -255,21 +259,25 @@ describe("a configuration", () => {
     const patch = { paused: true, bearerToken: "by hand", groupId: null };
     await ours.api("PATCH", `/api/v1/monitors/${shop.id}`, { body: patch });
     // The file does not contain the pause.
-    expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [], db: null });
-    expect(await drift("statusPages")).toEqual({ own: ["title"], partners: [] });
+    expect(await readDrift("monitors")).toEqual({
+      shop: ["group", "bearerToken"],
+      job: [],
+      db: null,
+    });
+    expect(await readDrift("statusPages")).toEqual({ own: ["title"], partners: [] });
     const differing = await listManagedRecords(ours.scope, { differing: "true" });
     expect(differing.map(({ section, key, name }) => [section, key, name])).toEqual([
       ["monitors", "shop", "Shop"],
       ["statusPages", "own", "By hand"],
       ["monitors", "db", null],
     ]);
-    expect(signs(await apply(appliance, whole))).toEqual([
+    expect(describeChanges(await apply(appliance, whole))).toEqual([
       "update monitors.shop group,bearerToken",
       "create monitors.db ",
       "update statusPages.own title",
     ]);
     expect((await apply(appliance, whole)).changes).toEqual([]);
-    expect(await drift("monitors")).toEqual({ shop: [], db: [], job: [] });
+    expect(await readDrift("monitors")).toEqual({ shop: [], db: [], job: [] });
   });
 
   test("belongs to one organization, regardless of names in another", async () => {
@@ -277,14 +285,14 @@ describe("a configuration", () => {
     const { ours, theirs } = appliance;
     const { statusPages: _pages, ...document } = whole;
     await apply(appliance, document);
-    const ofOurs = async () => (await ours.api("GET", path)).text;
-    const before = await ofOurs();
+    const readOurs = async () => (await ours.api("GET", path)).text;
+    const before = await readOurs();
     expect((await theirs.api("PUT", path, { body: document })).status).toBe(200);
     expect(
       (await theirs.api("PUT", `${path}?prune=true&yes=true`, { body: { source: "acme" } })).status,
     ).toBe(200);
     expect((await theirs.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
-    expect(await ofOurs()).toBe(before);
+    expect(await readOurs()).toBe(before);
     const wrong = await put(appliance, { organization: "theirs", ...document });
     expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, "organization"]);
   });
@@ -347,7 +355,7 @@ describe("a configuration", () => {
   });
 });
 
-const withMonitors = (monitors: object) => ({ ...whole, monitors });
+const replaceMonitors = (monitors: object) => ({ ...whole, monitors });
 
 const http = { type: "http", url: "https://shop.example/" };
 const wrong: [what: string, document: unknown, path: string, message: RegExp][] = [

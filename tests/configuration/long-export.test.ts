@@ -5,7 +5,7 @@ import { type Client, testAppliance } from "../support/appliance.ts";
 const path = "/api/v1/config";
 
 /** Monitors as an earlier version could store them: 65 kB each. */
-async function large(count: number) {
+async function createLarge(count: number) {
   const appliance = await testAppliance();
   const { api, id } = appliance.ours;
   await api("POST", "/api/v1/alert-channels", {
@@ -31,7 +31,7 @@ async function large(count: number) {
 const read = (api: Client, headers = {}) => api("GET", path, { headers });
 
 test("a configuration with very large monitors is streamed completely, with a stable ETag", async () => {
-  const world = await large(80);
+  const world = await createLarge(80);
   const { api } = world.ours;
   const [one, other] = await Promise.all([read(api), read(api)]);
   expect([one.status, other.status]).toEqual([200, 200]);
@@ -63,7 +63,7 @@ test("a configuration with very large monitors is streamed completely, with a st
 });
 
 test("it equals one that fits into memory", async () => {
-  const { ours, database } = await large(80);
+  const { ours, database } = await createLarge(80);
   const long = (await read(ours.api)).json.data;
   database.query("UPDATE monitors SET settings = json_set(settings, '$.body', null)").run();
   const short = (await read(ours.api)).json.data;
@@ -73,7 +73,7 @@ test("it equals one that fits into memory", async () => {
 });
 
 test("few very large monitors are read at a time", async () => {
-  const { ours, app } = await large(80);
+  const { ours, app } = await createLarge(80);
   const response = await app.handle(
     new Request(`http://localhost${path}`, {
       headers: { Host: "localhost", Authorization: `Bearer ${ours.readKey.key}` },

@@ -43,25 +43,25 @@ const odd = [
 const characters = Array.from(
   "abcXYZ019 .,:;#$%&*!|>{}[]@`'\"\\/-_?~=+<\u00a0éß日😀\u200b\ufeff\u2028",
 );
-const text = (extra: readonly string[] = []) =>
+const generateText = (extra: readonly string[] = []) =>
   fc.oneof(
     fc.constantFrom(...odd),
     fc
       .array(fc.constantFrom(...characters, ...extra), { maxLength: 30 })
       .map((parts) => `x${parts.join("")}`),
   );
-const line = text();
-const paragraphs = text(["\n", "\t", "\n\n  "]);
+const line = generateText();
+const paragraphs = generateText(["\n", "\t", "\n\n  "]);
 const tags = fc.uniqueArray(line, { maxLength: 3 });
 const someOf = (keys: readonly string[]) => fc.subarray([...keys]).map((all) => all.toReversed());
 const oneOf = (keys: readonly string[]) =>
   keys.length === 0 ? fc.constant(null) : fc.option(fc.constantFrom(...keys));
 /** Any of these fields, or none. */
-const some = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+const generateSome = (fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record(fields, { requiredKeys: [] }) as fc.Arbitrary<Own>;
-const together = (...parts: fc.Arbitrary<Own>[]) =>
+const mergeParts = (...parts: fc.Arbitrary<Own>[]) =>
   fc.tuple(...parts).map((all): Own => Object.assign({}, ...all));
-const fixed = (fields: Own) => fc.constant(fields);
+const generateFixed = (fields: Own) => fc.constant(fields);
 
 const keysOf = (prefix: string) =>
   fc
@@ -73,30 +73,30 @@ const entriesOf = (keys: readonly string[], entry: fc.Arbitrary<Own>) =>
     .map((all) => Object.fromEntries(all.map((its, index) => [keys[index], its])));
 
 const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, its]) =>
-  together(
-    fixed({ type, ...its.others }),
+  mergeParts(
+    generateFixed({ type, ...its.others }),
     fc.oneof(
-      fixed(its.secrets),
-      fixed(
+      generateFixed(its.secrets),
+      generateFixed(
         Object.fromEntries(
           Object.entries(its.secrets).filter(([name]) => its.optional?.includes(name) !== true),
         ),
       ),
     ),
-    some({
+    generateSome({
       name: line,
       enabled: fc.boolean(),
       incidents: fc.boolean(),
       default: fc.boolean(),
     }),
     type === "webhook"
-      ? some({ headers: fc.constant({ "X-Key": "a $b", "x.y": "${c}" }) })
-      : fixed({}),
+      ? generateSome({ headers: fc.constant({ "X-Key": "a $b", "x.y": "${c}" }) })
+      : generateFixed({}),
   ),
 );
 
 // Some types need a command of the machine, or a setting that allows them.
-const somewhere = await emptyOrganization();
+const somewhere = await createEmptyOrganization();
 const isTaken = ([type, its]: [string, object]) =>
   assertCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
     () => true,
@@ -105,11 +105,11 @@ const isTaken = ([type, its]: [string, object]) =>
 const all = Object.entries(newMonitors);
 const taken = await Promise.all(all.map(isTaken));
 const checkable = all.filter((_, index) => taken[index]);
-const monitor = (groups: readonly string[], channels: readonly string[]) =>
+const generateMonitor = (groups: readonly string[], channels: readonly string[]) =>
   fc.constantFrom(...checkable).chain(([type, its]) =>
-    together(
-      fixed({ type, ...its }),
-      some({
+    mergeParts(
+      generateFixed({ type, ...its }),
+      generateSome({
         name: line,
         description: paragraphs,
         tags,
@@ -124,20 +124,20 @@ const monitor = (groups: readonly string[], channels: readonly string[]) =>
         alertChannels: someOf(channels),
       }),
       type === "http"
-        ? some({
+        ? generateSome({
             bearerToken: line,
             headers: fc.constant({ "X-Team": "$1", Accept: "*/*" }),
             body: paragraphs,
             expectedStatus: fc.constantFrom(["200"], ["200-299", "404"]),
           })
-        : fixed({}),
+        : generateFixed({}),
     ),
   );
 
-const window = (monitors: readonly string[], groups: readonly string[]) =>
-  together(
-    fixed({ startsAt: "2026-12-01T01:00:00+01:00", endsAt: "2026-12-01T02:30:00.000Z" }),
-    some({
+const generateWindow = (monitors: readonly string[], groups: readonly string[]) =>
+  mergeParts(
+    generateFixed({ startsAt: "2026-12-01T01:00:00+01:00", endsAt: "2026-12-01T02:30:00.000Z" }),
+    generateSome({
       title: line,
       description: paragraphs,
       timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
@@ -149,9 +149,9 @@ const window = (monitors: readonly string[], groups: readonly string[]) =>
     }),
   );
 
-const page = (monitors: readonly string[], groups: readonly string[]) =>
-  together(
-    some({
+const generatePage = (monitors: readonly string[], groups: readonly string[]) =>
+  mergeParts(
+    generateSome({
       title: line,
       description: paragraphs,
       accentColor: fc.constantFrom(null, "#2563eb"),
@@ -203,7 +203,7 @@ const configurations: fc.Arbitrary<Own> = fc
       alertChannels: entriesOf(channels, channel),
       groups: entriesOf(
         groups,
-        some({
+        generateSome({
           name: line,
           description: paragraphs,
           color: fc.constantFrom("gray", "blue"),
@@ -211,10 +211,10 @@ const configurations: fc.Arbitrary<Own> = fc
           alertChannels: someOf(channels),
         }),
       ),
-      monitors: entriesOf(monitors, monitor(groups, channels)),
-      maintenanceWindows: entriesOf(windows, window(monitors, groups)),
+      monitors: entriesOf(monitors, generateMonitor(groups, channels)),
+      maintenanceWindows: entriesOf(windows, generateWindow(monitors, groups)),
       statusPages: fc
-        .tuple(entriesOf(pages, page(monitors, groups)), fc.boolean())
+        .tuple(entriesOf(pages, generatePage(monitors, groups)), fc.boolean())
         .map(([all, hasOwn]) =>
           Object.fromEntries(
             Object.entries(all).map(([key, its], index) => [
@@ -230,12 +230,12 @@ const configurations: fc.Arbitrary<Own> = fc
 
 const schema = z.fromJSONSchema(createConfigSchema());
 
-const variableText = async (scope: Scope) => formatYaml(await exportConfiguration(scope), true);
+const exportText = async (scope: Scope) => formatYaml(await exportConfiguration(scope), true);
 
-const valueAt = (document: unknown, path: readonly string[]) =>
+const readValue = (document: unknown, path: readonly string[]) =>
   path.reduce<unknown>((value, key) => (value as Own)[key], document);
 
-async function emptyOrganization(): Promise<Scope> {
+async function createEmptyOrganization(): Promise<Scope> {
   const { store } = await createMigratedStore();
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const { id } = await createOrganization(store, clock, "Acme");
@@ -259,15 +259,15 @@ test("an export reproduces the organization in an empty one, exports to the same
   await fc.assert(
     fc.asyncProperty(configurations, async (document) => {
       expect(schema.safeParse(document).error).toBeUndefined();
-      const [here, there] = [await emptyOrganization(), await emptyOrganization()];
+      const [here, there] = [await createEmptyOrganization(), await createEmptyOrganization()];
       await applyConfiguration(here, document, options);
       const { secrets } = await exportConfiguration(here);
       const variables = Object.fromEntries(
-        secrets.map(({ path, variable }) => [variable, String(valueAt(document, path))]),
+        secrets.map(({ path, variable }) => [variable, String(readValue(document, path))]),
       );
-      const exported = await variableText(here);
+      const exported = await exportText(here);
       await applyConfiguration(there, await readText(exported, variables), options);
-      expect(await variableText(there)).toBe(exported);
+      expect(await exportText(there)).toBe(exported);
       const withoutSecrets = await formatYaml(await exportConfiguration(here), false);
       expect(schema.safeParse(await readText(withoutSecrets)).error).toBeUndefined();
       for (const [scope, text, set] of [

@@ -19,13 +19,13 @@ const layer = {
   unit: "days",
   start: "2026-11-30T09:00",
 };
-const configuration = (layers: object[]) => ({
+const buildConfiguration = (layers: object[]) => ({
   schedules: { platform: { name: "Platform", timeZone: "Europe/Berlin", layers, noticeHours: 24 } },
 });
 
 test("a schedule is applied, exported with e-mail addresses, and pruned", async () => {
   const { api, ann, ben, apply, list } = await createTeam();
-  expect((await apply(configuration([layer]))).status).toBe(200);
+  expect((await apply(buildConfiguration([layer]))).status).toBe(200);
   expect(await list()).toMatchObject([
     { name: "Platform", layers: [{ personIds: [ann.id, ben.id], every: 1, unit: "days" }] },
   ]);
@@ -34,7 +34,7 @@ test("a schedule is applied, exported with e-mail addresses, and pruned", async 
   expect(exported.schedules.platform.layers[0].people).toEqual([ann.email, ben.email]);
   expect((await apply(exported)).json.data).toMatchObject({ applied: false, changes: [] });
   const before = (await list())[0];
-  await apply(configuration([{ ...layer, unit: "weeks" }]));
+  await apply(buildConfiguration([{ ...layer, unit: "weeks" }]));
   expect((await list())[0]).toMatchObject({
     id: before.id,
     calendarUrl: before.calendarUrl,
@@ -48,7 +48,7 @@ test("unknown people and IDs are rejected with their place in the configuration"
   const { appliance, ann, apply, list } = await createTeam();
   const foreign = await createPerson(appliance, appliance.theirs.id, "member");
   const { status, json } = await apply(
-    configuration([
+    buildConfiguration([
       { ...layer, people: [ann.email, foreign.email] },
       { ...layer, personIds: [ann.id] },
     ]),
@@ -66,7 +66,7 @@ test("unknown people and IDs are rejected with their place in the configuration"
       },
     ],
   ]);
-  const other = await apply(configuration([{ ...layer, start: "09:00" }]));
+  const other = await apply(buildConfiguration([{ ...layer, start: "09:00" }]));
   expect(other.json.error.details[0].path).toBe("schedules.platform.layers[0].start");
   expect(await list()).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { badExpressions, createWorstText } from "../support/bad-expressions.ts";
 
 afterEach(() => jest.restoreAllMocks());
 
-const letters = (length: number) => {
+const generateLetters = (length: number) => {
   let state = 1;
   return Array.from({ length }, () => {
     state = (state * 48_271) % 2_147_483_647;
@@ -24,7 +24,7 @@ const at = <T>(work: () => Promise<T>) => work();
 
 describe("an expression", () => {
   test("finds the same as RE2, for any expression and text", async () => {
-    const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", letters(300)];
+    const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", generateLetters(300)];
     const usual = ["^$", "\\bab\\b", "(?i)GRÖSSE|größe", "a$", "^b$", "(?m)^b$", ".😀.\\d", "\\Ba"];
     for (const [expression, repeated] of [
       ...badExpressions,
@@ -67,7 +67,7 @@ describe("an expression", () => {
 });
 
 describe("a long search", () => {
-  const text = letters(1024 * 1024);
+  const text = generateLetters(1024 * 1024);
   const explodes = "(a|b)*a(a|b){30}c";
 
   /** Result of a search, and the number of event-loop turns that it took. */
@@ -78,11 +78,11 @@ describe("a long search", () => {
       turns++;
       if (!over) setImmediate(count);
     };
-    const inTurn = (rest: () => Promise<SearchOutcome>) => {
+    const countTurn = (rest: () => Promise<SearchOutcome>) => {
       count();
       return rest();
     };
-    const found = await isFound(explodes, text, inTurn, signal);
+    const found = await isFound(explodes, text, countTurn, signal);
     over = true;
     return [found, turns];
   }
@@ -98,14 +98,14 @@ describe("a long search", () => {
   test("of a short text does not yield", async () => {
     // On a busy machine even a short text can take long.
     spyOn(performance, "now").mockReturnValue(0);
-    const never = () => Promise.reject(new Error("It waits for its turn."));
+    const rejectTurn = () => Promise.reject(new Error("It waits for its turn."));
     for (const [expression, found] of [
       ["^ab+", true],
       ["b$", false],
       ["c", false],
     ] as const) {
       await new Promise((resolve) => setImmediate(resolve));
-      expect(await isFound(expression, "abba", never)).toBe(found);
+      expect(await isFound(expression, "abba", rejectTurn)).toBe(found);
     }
   });
 });

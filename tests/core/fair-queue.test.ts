@@ -3,7 +3,7 @@ import { AppError } from "../../src/core/errors.ts";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 
 /** A queue whose tasks end when the test says so, with the order in which they started. */
-function worked(settings?: Parameters<typeof createFairQueue>[0]) {
+function createWorld(settings?: Parameters<typeof createFairQueue>[0]) {
   const queue = createFairQueue(settings);
   const begun: string[] = [];
   const endings: (() => void)[] = [];
@@ -28,7 +28,7 @@ function worked(settings?: Parameters<typeof createFairQueue>[0]) {
 }
 
 test("lanes take turns, however many tasks wait in one of them", async () => {
-  const { add, begun, endAll } = worked({ atOnce: 1 });
+  const { add, begun, endAll } = createWorld({ atOnce: 1 });
   const lanes = "aaaaaabbc".split("");
   const all = lanes.map(add);
   await endAll();
@@ -37,7 +37,7 @@ test("lanes take turns, however many tasks wait in one of them", async () => {
 });
 
 test("a limited number of tasks run at once, and one per lane", async () => {
-  const { add, begun, endAll } = worked({ atOnce: 2 });
+  const { add, begun, endAll } = createWorld({ atOnce: 2 });
   for (const lane of "aaab") void add(lane);
   await Promise.resolve();
   expect(begun).toEqual(["a", "b"]);
@@ -49,7 +49,7 @@ test("a limited number of tasks run at once, and one per lane", async () => {
 });
 
 test("a task for a full lane is rejected; other lanes are not full", async () => {
-  const { add, endAll } = worked({ atOnce: 1, mostWaiting: 2 });
+  const { add, endAll } = createWorld({ atOnce: 1, mostWaiting: 2 });
   const stored = [add("a"), add("a"), add("a")];
   const refused = await add("a").catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(AppError);
@@ -60,7 +60,7 @@ test("a task for a full lane is rejected; other lanes are not full", async () =>
 });
 
 test("a failing task frees its slot like any other", async () => {
-  const { add, queue, endAll } = worked({ atOnce: 1 });
+  const { add, queue, endAll } = createWorld({ atOnce: 1 });
   const failed = queue.run("a", () => Promise.reject(new Error("No."))).catch(String);
   const next = add("a");
   expect(await failed).toBe("Error: No.");

@@ -42,8 +42,8 @@ function setUpScene() {
     client,
     isKnown,
   });
-  const page = (client: string): HashingClient => ({ lane: "page", client });
-  const mostAtOnce = () => most;
+  const buildPageClient = (client: string): HashingClient => ({ lane: "page", client });
+  const getMostAtOnce = () => most;
   return {
     request,
     begun,
@@ -52,27 +52,28 @@ function setUpScene() {
     endOne,
     endAll,
     signIn,
-    page,
-    mostAtOnce,
+    buildPageClient,
+    getMostAtOnce,
     running,
     time,
   };
 }
 
 test("while strangers from 200 networks open pages, a sign-in starts at once", async () => {
-  const { request, begun, refused, settle, endAll, signIn, page, mostAtOnce } = setUpScene();
-  for (let i = 0; i < 200; i++) void request(`page ${i}`, page(`10.0.0.${i}`));
+  const { request, begun, refused, settle, endAll, signIn, buildPageClient, getMostAtOnce } =
+    setUpScene();
+  for (let i = 0; i < 200; i++) void request(`page ${i}`, buildPageClient(`10.0.0.${i}`));
   void request("owner", signIn("192.168.1.5"));
   await settle();
   expect(begun).toEqual(["page 0", "owner"]);
   await endAll();
-  expect([begun.length, refused.length, mostAtOnce()]).toEqual([201, 0, 2]);
+  expect([begun.length, refused.length, getMostAtOnce()]).toEqual([201, 0, 2]);
 });
 
 test("sign-ins do not block passwords of pages", async () => {
-  const { request, begun, settle, endOne, endAll, signIn, page, running } = setUpScene();
+  const { request, begun, settle, endOne, endAll, signIn, buildPageClient, running } = setUpScene();
   for (let i = 0; i < 10; i++) void request(`sign-in ${i}`, signIn(`10.0.0.${i}`));
-  void request("page", page("10.0.1.1"));
+  void request("page", buildPageClient("10.0.1.1"));
   await settle();
   expect(begun).toEqual(["sign-in 0", "sign-in 1"]);
   await endOne();
@@ -197,7 +198,7 @@ test("a network with known people precedes 200 unknown networks, within its limi
 test("a failing task frees its slot like any other", async () => {
   const queue = new HashingQueue();
   const client = { lane: "sign-in", client: "10.0.0.1" } as const;
-  const failing = () => queue.run(client, () => Promise.reject(new Error("not a hash")));
-  for (let i = 0; i < 3; i++) expect(failing()).rejects.toThrow("not a hash");
+  const runFailing = () => queue.run(client, () => Promise.reject(new Error("not a hash")));
+  for (let i = 0; i < 3; i++) expect(runFailing()).rejects.toThrow("not a hash");
   expect(await queue.run(client, async () => "done")).toBe("done");
 });

@@ -5,24 +5,24 @@ import { clientCertificate, clientKey } from "../support/samples.ts";
 
 const certificates = pemSchema("CERTIFICATE", 65_536);
 const keys = pemSchema("PRIVATE KEY");
-const indented = (text: string, by: string) => text.replaceAll(/^/gm, by);
-const labelled = (label: string) => clientCertificate.replaceAll("CERTIFICATE", label);
+const indentLines = (text: string, by: string) => text.replaceAll(/^/gm, by);
+const replaceLabel = (label: string) => clientCertificate.replaceAll("CERTIFICATE", label);
 
 test("a certificate is read with any text before it and any line breaks", () => {
   const bag = "Bag Attributes\n    friendlyName: probe\nsubject=CN = probe\n\n";
   const spellings = [
     clientCertificate,
     `${bag}${clientCertificate}`,
-    indented(clientCertificate, "    "),
-    indented(clientCertificate, "\t"),
+    indentLines(clientCertificate, "    "),
+    indentLines(clientCertificate, "\t"),
     clientCertificate.replaceAll("\n", "\r\n"),
     clientCertificate.replaceAll("\n", " "),
-    labelled("X509 CERTIFICATE"),
+    replaceLabel("X509 CERTIFICATE"),
   ];
   for (const text of spellings) expect(certificates.parse(text)).toBe(clientCertificate);
-  const two = `${bag}${clientCertificate}${bag}${indented(clientCertificate, "  ")}`;
+  const two = `${bag}${clientCertificate}${bag}${indentLines(clientCertificate, "  ")}`;
   expect(certificates.parse(two)).toBe(clientCertificate.repeat(2));
-  expect(new X509Certificate(normalizePem(indented(clientCertificate, "   "))).subject).toBe(
+  expect(new X509Certificate(normalizePem(indentLines(clientCertificate, "   "))).subject).toBe(
     "CN=probe",
   );
   expect(normalizePem("no blocks")).toBe("no blocks");
@@ -40,10 +40,10 @@ test("an invalid certificate is rejected by name, without showing its content", 
     [clientCertificate.replace("MIIB", "MI*B"), inPem],
     [`${clientCertificate}-----BEGIN CERTIFICATE-----\nMIIB`, inPem],
     [
-      labelled("TRUSTED CERTIFICATE"),
+      replaceLabel("TRUSTED CERTIFICATE"),
       "must have the label CERTIFICATE, not TRUSTED CERTIFICATE: `openssl x509 -in FILE` converts it",
     ],
-    [labelled("CERTIFICATE REQUEST"), inPem],
+    [replaceLabel("CERTIFICATE REQUEST"), inPem],
     [`${clientCertificate}${clientKey}`, "must be a certificate alone: it contains a private key"],
   ];
   for (const [text, message] of cases)

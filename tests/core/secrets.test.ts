@@ -19,14 +19,14 @@ test("encrypting a secret twice gives different results", () => {
 test("an encrypted value can't be decrypted elsewhere, with another key or after a change", () => {
   const sealed = vault.seal("password", place);
   const [version, iv = "", tag, text = ""] = sealed.split(".");
-  const flipped = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
+  const flipFirst = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
   expect(() => vault.open(sealed, "organization/monitor/2/bearerToken")).toThrow();
   expect(() => vault.open(sealed, "")).toThrow();
   expect(() => createVault(new Uint8Array(32).fill(8)).open(sealed, place)).toThrow();
   for (const changed of [
-    [version, flipped(iv), tag, text],
-    [version, iv, flipped(tag ?? ""), text],
-    [version, iv, tag, flipped(text)],
+    [version, flipFirst(iv), tag, text],
+    [version, iv, flipFirst(tag ?? ""), text],
+    [version, iv, tag, flipFirst(text)],
     [version, iv, tag, ""],
     ["v2", iv, tag, text],
     [version, iv, tag],

@@ -68,17 +68,21 @@ describe("a check or an alert must not connect to", () => {
     "NAT64 (RFC 6052)": (...v4) => `64:ff9b::${v4.join(".")}`,
     "local NAT64, /96 (RFC 8215)": (...v4) => `64:ff9b:1:abcd::${v4.join(".")}`,
     "local NAT64, /96 of zeros": (...v4) => `64:ff9b:1::${v4.join(".")}`,
-    "local NAT64, /64": (a, b, c, d) => `64:ff9b:1:abcd:${hex(0, a)}:${hex(b, c)}:${hex(d, 0)}:0`,
-    "local NAT64, /56": (a, b, c, d) => `64:ff9b:1:${hex(0xab, a)}:${hex(0, b)}:${hex(c, d)}::`,
-    "local NAT64, /48": (a, b, c, d) => `64:ff9b:1:${hex(a, b)}:${hex(0, c)}:${hex(d, 0)}::`,
-    "6to4 (RFC 3056)": (a, b, c, d) => `2002:${hex(a, b)}:${hex(c, d)}::1`,
-    "Teredo's server (RFC 4380)": (a, b, c, d) => `2001:0:${hex(a, b)}:${hex(c, d)}:0:1:fefe:fefe`,
+    "local NAT64, /64": (a, b, c, d) =>
+      `64:ff9b:1:abcd:${formatHex(0, a)}:${formatHex(b, c)}:${formatHex(d, 0)}:0`,
+    "local NAT64, /56": (a, b, c, d) =>
+      `64:ff9b:1:${formatHex(0xab, a)}:${formatHex(0, b)}:${formatHex(c, d)}::`,
+    "local NAT64, /48": (a, b, c, d) =>
+      `64:ff9b:1:${formatHex(a, b)}:${formatHex(0, c)}:${formatHex(d, 0)}::`,
+    "6to4 (RFC 3056)": (a, b, c, d) => `2002:${formatHex(a, b)}:${formatHex(c, d)}::1`,
+    "Teredo's server (RFC 4380)": (a, b, c, d) =>
+      `2001:0:${formatHex(a, b)}:${formatHex(c, d)}:0:1:fefe:fefe`,
     "Teredo's client": (a, b, c, d) =>
-      `2001:0:102:304:0:1:${hex(a ^ 255, b ^ 255)}:${hex(c ^ 255, d ^ 255)}`,
+      `2001:0:102:304:0:1:${formatHex(a ^ 255, b ^ 255)}:${formatHex(c ^ 255, d ^ 255)}`,
     "ISATAP (RFC 5214)": (...v4) => `2001:4860::5efe:${v4.join(".")}`,
     "ISATAP, globally unique": (...v4) => `2001:4860::200:5efe:${v4.join(".")}`,
   };
-  const hex = (high: number, low: number) => (high * 256 + low).toString(16);
+  const formatHex = (high: number, low: number) => (high * 256 + low).toString(16);
   const buildParts = (address: string) =>
     address.split(".").map(Number) as [number, number, number, number];
 
@@ -205,13 +209,13 @@ describe("the appliance's own listeners", () => {
 });
 
 describe("an allowed range", () => {
-  const allowing = (...ranges: string[]) =>
+  const createAllowing = (...ranges: string[]) =>
     createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
       allowed: ranges.map((text) => parseRange(text) ?? ["203.0.113.0", 32]),
     });
 
   test("allows the addresses within it, in every notation, and no others", () => {
-    const guard = allowing("169.254.10.0/24", "fe80::/64");
+    const guard = createAllowing("169.254.10.0/24", "fe80::/64");
     for (const address of ["169.254.10.0", "169.254.10.255", "::ffff:169.254.10.7", "fe80::1"])
       expect([address, guard.findIssue(address, 80)]).toEqual([address, null]);
     for (const address of ["169.254.11.0", "169.254.9.255", "169.254.169.254", "fe80:0:0:1::1"])
@@ -219,13 +223,15 @@ describe("an allowed range", () => {
   });
 
   test("also allows our own listener within it", () => {
-    expect(allowing("127.0.0.1/32").findIssue("127.0.0.1", 3210)).toBeNull();
-    expect(allowing("127.0.0.1/32").findIssue("127.0.0.2", 3210)).toBe("is this appliance itself");
+    expect(createAllowing("127.0.0.1/32").findIssue("127.0.0.1", 3210)).toBeNull();
+    expect(createAllowing("127.0.0.1/32").findIssue("127.0.0.2", 3210)).toBe(
+      "is this appliance itself",
+    );
   });
 
   test("of one family allows nothing of the other", () => {
-    expect(allowing("0.0.0.0/0").findIssue("fe80::1", 80)).toBe("is a link-local address");
-    expect(allowing("fe80::/10").findIssue("169.254.169.254", 80)).not.toBeNull();
+    expect(createAllowing("0.0.0.0/0").findIssue("fe80::1", 80)).toBe("is a link-local address");
+    expect(createAllowing("fe80::/10").findIssue("169.254.169.254", 80)).not.toBeNull();
   });
 
   test("is an address and the length of its prefix", () => {
@@ -259,14 +265,14 @@ describe("an allowed range", () => {
 
 describe("a denied target", () => {
   const denied = "is denied by --deny-target";
-  const denying = (...texts: string[]) =>
+  const createDenying = (...texts: string[]) =>
     createTargetGuard(() => [], {
       denied: texts.map((text) => parseDenied(text) ?? { name: "nothing" }),
       allowed: [["10.0.0.0", 8]],
     });
 
   test("is denied on every port and in every notation, even if it is also allowed", () => {
-    const guard = denying("10.0.5.0/24", "192.0.2.1", "2001:db8:1::/48", "::ffff:192.0.2.9");
+    const guard = createDenying("10.0.5.0/24", "192.0.2.1", "2001:db8:1::/48", "::ffff:192.0.2.9");
     for (const address of [
       "10.0.5.0",
       "10.0.5.255",
@@ -284,7 +290,7 @@ describe("a denied target", () => {
   });
 
   test("can also be a name, or all names below one, in any spelling", () => {
-    const guard = denying("db.lan", "*.Internal.lan", "*.müller.example");
+    const guard = createDenying("db.lan", "*.Internal.lan", "*.müller.example");
     for (const name of [
       "db.lan",
       "DB.LAN",

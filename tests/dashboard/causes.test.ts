@@ -13,7 +13,8 @@ test("a failing monitor shows who changed it in the hour before, and what failed
   await using later = await createSite({ name: "Later", interval: 60, retries: 0 });
   const { id: groupId } = await group({ name: "Front", monitorIds: [shop.id] });
   const { page } = await signInMember(made, "viewer");
-  const causes = async () => (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
+  const readCauses = async () =>
+    (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
   const none = {
     certificateExpiredAt: null,
     resolved: null,
@@ -22,7 +23,7 @@ test("a failing monitor shows who changed it in the hour before, and what failed
     neighborCount: 0,
   };
   await engine.runOnce();
-  expect(await causes()).toEqual({ since: null, ...none });
+  expect(await readCauses()).toEqual({ since: null, ...none });
   time.now += 2 * 3_600_000;
   await engine.runOnce();
   await api("PATCH", `/api/v1/monitors/${shop.id}`, { body: { timeout: 7 } });
@@ -35,7 +36,7 @@ test("a failing monitor shows who changed it in the hour before, and what failed
   time.now += 120_000;
   later.failNow();
   await engine.runOnce();
-  const found = await causes();
+  const found = await readCauses();
   expect(found).toMatchObject({ since, neighborCount: 1 });
   expect(found.neighbors).toMatchObject([
     { id: cart.id, status: "down", common: { kind: "host", value: "127.0.0.1" } },
@@ -134,7 +135,7 @@ test("what happened before a failure is hidden from other organizations", async 
 });
 
 test("monitors of the same host or address are named before those of the same group", () => {
-  const of = (
+  const buildOutage = (
     name: string,
     since: number,
     groupId: string | null,
@@ -150,15 +151,17 @@ test("monitors of the same host or address are named before those of the same gr
       checked: { type: "http", ...checked },
       causes,
     }) satisfies FailingMonitor;
-  const address = (value: string) => ({ kind: "address", value }) as const;
-  const own = of("own", 0, "g", { url: "https://DB.lan:8443/x" }, [address("10.0.0.7")]);
+  const buildAddress = (value: string) => ({ kind: "address", value }) as const;
+  const own = buildOutage("own", 0, "g", { url: "https://DB.lan:8443/x" }, [
+    buildAddress("10.0.0.7"),
+  ]);
   const ranked = rankNeighbors(own, [
-    of("other", 0, null, { url: "https://a.example" }),
-    of("group", 1, "g", { url: "https://b.example" }),
-    of("port", 3, null, { host: "db.lan", port: 5_432 }),
-    of("path", 2, null, { url: "http://db.lan/y" }, [address("10.0.0.7")]),
-    of("address", 4, null, { host: "files.lan" }, [address("10.0.0.7")]),
-    of("elsewhere", 5, null, { host: "mail.lan" }, [address("10.0.0.8")]),
+    buildOutage("other", 0, null, { url: "https://a.example" }),
+    buildOutage("group", 1, "g", { url: "https://b.example" }),
+    buildOutage("port", 3, null, { host: "db.lan", port: 5_432 }),
+    buildOutage("path", 2, null, { url: "http://db.lan/y" }, [buildAddress("10.0.0.7")]),
+    buildOutage("address", 4, null, { host: "files.lan" }, [buildAddress("10.0.0.7")]),
+    buildOutage("elsewhere", 5, null, { host: "mail.lan" }, [buildAddress("10.0.0.8")]),
   ]);
   expect(ranked.map(({ name, common }) => [name, common?.value])).toEqual([
     ["path", "db.lan"],

@@ -159,7 +159,7 @@ describe("an open page", () => {
 });
 
 describe("a page that was disconnected", () => {
-  async function away(
+  async function reconnectAfter(
     after: (position: string) => { query?: string; headers?: Record<string, string> },
   ) {
     const world = await openIncident();
@@ -175,7 +175,7 @@ describe("a page that was disconnected", () => {
     "in the query": (position: string) => ({ query: `?after=${position}` }),
   }))
     test(`receives missed events, ${how}`, async () => {
-      const { stream, id } = await away(after);
+      const { stream, id } = await reconnectAfter(after);
       const messages = await stream.readUntil(({ event }) => event === "monitors");
       expect(
         messages.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id]),
@@ -205,7 +205,7 @@ describe("a page that was disconnected", () => {
 
   test("must reload after too long, or with another database", async () => {
     const elsewhere = createVault(new Uint8Array(32));
-    const { stream } = await away(() => ({
+    const { stream } = await reconnectAfter(() => ({
       query: `?after=${elsewhere.sealNumber(1, "live/another")}`,
     }));
     expect((await stream.next())?.event).toBe("hello");

@@ -66,9 +66,9 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
   );
   const period = { from: time.now - 21 * dayMs, to: time.now - 19 * dayMs };
   const buildFigures = () => getPeriodFigures(ours.scope, id, period);
-  const timeline = () => buildTimeline(ours.scope, id, { ...period, step: 600 });
+  const readTimeline = () => buildTimeline(ours.scope, id, { ...period, step: 600 });
   expect(await buildFigures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
-  expect((await timeline()).step).toBe(600);
+  expect((await readTimeline()).step).toBe(600);
   await store.atomic([
     {
       text: "delete from heartbeats where at < ?",
@@ -76,7 +76,7 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
     },
   ]);
   expect(await buildFigures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
-  const { step, points } = await timeline();
+  const { step, points } = await readTimeline();
   expect(step).toBe(3_600);
   expect(points.map(({ upSeconds, downSeconds }) => [upSeconds, downSeconds])).toEqual([
     [60, 0],
@@ -89,7 +89,7 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
 test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {
   await using world = await setUpTimeline();
   const { id, insertPastHeartbeats: past, read, store, ours, time } = world;
-  const event = (ago: number, type: string, message: string) =>
+  const buildEvent = (ago: number, type: string, message: string) =>
     store.atomic([
       {
         text: "insert into events (organization_id, at, type, subject_id, data) values (?, ?, ?, ?, ?)",
@@ -102,9 +102,9 @@ test("beyond three days the reasons come from state changes, also for an outage 
         ],
       },
     ]);
-  await event(12 * dayMs, "monitor.down", "Refused.");
-  await event(6 * dayMs, "monitor.up", "Fine.");
-  await event(2 * dayMs, "monitor.down", reason);
+  await buildEvent(12 * dayMs, "monitor.down", "Refused.");
+  await buildEvent(6 * dayMs, "monitor.up", "Fine.");
+  await buildEvent(2 * dayMs, "monitor.down", reason);
   await past(
     id,
     ...[9, 7, 2].map((days) => ({ ago: days * dayMs, status: "down" as const, latencyMs: null })),

@@ -12,7 +12,7 @@ import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { defaultPatience } from "../../src/database/rqlite/connection.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { getBuiltMigrations, copyMigrationsBefore } from "../support/migration-folder.ts";
-import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
+import { buildClusterAddress, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
@@ -42,21 +42,27 @@ async function fill(...names: string[]): Promise<string> {
   return directory;
 }
 
-function contentIn(directory: string): Content {
+function readContentOf(directory: string): Content {
   const data = openDataDirectory(directory, usual);
   const content = readContent(data.database);
   data.close();
   return content;
 }
 
-const namesIn = async (data: { store: Parameters<typeof listOrganizations>[0] }) =>
+const listNames = async (data: { store: Parameters<typeof listOrganizations>[0] }) =>
   (await listOrganizations(data.store)).map(({ name }) => name).toSorted();
 
 const moveUp = (dataDir: string, hosts: readonly { host: string }[], replace = false) =>
-  importToCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), replace, print() {} });
+  importToCluster({
+    ...usual,
+    dataDir,
+    cluster: buildClusterAddress(...hosts),
+    replace,
+    print() {},
+  });
 
 const moveDown = (dataDir: string, ...hosts: { host: string }[]) =>
-  exportFromCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), print() {} });
+  exportFromCluster({ ...usual, dataDir, cluster: buildClusterAddress(...hosts), print() {} });
 
 const readRejection = (moving: Promise<unknown>) =>
   moving.then(
@@ -74,7 +80,7 @@ function directoryWithKeyOf(other: string): string {
 /**
  * A proxy in front of a node that responds to `path` with `answer`, and forwards everything else.
  */
-function behind(
+function startProxy(
   node: { host: string },
   path: string,
   response: (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>,
@@ -85,12 +91,12 @@ function behind(
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const given = request.method === "POST" ? await request.bytes() : undefined;
-      const pass = (body: BodyInit | undefined = given) =>
+      const forwardRequest = (body: BodyInit | undefined = given) =>
         fetch(`http://${node.host}${pathname}${search}`, {
           method: request.method,
           ...(body && { body }),
         });
-      return pathname === path ? response(pass) : pass();
+      return pathname === path ? response(forwardRequest) : forwardRequest();
     },
   });
   proxies.push(proxy);
@@ -101,7 +107,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("three nodes accept all data and return it: the same rows, and secrets that can be decrypted", async () => {
     const cluster = await threeNodes();
     const directory = await fill("Ours", "Theirs");
-    const before = contentIn(directory);
+    const before = readContentOf(directory);
     const moved = await moveUp(directory, cluster);
     expect(moved.rows).toBeGreaterThan(2);
     expect(readdirSync(directory).toSorted()).toEqual(
@@ -109,7 +115,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     );
     const database = `rqlite://${cluster.map(({ host }) => host).join(",")}`;
     const there = await openData({ dataDir: directory, database }, usual);
-    expect(await namesIn(there)).toEqual(["Ours", "Theirs"]);
+    expect(await listNames(there)).toEqual(["Ours", "Theirs"]);
     await there.close();
     // No secret is stored yet; even so no other key is accepted.
     const stranger = await readRejection(openData({ dataDir: newDirectory(), database }, usual));
@@ -120,7 +126,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     writeFileSync(image, "");
     truncateSync(image, maxBytesForSeveralNodes + 1);
     const large = { image, wanted: before, before: image };
-    const client = new RqliteClient(addressOfNodes(...cluster));
+    const client = new RqliteClient(buildClusterAddress(...cluster));
     expect(await readRejection(replaceAll(client, large))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
@@ -128,7 +134,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
     const back = directoryWithKeyOf(directory);
     await moveDown(back, ...cluster);
-    expect(listDifferences(before, contentIn(back))).toEqual([]);
+    expect(listDifferences(before, readContentOf(back))).toEqual([]);
     expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
     // It does not count as a restored copy, whose sessions end and whose alerts are skipped.
     const data = openDataDirectory(back, usual);
@@ -158,14 +164,17 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     let requestCount = 0;
     const buildConflict = () =>
       new Response('CAS conflict: currently held by "snapshot"', { status: 500 });
-    const busyOnce = behind(node, "/db/backup", async (pass) =>
+    const busyOnce = startProxy(node, "/db/backup", async (pass) =>
       ++requestCount === 1 ? buildConflict() : pass(),
     );
-    const backup = await new RqliteClient(addressOfNodes(busyOnce)).sendRaw("/db/backup");
+    const backup = await new RqliteClient(buildClusterAddress(busyOnce)).sendRaw("/db/backup");
     expect((await backup.text()).slice(0, 15)).toBe("SQLite format 3");
     expect(requestCount).toBe(2);
-    const busy = behind(node, "/db/backup", async () => buildConflict());
-    const impatient = new RqliteClient(addressOfNodes(busy), { ...defaultPatience, tryMs: 60 });
+    const busy = startProxy(node, "/db/backup", async () => buildConflict());
+    const impatient = new RqliteClient(buildClusterAddress(busy), {
+      ...defaultPatience,
+      tryMs: 60,
+    });
     expect(await readRejection(impatient.sendRaw("/db/backup"))).toMatchObject({
       code: "UNAVAILABLE",
     });
@@ -184,19 +193,19 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const back = directoryWithKeyOf(second);
     await moveDown(back, node);
     const data = openDataDirectory(back, usual);
-    expect(await namesIn(data)).toEqual(["Second"]);
+    expect(await listNames(data)).toEqual(["Second"]);
     data.close();
     const [file, dataDir, key] = [replaced ?? "", newDirectory(), join(first, "secret.key")];
     expect((await restore({ ...usual, dataDir, file, key })).organizations).toBe(1);
     const restored = openDataDirectory(dataDir, usual);
-    expect(await namesIn(restored)).toEqual(["First"]);
+    expect(await listNames(restored)).toEqual(["First"]);
     restored.close();
   });
 
   test("data that can't be moved is rejected, and nothing changes", async () => {
     const node = await oneNode();
     const directory = await fill("Ours");
-    const before = contentIn(directory);
+    const before = readContentOf(directory);
     const empty = newDirectory();
     expect((await readRejection(moveUp(empty, [node])))?.message).toContain("There is no database");
     expect(readdirSync(empty)).toEqual([]);
@@ -220,7 +229,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect((await readRejection(moveUp(directory, [node])))?.message).toContain(
       "No node of the database",
     );
-    expect(listDifferences(before, contentIn(directory))).toEqual([]);
+    expect(listDifferences(before, readContentOf(directory))).toEqual([]);
   });
 
   test("nothing is moved while a Signalbox runs on the cluster", async () => {
@@ -277,14 +286,14 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const node = await oneNode();
     await moveUp(await fill("Before"), [node]);
     const directory = await fill("Ours");
-    const before = contentIn(directory);
+    const before = readContentOf(directory);
     let loads = 0;
-    const proxy = behind(node, "/boot", (pass) => (loads++ === 0 ? response(pass) : pass()));
+    const proxy = startProxy(node, "/boot", (pass) => (loads++ === 0 ? response(pass) : pass()));
     expect(await readRejection(moveUp(directory, [proxy], true))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(why),
     });
-    expect(listDifferences(before, contentIn(directory))).toEqual([]);
+    expect(listDifferences(before, readContentOf(directory))).toEqual([]);
     expect(readdirSync(directory).filter((name) => /replaced|backup/.test(name))).toEqual([]);
     const names = await fetch(
       `http://${node.host}/db/query?q=select%20name%20from%20organizations`,
@@ -294,7 +303,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("a load without a response is found to have succeeded", async () => {
     const node = await oneNode();
-    const proxy = behind(node, "/boot", async (pass) => {
+    const proxy = startProxy(node, "/boot", async (pass) => {
       await pass();
       return new Response("lost", { status: 502 });
     });
@@ -306,7 +315,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const directory = await fill("Ours");
     await moveUp(directory, [node]);
     const text = "insert into kinds values (3, 3, '', '')";
-    const proxy = behind(node, "/db/backup", async (pass) => {
+    const proxy = startProxy(node, "/db/backup", async (pass) => {
       const copy = await (await pass()).bytes();
       await fetch(`http://${node.host}/db/execute`, {
         method: "POST",

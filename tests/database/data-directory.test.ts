@@ -49,7 +49,7 @@ async function readUsed() {
   return { path, file: join(path, "signalbox.db") };
 }
 
-function bytesIn(path: string): Map<string, string> {
+function readBytes(path: string): Map<string, string> {
   const names = readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !/-(wal|shm)$/.test(entry.name))
     .map(({ name }) => name);
@@ -58,18 +58,18 @@ function bytesIn(path: string): Map<string, string> {
 
 /** Error of a rejected opening. Every file must be unchanged. */
 function readRejection(path: string, options: Partial<OpenOptions> = {}) {
-  const before = bytesIn(path);
+  const before = readBytes(path);
   try {
     open(path, options).close();
   } catch (error) {
     for (const [name, hash] of before)
-      expect([name, bytesIn(path).get(name)]).toEqual([name, hash]);
+      expect([name, readBytes(path).get(name)]).toEqual([name, hash]);
     return { code: (error as { code: string }).code, message: (error as Error).message };
   }
   return null;
 }
 
-async function slugsIn(path: string, options: Partial<OpenOptions> = {}) {
+async function readSlugs(path: string, options: Partial<OpenOptions> = {}) {
   const data = open(path, options);
   const slugs = (await listOrganizations(data.store)).map(({ slug }) => slug);
   data.close();
@@ -109,9 +109,9 @@ describe("creation and access", () => {
     const { path } = await readUsed();
     const server = open(path, { isExclusive: true });
     expect(readRejection(path, { isExclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
-    expect(await slugsIn(path)).toEqual(["ours"]);
+    expect(await readSlugs(path)).toEqual(["ours"]);
     server.close();
-    expect(await slugsIn(path, { isExclusive: true })).toEqual(["ours"]);
+    expect(await readSlugs(path, { isExclusive: true })).toEqual(["ours"]);
   });
 
   test("a lock that is a link, a folder or foreign is reported as such", () => {
@@ -141,7 +141,7 @@ describe("creation and access", () => {
   test("a lock file of a dead process blocks no start", async () => {
     const { path } = await readUsed();
     writeFileSync(join(path, "signalbox.lock"), "");
-    expect(await slugsIn(path, { isExclusive: true })).toEqual(["ours"]);
+    expect(await readSlugs(path, { isExclusive: true })).toEqual(["ours"]);
   });
 
   test("a path that can't be a directory is unusable", () => {
@@ -192,7 +192,7 @@ describe("starting over without data", () => {
       const { path, file } = await readUsed();
       const key = readFileSync(join(path, "secret.key"), "utf8");
       damage(file);
-      expect(await slugsIn(path, { createsMissing: true })).toEqual([]);
+      expect(await readSlugs(path, { createsMissing: true })).toEqual([]);
       expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(key);
       expect(existsSync(`${file}.empty-${now}`)).toBe(damage === truncateSync);
     }
@@ -200,7 +200,7 @@ describe("starting over without data", () => {
 
   test("a database with data is opened, not replaced", async () => {
     const { path } = await readUsed();
-    expect(await slugsIn(path, { createsMissing: true })).toEqual(["ours"]);
+    expect(await readSlugs(path, { createsMissing: true })).toEqual(["ours"]);
   });
 
   test("a foreign or damaged database is rejected anyway", async () => {
@@ -232,22 +232,22 @@ describe("the key of the stored secrets", () => {
 });
 
 describe("data of another version", () => {
-  const newer = () =>
+  const writeNewer = () =>
     writeMigrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
 
   test("older data stays unchanged without a request to upgrade", async () => {
     const { path } = await readUsed();
-    expect(readRejection(path, { migrations: newer() })).toEqual({
+    expect(readRejection(path, { migrations: writeNewer() })).toEqual({
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining("signalbox migrate"),
     });
     expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
-    expect(await slugsIn(path)).toEqual(["ours"]);
+    expect(await readSlugs(path)).toEqual(["ours"]);
   });
 
   test("an upgrade leaves a complete, private copy of the older data next to it", async () => {
     const { path, file } = await readUsed();
-    const data = open(path, { migrations: newer(), upgrade: true });
+    const data = open(path, { migrations: writeNewer(), upgrade: true });
     expect(data.migrated).toBe(1);
     expect(data.database.query("SELECT slug, motto FROM organizations").values()).toEqual([
       ["ours", null],
@@ -289,7 +289,7 @@ describe("data of another version", () => {
     const { path } = await readUsed();
     const texts: string[] = [];
     const options = {
-      migrations: newer(),
+      migrations: writeNewer(),
       upgrade: true,
       freeBytes: () => 1024 ** 2,
       onMissingCopy: (message: string) => texts.push(message),
@@ -317,7 +317,7 @@ describe("data of another version", () => {
 
   test("newer data is rejected, also by an upgrade", async () => {
     const { path } = await readUsed();
-    open(path, { migrations: newer(), upgrade: true }).close();
+    open(path, { migrations: writeNewer(), upgrade: true }).close();
     for (const upgrade of [false, true])
       expect(readRejection(path, { upgrade })).toMatchObject({ code: "MIGRATION_REFUSED" });
   });
@@ -331,7 +331,7 @@ describe("data of another version", () => {
     expect(readRejection(path, { migrations, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
     });
-    expect(await slugsIn(path)).toEqual(["ours"]);
+    expect(await readSlugs(path)).toEqual(["ours"]);
   });
 });
 

@@ -29,7 +29,7 @@ async function decrypt(file: string, words = passphrase): Promise<Buffer> {
 }
 
 /** Offset of the first chunk, after the age header and the nonce of the payload. */
-const payloadStart = (file: Buffer) => file.indexOf("\n", file.indexOf("\n---") + 1) + 1 + 16;
+const findPayloadStart = (file: Buffer) => file.indexOf("\n", file.indexOf("\n---") + 1) + 1 + 16;
 
 /** Runs `age` with a terminal, from which it reads the passphrase. */
 async function runAge(args: string[], words: string) {
@@ -105,7 +105,7 @@ describe("an encrypted file is rejected", () => {
   };
 
   test("with one bit changed, in any part of the header or of a chunk", async () => {
-    const start = payloadStart(Buffer.from(await whole));
+    const start = findPayloadStart(Buffer.from(await whole));
     const inChunks = [0, 1, 2].flatMap((index) =>
       [0, 1, 5_000, chunk / 2, chunk / 2 + 15].map(
         (offset) => start + index * sealedChunk + offset,
@@ -119,7 +119,7 @@ describe("an encrypted file is rejected", () => {
   });
 
   test("if it was cut, also between two chunks, or extended", async () => {
-    const start = payloadStart(Buffer.from(await whole));
+    const start = findPayloadStart(Buffer.from(await whole));
     const chunkEnds = [start + sealedChunk, start + 2 * sealedChunk];
     for (const end of [0, 22, start - 17, start - 1, start, start + 5, ...chunkEnds])
       await assertRejected((bytes) => bytes.subarray(0, end), end);
@@ -128,7 +128,7 @@ describe("an encrypted file is rejected", () => {
   });
 
   test("with chunks swapped, left out or repeated", async () => {
-    const start = payloadStart(Buffer.from(await whole));
+    const start = findPayloadStart(Buffer.from(await whole));
     const buildParts = (bytes: Buffer) =>
       [0, 1, 2, 3].map((index) =>
         index === 0

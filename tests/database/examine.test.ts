@@ -9,7 +9,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
-function healthy() {
+function createHealthy() {
   const path = newDirectory();
   openDataDirectory(path, { migrations: getBuiltMigrations(), clock: Date.now }).close();
   for (const name of readdirSync(path)) chmodSync(join(path, name), 0o600);
@@ -24,7 +24,7 @@ function buildProblems(path: string, migrations = getBuiltMigrations()): string[
 }
 
 test("a healthy directory has no problem, and the examination does not change it", () => {
-  const { path, file } = healthy();
+  const { path, file } = createHealthy();
   const before = readFileSync(file);
   const findings = examine(path, getBuiltMigrations());
   const subjects = ["data directory", "permissions", "integrity", "references"];
@@ -79,13 +79,13 @@ const damages: [what: string, damage: (file: string) => void, found: string][] =
   ],
 ];
 test.each(damages)("it finds %s", (_what, damage, found) => {
-  const { path, file } = healthy();
+  const { path, file } = createHealthy();
   damage(file);
   expect(buildProblems(path)).toEqual([found]);
 });
 
 test("it finds data of an older version, and of a newer one", () => {
-  const { path } = healthy();
+  const { path } = createHealthy();
   const newer = writeMigrationFolder(newDirectory(), ["CREATE TABLE more (id INTEGER) STRICT;"]);
   expect(buildProblems(path, newer)).toEqual(["problem: schema"]);
   const clock = Date.now;

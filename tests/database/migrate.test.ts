@@ -46,7 +46,8 @@ function dump(database: Database): string {
   );
 }
 
-const keysOn = (database: Database) => database.query("PRAGMA foreign_keys").values()[0]?.[0] === 1;
+const hasForeignKeys = (database: Database) =>
+  database.query("PRAGMA foreign_keys").values()[0]?.[0] === 1;
 
 /** Message of a rejected migration. The database must be unchanged, with its foreign keys on. */
 function readRejection(database: Database, folder: string): string {
@@ -58,7 +59,7 @@ function readRejection(database: Database, folder: string): string {
     expect(error).toMatchObject({ name: "DataError", code: "MIGRATION_REFUSED" });
     message = (error as Error).message;
   }
-  expect([dump(database) === before, keysOn(database)]).toEqual([true, true]);
+  expect([dump(database) === before, hasForeignKeys(database)]).toEqual([true, true]);
   return message;
 }
 
@@ -102,7 +103,7 @@ test("rebuilding a table preserves the rows that refer to it", () => {
     [2, 1],
     [3, 2],
   ]);
-  expect(keysOn(database)).toBe(true);
+  expect(hasForeignKeys(database)).toBe(true);
   database.run("DELETE FROM parents WHERE id = 1");
   expect(database.query("SELECT id FROM children").values()).toEqual([[3]]);
 });

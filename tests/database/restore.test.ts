@@ -61,14 +61,14 @@ async function backUpAppliance(settings: Parameters<typeof readUsed>[0] = {}) {
 const restoreParts = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
   restore({ dataDir, file, migrations: getBuiltMigrations(), clock, ...options });
 
-function bytesBelow(path: string): Record<string, string> {
+function readBytes(path: string): Record<string, string> {
   const files = readdirSync(path, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && !/signalbox\.lock|-shm$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
   return Object.fromEntries(files.map((file) => [file, Bun.hash(readFileSync(file)).toString(36)]));
 }
 
-async function slugsIn(path: string): Promise<string[]> {
+async function readSlugs(path: string): Promise<string[]> {
   const data = open(path);
   const slugs = (await listOrganizations(data.store)).map(({ slug }) => slug);
   data.close();
@@ -98,7 +98,7 @@ describe("a backup that is restored", () => {
       migrations: 0,
       secrets: "open",
     });
-    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
     expect(readFileSync(join(aside, "signalbox.db")).equals(before)).toBe(true);
     expect(readFileSync(join(aside, "secret.key"), "utf8")).toBe(oldKey);
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
@@ -110,8 +110,8 @@ describe("a backup that is restored", () => {
     const first = await restoreParts(path, file, { key });
     const second = await restoreParts(path, file, { key });
     expect(second.keptAside).toBe(`${first.keptAside}-2`);
-    expect(await slugsIn(String(first.keptAside))).toEqual(["ours"]);
-    expect(await slugsIn(String(second.keptAside))).toEqual(["theirs"]);
+    expect(await readSlugs(String(first.keptAside))).toEqual(["ours"]);
+    expect(await readSlugs(String(second.keptAside))).toEqual(["theirs"]);
   });
 
   test("can be restored into an empty or missing directory", async () => {
@@ -122,7 +122,7 @@ describe("a backup that is restored", () => {
         keptAside: null,
         secrets: "open",
       });
-      expect(await slugsIn(path)).toEqual(["theirs"]);
+      expect(await readSlugs(path)).toEqual(["theirs"]);
     }
   });
 
@@ -141,8 +141,8 @@ describe("a backup that is restored", () => {
     expect(log.length).toBeGreaterThan(0);
     const { keptAside } = await restoreParts(path, file, { key });
     running.close();
-    expect(await slugsIn(path)).toEqual(["theirs"]);
-    expect(await slugsIn(String(keptAside))).toEqual(["late", "ours"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
+    expect(await readSlugs(String(keptAside))).toEqual(["late", "ours"]);
   });
 
   test("is opened by the key in the directory if it fits", async () => {
@@ -150,7 +150,7 @@ describe("a backup that is restored", () => {
     const file = join(newDirectory(), "backup.db");
     await copyDatabase(path, file);
     expect((await restoreParts(path, file)).secrets).toBe("open");
-    expect(await slugsIn(path)).toEqual(["ours"]);
+    expect(await readSlugs(path)).toEqual(["ours"]);
   });
 
   test("without a key needs its key to start, and rejects any other", async () => {
@@ -167,14 +167,14 @@ describe("a backup that is restored", () => {
       message: expect.stringContaining(`${join(path, "secret.key")} is another key`),
     });
     copyFileSync(key, join(path, "secret.key"));
-    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
   });
 
   test("without secrets needs no key", async () => {
     const { file } = await backUpAppliance({ hasSecret: false });
     const path = newDirectory();
     expect((await restoreParts(path, file)).secrets).toBe("none");
-    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
   });
 
   test("of an older version is upgraded by the next start", async () => {
@@ -200,14 +200,14 @@ describe("a backup that is restored", () => {
     other.close();
     const path = newDirectory();
     await restoreParts(path, copy, { key });
-    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
   });
 
   test("is only verified by a dry run", async () => {
     const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     expect((await restoreParts(path, file, { key, dryRun: true })).organizations).toBe(1);
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
     const nowhere = join(newDirectory(), "a", "b");
     await restoreParts(nowhere, file, { key, dryRun: true });
     expect(existsSync(join(nowhere, ".."))).toBe(false);
@@ -217,7 +217,7 @@ describe("a backup that is restored", () => {
 describe("a backup under a passphrase", () => {
   useCheapEncryption();
   const passphrase = "correct horse battery";
-  async function encrypted(withKey: boolean) {
+  async function createEncrypted(withKey: boolean) {
     const path = await readUsed({ name: "Theirs" });
     const file = join(path, "..", "backup.sealed");
     await copyDatabase(path, file, { passphrase, withKey });
@@ -225,10 +225,10 @@ describe("a backup under a passphrase", () => {
   }
 
   test("is restored with all its rows, and with its key if it contains one", async () => {
-    const { path: from, file, key } = await encrypted(true);
+    const { path: from, file, key } = await createEncrypted(true);
     const path = join(newDirectory(), "data");
     expect(await restoreParts(path, file, { passphrase })).toMatchObject({ secrets: "open" });
-    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await readSlugs(path)).toEqual(["theirs"]);
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
     const sealed = readFileSync(file);
     expect(sealed.includes("theirs")).toBe(false);
@@ -239,13 +239,13 @@ describe("a backup under a passphrase", () => {
   });
 
   test("without a key is opened by the given one, or needs it later", async () => {
-    const { file, key } = await encrypted(false);
+    const { file, key } = await createEncrypted(false);
     expect((await restoreParts(newDirectory(), file, { passphrase, key })).secrets).toBe("open");
     expect((await restoreParts(newDirectory(), file, { passphrase })).secrets).toBe("closed");
   });
 
   test("is a plain backup with its key once it is decrypted", async () => {
-    const { file, key } = await encrypted(true);
+    const { file, key } = await createEncrypted(true);
     const path = join(newDirectory(), "data");
     await decryptFile(file, `${file}.db`, passphrase);
     expect(await restoreParts(path, `${file}.db`)).toMatchObject({ secrets: "open" });
@@ -253,10 +253,10 @@ describe("a backup under a passphrase", () => {
   });
 
   test("changes nothing without its passphrase, with a wrong one, or if it is damaged", async () => {
-    const { file } = await encrypted(true);
+    const { file } = await createEncrypted(true);
     const path = await readUsed();
     const nowhere = join(newDirectory(), "a", "b");
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     const bytes = readFileSync(file);
     const assertRefused = async (words: string | null, text: string, directories = [path]) => {
       for (const dataDir of directories)
@@ -275,7 +275,7 @@ describe("a backup under a passphrase", () => {
     bytes[bytes.length - 20] = (bytes.at(-20) ?? 0) ^ 1;
     writeFileSync(file, bytes);
     await assertRefused(passphrase, "was changed or cut short. Nothing was changed");
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
     expect(existsSync(join(nowhere, ".."))).toBe(false);
   });
 });
@@ -342,7 +342,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     ];
     return {
       all: [full, empty, missing],
-      state: () => [bytesBelow(full), readdirSync(empty), existsSync(join(missing, ".."))],
+      state: () => [readBytes(full), readdirSync(empty), existsSync(join(missing, ".."))],
     };
   }
 
@@ -365,7 +365,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     const { file, key } = await backUpAppliance();
     const whole = readFileSync(file);
     const path = await readUsed();
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     const step = Math.floor(whole.length / 97);
     const spots = [...Array(98).keys()].map((index) => Math.min(index * step, whole.length - 1));
     const header = [0, 16, 18, 24, 28, 44, 56, 60, 68, 92, 99, 100];
@@ -379,7 +379,7 @@ describe("an invalid backup changes nothing and is reported", () => {
         expect([spot, bytes.length, refused?.code]).toEqual([spot, bytes.length, "DATA_UNUSABLE"]);
       }
     }
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
   });
 
   test("of a newer version, or of another history", async () => {
@@ -388,19 +388,19 @@ describe("an invalid backup changes nothing and is reported", () => {
     );
     const { file, key } = await backUpAppliance({ migrations: newer! });
     const path = await readUsed();
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     for (const migrations of [getBuiltMigrations(), other!])
       expect(await refusalOf(() => restoreParts(path, file, { key, migrations }))).toMatchObject({
         code: "MIGRATION_REFUSED",
       });
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
   });
 
   test("whose secrets neither the given key nor that of the directory can decrypt", async () => {
     const [{ file }, path] = [await backUpAppliance(), await readUsed()];
     const none = join(newDirectory(), "secret.key");
     writeFileSync(none, "not a key");
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     for (const [key, said] of [
       [undefined, join(path, "secret.key")],
       [join(path, "secret.key"), "another key"],
@@ -411,7 +411,7 @@ describe("an invalid backup changes nothing and is reported", () => {
         code: "DATA_UNUSABLE",
         message: expect.stringContaining(said),
       });
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
   });
 
   test("while a server runs on the directory", async () => {
@@ -421,11 +421,11 @@ describe("an invalid backup changes nothing and is reported", () => {
       clock,
       isExclusive: true,
     });
-    const before = bytesBelow(path);
+    const before = readBytes(path);
     expect(await refusalOf(() => restoreParts(path, file, { key }))).toMatchObject({
       code: "ALREADY_RUNNING",
     });
-    expect(bytesBelow(path)).toEqual(before);
+    expect(readBytes(path)).toEqual(before);
     server.close();
   });
 });
@@ -437,7 +437,7 @@ test("an interrupted restore is finished by the next opening of the directory", 
   const bytes = readFileSync(file).subarray(0, -48);
   writeFileSync(join(ready, "signalbox.db"), bytes);
   copyFileSync(key, join(ready, "secret.key"));
-  expect(await slugsIn(path)).toEqual(["theirs"]);
-  expect(await slugsIn(aside)).toEqual(["ours"]);
+  expect(await readSlugs(path)).toEqual(["theirs"]);
+  expect(await readSlugs(aside)).toEqual(["ours"]);
   expect(existsSync(ready)).toBe(false);
 });

@@ -20,7 +20,7 @@ import {
   writeMigrationFolder,
   copyMigrationsBefore,
 } from "../support/migration-folder.ts";
-import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
+import { buildClusterAddress, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
@@ -29,10 +29,10 @@ const usual = { migrations: getBuiltMigrations(), clock };
 const { oneNode, cluster: threeNodes } = createNodeStarters();
 
 /** A cluster of one node, and machines that open it, each with its own directory. */
-async function newCluster(flags: string[] = [], credentials = "") {
+async function startCluster(flags: string[] = [], credentials = "") {
   const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
-  const client = new RqliteClient(addressOfNodes(node));
+  const client = new RqliteClient(buildClusterAddress(node));
   const setUpMachine = (directory = newDirectory()) => ({
     directory,
     open: (options: Partial<OpenOptions> = {}) =>
@@ -70,7 +70,7 @@ const schema = `select type, name, sql from sqlite_schema where name not like 's
 
 describe.skipIf(!hasRqlite)("opening a cluster", () => {
   test("creates the same tables as in a file, at the first use", async () => {
-    const { setUpMachine, readRows } = await newCluster();
+    const { setUpMachine, readRows } = await startCluster();
     const data = await setUpMachine().open();
     expect(data.migrated).toBeGreaterThan(10);
     const file = openDataDirectory(newDirectory(), usual);
@@ -82,7 +82,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("two machines at once: one upgrades, the other waits; the directory contains no database", async () => {
-    const { setUpMachine, readRows } = await newCluster();
+    const { setUpMachine, readRows } = await startCluster();
     const [one, other] = [setUpMachine(), setUpMachine()];
     writeFileSync(join(one.directory, "secret.key"), "07".repeat(32));
     copyFileSync(join(one.directory, "secret.key"), join(other.directory, "secret.key"));
@@ -98,7 +98,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("the key is the same on every machine", async () => {
-    const { setUpMachine } = await newCluster();
+    const { setUpMachine } = await startCluster();
     const [first, second] = [setUpMachine(), setUpMachine()];
     await (await first.open()).close();
     expect(await second.refusal()).toMatchObject({
@@ -116,7 +116,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("older data is upgraded on request, after a copy; newer data and another history are rejected", async () => {
-    const { setUpMachine } = await newCluster();
+    const { setUpMachine } = await startCluster();
     const { directory, open, refusal } = setUpMachine();
     const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
@@ -160,7 +160,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
       "constraint failed",
     ],
   ])("if %s, a migration changes nothing", async (_, text, why) => {
-    const { setUpMachine, readRows } = await newCluster();
+    const { setUpMachine, readRows } = await startCluster();
     const { open, refusal } = setUpMachine();
     const data = await open();
     await createOrganization(data.store, clock, "Ours");
@@ -177,7 +177,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a table with rows is rebuilt like in a file: no reference is lost, and no one writes meanwhile", async () => {
-    const { node, setUpMachine, readRows } = await newCluster();
+    const { node, setUpMachine, readRows } = await startCluster();
     const { migrations: older } = usual;
     const [onFile, onCluster] = [newDirectory(), setUpMachine()];
     const file = openDataDirectory(onFile, { ...usual, migrations: older });
@@ -216,7 +216,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     openDataDirectory(onFile, { ...usual, migrations, upgrade: true }).close();
     using wanted = new Database(join(onFile, "signalbox.db"), { readonly: true });
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(addressOfNodes(node)), copy);
+    await download(new RqliteClient(buildClusterAddress(node)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(wanted), readContent(found))).toEqual(["guards"]);
     expect(await readRows("select organization_id from organization_settings order by 1")).toEqual(
@@ -248,7 +248,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const there = await openData({ dataDir: onCluster, database }, upgrade);
     const here = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(addressOfNodes(...cluster)), copy);
+    await download(new RqliteClient(buildClusterAddress(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(here.database), readContent(found))).toEqual([]);
     expect(there.migrated).toBe(here.migrated);
@@ -258,7 +258,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a machine that died during a rebuild blocks writers until its lease expires", async () => {
-    const { setUpMachine, write } = await newCluster();
+    const { setUpMachine, write } = await startCluster();
     const { open } = setUpMachine();
     const data = await open();
     const refuseUntil = (time: number) =>
@@ -280,7 +280,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a machine that died during an upgrade is waited for until its lease expires", async () => {
-    const { setUpMachine, readRows, write } = await newCluster();
+    const { setUpMachine, readRows, write } = await startCluster();
     const { open } = setUpMachine();
     const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
@@ -304,7 +304,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a machine with a wrong clock is rejected; after a jump it writes nothing until the clock is right", async () => {
-    const { setUpMachine } = await newCluster();
+    const { setUpMachine } = await startCluster();
     const { open, refusal } = setUpMachine();
     const wrong = await refusal({ clock: () => Date.now() + 90_000 });
     expect(wrong).toEqual({
@@ -328,7 +328,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("a node without foreign keys is rejected", async () => {
-    const { setUpMachine } = await newCluster(["-fk=false"]);
+    const { setUpMachine } = await startCluster(["-fk=false"]);
     expect(await setUpMachine().refusal()).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(/^The database node .* start it with -fk\.$/),
@@ -340,7 +340,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const auth = join(directory, "auth.json");
     const password = "p@ss:w/rd%";
     writeFileSync(auth, JSON.stringify([{ username: "box", password, perms: ["all"] }]));
-    const { node, setUpMachine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
+    const { node, setUpMachine, database } = await startCluster(["-auth", auth], "box:wrong-one@");
     const refused = await setUpMachine().refusal();
     expect(refused?.message).toBe(
       "No node of the database can be used. It rejects this user or password.",
@@ -355,7 +355,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 
   test("TLS is verified with the CA file in the address", async () => {
     const { cert, key } = writeSelfSigned(newDirectory(), "node", "IP:127.0.0.1");
-    const { node, setUpMachine } = await newCluster(["-http-cert", cert, "-http-key", key]);
+    const { node, setUpMachine } = await startCluster(["-http-cert", cert, "-http-key", key]);
     const dataDir = setUpMachine().directory;
     const open = (database: string) => openData({ dataDir, database }, usual);
     await (await open(`rqlites://${node.host}?ca=${cert}`)).close();
@@ -364,7 +364,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("an unreachable cluster is a temporary error, so that a service manager retries", async () => {
-    const { node, setUpMachine } = await newCluster();
+    const { node, setUpMachine } = await startCluster();
     await node.kill();
     expect(await setUpMachine().refusal()).toEqual({
       code: undefined,
@@ -376,7 +376,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
   useCheapEncryption();
   test("is a backup like any other: restored, it is the same data in a file", async () => {
-    const { setUpMachine, database } = await newCluster();
+    const { setUpMachine, database } = await startCluster();
     const { directory, open } = setUpMachine();
     const data = await open();
     await createOrganization(data.store, clock, "Ours");

@@ -11,7 +11,7 @@ import { organizations } from "../../src/database/tables/organizations.ts";
 import { getFreePort } from "../support/binary.ts";
 import { startLyingProxy } from "../support/faulty-proxy.ts";
 import {
-  addressOfNodes,
+  buildClusterAddress,
   hasRqlite,
   findLeader,
   type RqliteNode,
@@ -27,7 +27,8 @@ const tables = [
 ];
 
 const add = (item: string, count = 1) => sql`insert into stock values (${item}, ${count})`;
-const more = (item: string) => sql`update stock set count = count + 1 where item = ${item}`;
+const buildIncrement = (item: string) =>
+  sql`update stock set count = count + 1 where item = ${item}`;
 const codeOf = (error: unknown) => (error as { code?: string }).code;
 const readUsed = () => new AppError("CONFLICT", "Taken.");
 
@@ -53,7 +54,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
   beforeEach(async () => {
     const clear = ["delete from stock", "delete from write_markers"];
-    const client = new RqliteClient(addressOfNodes(node));
+    const client = new RqliteClient(buildClusterAddress(node));
     await client.execute(
       [...tables, ...clear].map((text) => [text] as const),
       async () => false,
@@ -63,7 +64,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
 
   const storeOf = (patience: Partial<Patience> = {}) =>
     createRqliteStore(
-      new RqliteClient(addressOfNodes(proxy), { ...defaultPatience, ...patience }),
+      new RqliteClient(buildClusterAddress(proxy), { ...defaultPatience, ...patience }),
       Date.now,
     );
 
@@ -74,7 +75,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
       await store.atomic([add("a", 0)]);
       proxy.requests.length = 0;
       proxy.troubles.push(trouble);
-      await store.atomic([more("a")]);
+      await store.atomic([buildIncrement("a")]);
       expect(await stockOf(store)).toEqual({ a: 1 });
       // The outcome was found before the write was repeated.
       const repeated = trouble === "answer lost" ? [] : ["/db/execute"];
@@ -93,9 +94,9 @@ describe.skipIf(!hasRqlite)("one node", () => {
     const store = storeOf();
     await store.atomic([add("a", 0)]);
     proxy.troubles.push({ instead: response });
-    await store.atomic([more("a")]);
+    await store.atomic([buildIncrement("a")]);
     proxy.troubles.push({ refusal: response });
-    await store.atomic([more("a")]);
+    await store.atomic([buildIncrement("a")]);
     expect(await stockOf(store)).toEqual({ a: 2 });
   });
 
@@ -129,7 +130,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     await store.atomic([add("a", 0)]);
     proxy.troubles.push("delayed", { refusal: "leader not found", status: 503 });
     proxy.troubles.push({ refusal: "leader not found", status: 503 });
-    const error = await store.atomic([more("a")]).catch((error: unknown) => error);
+    const error = await store.atomic([buildIncrement("a")]).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "UNAVAILABLE", headers: { "Retry-After": "5" } });
     proxy.troubles.length = 0;
     await store.atomic([add("b")]);
@@ -182,7 +183,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 
   test("an older program writes nothing once a newer one has upgraded the data", async () => {
-    const client = new RqliteClient(addressOfNodes(node));
+    const client = new RqliteClient(buildClusterAddress(node));
     const [older, newer] = [1, 2].map((migrations) =>
       createRqliteStore(client, Date.now, { migrations }),
     );
@@ -201,7 +202,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   test("many writes in one event-loop turn share requests", async () => {
     const store = storeOf();
     const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);
-    await Promise.all(items.map((item) => store.atomic([add(item), more(item)])));
+    await Promise.all(items.map((item) => store.atomic([add(item), buildIncrement(item)])));
     expect(Object.values(await stockOf(store))).toEqual(items.map(() => 2));
     expect(proxy.requests.filter((path) => path === "/db/execute").length).toBeLessThan(10);
   });
@@ -221,7 +222,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   test("a node that stopped responding is replaced by the next one within two seconds", async () => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const gone = { host: `127.0.0.1:${getFreePort()}` };
-    const address = addressOfNodes(gone, { host: `127.0.0.1:${silent.port}` }, node);
+    const address = buildClusterAddress(gone, { host: `127.0.0.1:${silent.port}` }, node);
     const client = new RqliteClient(address, { ...defaultPatience, silentMs: 50, probeMs: 50 });
     const store = createRqliteStore(client, Date.now);
     await store.atomic([add("a")]);
@@ -238,7 +239,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
 
   beforeAll(async () => {
     nodes = await startCluster();
-    const client = new RqliteClient(addressOfNodes(...nodes));
+    const client = new RqliteClient(buildClusterAddress(...nodes));
     await client.execute(
       tables.map((text) => [text] as const),
       async () => false,
@@ -254,7 +255,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     async (_, signal) => {
       const patience = { ...enduring, silentMs: 300, probeMs: 300 };
       const store = createRqliteStore(
-        new RqliteClient(addressOfNodes(...nodes), patience),
+        new RqliteClient(buildClusterAddress(...nodes), patience),
         Date.now,
       );
       const writers = Array.from({ length: 12 }, (_, i) => `${signal} ${i}`);
@@ -265,19 +266,19 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
       const writing = writers.map(async (writer) => {
         while (!isOver) {
           const count = (acknowledged.get(writer) ?? 0) + 1;
-          await store.atomic([more(writer)]).then(
+          await store.atomic([buildIncrement(writer)]).then(
             () => acknowledged.set(writer, count),
             (error: unknown) => failed.push(error),
           );
         }
       });
       const buildTotal = () => acknowledged.values().reduce((sum, count) => sum + count, 0);
-      const until = (count: number) => waitUntil(() => buildTotal() >= count);
-      await until(200);
+      const waitForTotal = (count: number) => waitUntil(() => buildTotal() >= count);
+      await waitForTotal(200);
       const leader = await findLeader(nodes);
       leader.signal(signal);
       const before = buildTotal();
-      await until(before + 200);
+      await waitForTotal(before + 200);
       isOver = true;
       await Promise.all(writing);
       expect(failed).toEqual([]);
@@ -294,9 +295,15 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
       silentMs: 200,
       probeMs: 200,
     };
-    const store = createRqliteStore(new RqliteClient(addressOfNodes(...nodes), patience), Date.now);
+    const store = createRqliteStore(
+      new RqliteClient(buildClusterAddress(...nodes), patience),
+      Date.now,
+    );
     const leader = await findLeader(nodes);
-    const again = createRqliteStore(new RqliteClient(addressOfNodes(...nodes), enduring), Date.now);
+    const again = createRqliteStore(
+      new RqliteClient(buildClusterAddress(...nodes), enduring),
+      Date.now,
+    );
     await again.atomic([add("last")]);
     await Promise.all(nodes.filter((node) => node !== leader).map((node) => node.pause()));
     expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");

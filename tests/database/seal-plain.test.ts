@@ -20,7 +20,7 @@ const tables: SealedTable[] = [
 ];
 
 /** Monitors and channels whose header values an older version stored unencrypted. */
-async function older() {
+async function createOlder() {
   const dashboard = await createDashboard();
   const { monitor, channel, database, appliance } = dashboard;
   const headers = { "X-Api-Key": canary, "X.Team": "" };
@@ -56,7 +56,7 @@ test("unencrypted secrets of an older version are encrypted, and read as before"
     readMonitor: monitorOf,
     changeMonitor,
     database,
-  } = await older();
+  } = await createOlder();
   const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
   expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
     canary,
@@ -72,7 +72,7 @@ test("unencrypted secrets of an older version are encrypted, and read as before"
 });
 
 test("those of deleted records, too", async () => {
-  const { shop, bot, seal, readSecrets, database, api } = await older();
+  const { shop, bot, seal, readSecrets, database, api } = await createOlder();
   const paths = [`/api/v1/monitors/${shop}`, `/api/v1/alert-channels/${bot}`];
   for (const path of paths) await api("DELETE", path);
   expect(await seal()).toBe(2);
@@ -86,7 +86,7 @@ test("those of deleted records, too", async () => {
 });
 
 test("that happens once, and to nothing else", async () => {
-  const { seal, database } = await older();
+  const { seal, database } = await createOlder();
   const readRows = () =>
     database.query("select id, settings, secrets, version from monitors").values();
   const untouched = readRows().filter(([, settings]) => !String(settings).includes(canary));

@@ -14,7 +14,7 @@ const other = createVault(new Uint8Array(32).fill(8));
 const passing = ["idempotent_answers"];
 
 /** One value in every encrypted column. */
-async function everySecret() {
+async function createEverySecret() {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   const make = async (path: string, body: object) => {
@@ -44,7 +44,7 @@ async function everySecret() {
 }
 
 test("any encrypted value, in any table, identifies the right key", async () => {
-  const { database } = await everySecret();
+  const { database } = await createEverySecret();
   const tables = database
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
     .all()

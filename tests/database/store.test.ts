@@ -14,20 +14,20 @@ const newDirectory = createScratch();
 const stock = "CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT";
 
 /** A store with the table of guards and a small one for writes. */
-async function newStore() {
-  return withStock(await createStoreWithTables(stock));
+async function createMemoryStore() {
+  return addStockHelpers(await createStoreWithTables(stock));
 }
 
 /** The same in a file. */
-function newFile(file: string) {
+function createFileStore(file: string) {
   const database = openDatabase(file);
   database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
   database.run(stock);
   const store = createEmbeddedStore(database);
-  return { ...withStock({ store, database }), store };
+  return { ...addStockHelpers({ store, database }), store };
 }
 
-function withStock({ store, database }: TestStore) {
+function addStockHelpers({ store, database }: TestStore) {
   const put = (item: string, count = 1) =>
     sql`insert into stock values (${item}, ${count}) on conflict do update set count = ${count}`;
   const readItems = () => database.query("SELECT item FROM stock ORDER BY item").values().flat();
@@ -39,7 +39,7 @@ const readUsed = () => new AppError("CONFLICT", "Taken.");
 
 describe("atomic", () => {
   test("commits all statements or none", async () => {
-    const { store, put, readItems } = await newStore();
+    const { store, put, readItems } = await createMemoryStore();
     const broken = store.atomic([put("a"), put("b", -1), put("c")]).catch(codeOf);
     expect(await broken).toBe("SQLITE_CONSTRAINT_CHECK");
     expect(readItems()).toEqual([]);
@@ -48,7 +48,7 @@ describe("atomic", () => {
   });
 
   test("writes of one event-loop turn share a commit, but not their failures", async () => {
-    const { store, put, readItems } = await newStore();
+    const { store, put, readItems } = await createMemoryStore();
     const results = await Promise.allSettled([
       store.atomic([put("a")]),
       store.atomic([put("b"), put("b", -1)]),
@@ -68,7 +68,7 @@ describe("atomic", () => {
 
   test("when it resolves, another connection reads the written data", async () => {
     const file = join(newDirectory(), "stock.db");
-    const { store, put } = newFile(file);
+    const { store, put } = createFileStore(file);
     const reader = openDatabase(file);
     await store.atomic([put("a")]);
     expect(reader.query("SELECT item FROM stock").values()).toEqual([["a"]]);
@@ -78,11 +78,11 @@ describe("atomic", () => {
 
   describe("with very many statements", () => {
     const many = 3_000;
-    const listAll = (put: ReturnType<typeof newFile>["put"]) =>
+    const listAll = (put: ReturnType<typeof createFileStore>["put"]) =>
       Array.from({ length: many }, (_, number) => put(`item ${number}`));
 
     test("others read the previous data until all of it is written, and their writes follow it", async () => {
-      const { store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
+      const { store, put, readItems } = createFileStore(join(newDirectory(), "stock.db"));
       await store.atomic([put("before")]);
       const revision = store.revision();
       const counts = new Set<number>();
@@ -112,7 +112,7 @@ describe("atomic", () => {
     });
 
     test("a failed write leaves nothing behind and does not block later writes", async () => {
-      const { store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
+      const { store, put, readItems } = createFileStore(join(newDirectory(), "stock.db"));
       const failures = await Promise.all(
         [
           [...listAll(put), put("b", -1)],
@@ -127,7 +127,7 @@ describe("atomic", () => {
   });
 
   test("a full disk is UNAVAILABLE, loses no acknowledged write, and recovers when there is space", async () => {
-    const { database, store, put, readItems } = newFile(join(newDirectory(), "stock.db"));
+    const { database, store, put, readItems } = createFileStore(join(newDirectory(), "stock.db"));
     await store.atomic([put("before")]);
     const pages = database.query<{ page_count: number }, []>("PRAGMA page_count").get();
     database.run(`PRAGMA max_page_count = ${pages?.page_count}`);
@@ -144,7 +144,7 @@ describe("atomic", () => {
 
   test("a database that another process locks is UNAVAILABLE, with Retry-After", async () => {
     const file = join(newDirectory(), "stock.db");
-    const { database, store, put, readItems } = newFile(file);
+    const { database, store, put, readItems } = createFileStore(file);
     database.run("PRAGMA busy_timeout = 0");
     const other = openDatabase(file);
     other.run("BEGIN IMMEDIATE");
@@ -159,7 +159,7 @@ describe("atomic", () => {
 });
 
 test("Drizzle's builders pass on read errors unchanged", async () => {
-  const { store } = await newStore();
+  const { store } = await createMemoryStore();
   const buildThrown = (read: PromiseLike<unknown>) => read.then(null, (error: unknown) => error);
   const plain = (await buildThrown(store.query("select 1 from organizations", []))) as Error;
   expect(plain.message).toContain("no such table");
@@ -169,7 +169,7 @@ test("Drizzle's builders pass on read errors unchanged", async () => {
 
 describe("must", () => {
   test("fails the whole write with its own error when its condition does not hold at that moment", async () => {
-    const { store, put, readItems } = await newStore();
+    const { store, put, readItems } = await createMemoryStore();
     const free = guard(sql`not exists (select 1 from stock where item = ${"a"})`, readUsed);
     expect(await store.atomic([put("b"), free, put("a")])).toBeUndefined();
     const error = await store.atomic([put("c"), free, put("d")]).catch((error) => error);
@@ -178,7 +178,7 @@ describe("must", () => {
   });
 
   test("sees the earlier statements of the same write, and leaves no row", async () => {
-    const { database, store, put, readItems } = await newStore();
+    const { database, store, put, readItems } = await createMemoryStore();
     const there = guard(sql`exists (select 1 from stock where item = ${"a"})`, readUsed);
     await store.atomic([put("a"), there]);
     expect(readItems()).toEqual(["a"]);
@@ -186,13 +186,13 @@ describe("must", () => {
   });
 
   test("does not count an unknown condition as true", async () => {
-    const { store } = await newStore();
+    const { store } = await createMemoryStore();
     const unknown = guard(sql`null = 1`, readUsed);
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
   });
 
   test("reports its error only for its own condition", async () => {
-    const { store, put, readItems } = await newStore();
+    const { store, put, readItems } = await createMemoryStore();
     const holds = guard(sql`true`, readUsed);
     expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
     const broken = guard(sql`exists (select 1 from nowhere)`, readUsed);
@@ -218,9 +218,9 @@ test("retrying reads again after each lost race, and passes on every other error
 });
 
 test("twenty concurrent increments of one number lose none", async () => {
-  const { database, store, put } = await newStore();
+  const { database, store, put } = await createMemoryStore();
   await store.atomic([put("a", 0)]);
-  const step = () =>
+  const incrementCount = () =>
     retryOnStaleRead(async () => {
       const [row] = await store.query<{ count: number }>("SELECT count FROM stock", []);
       const count = row?.count ?? 0;
@@ -230,13 +230,13 @@ test("twenty concurrent increments of one number lose none", async () => {
       );
       await store.atomic([unchanged, put("a", count + 1)]);
     });
-  await Promise.all(Array.from({ length: 20 }, step));
+  await Promise.all(Array.from({ length: 20 }, incrementCount));
   expect(database.query("SELECT count FROM stock").get()).toEqual({ count: 20 });
 });
 
 test("the revision differs after every write of any process, and stays the same without writes", async () => {
   const file = join(newDirectory(), "stock.db");
-  const { store, put } = newFile(file);
+  const { store, put } = createFileStore(file);
   const other = openDatabase(file);
   const seen = [store.revision()];
   expect(store.revision()).toBe(seen[0] ?? null);

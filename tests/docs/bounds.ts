@@ -7,7 +7,7 @@ export function boundSections(): string {
     .map(([heading, section]) => {
       const isOption = section === organizationBounds;
       const lines = Object.entries<Bound>(section).map(([name, bound]) => {
-        const words = isOption ? "" : inWords(name).replace(/ ?per .*/i, "");
+        const words = isOption ? "" : toWords(name).replace(/ ?per .*/i, "");
         const label = isOption ? `\`${name}\`: ` : words && `**${words}**: `;
         return `- ${label}${formatBound(bound)} per ${bound.per}. ${bound.beyond}`;
       });
@@ -17,7 +17,7 @@ export function boundSections(): string {
 }
 
 /** `bodiesInFlight` as “Bodies in flight”. */
-function inWords(name: string): string {
+function toWords(name: string): string {
   const words = name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/json|yaml/gi, (acronym) => acronym.toUpperCase());

@@ -27,7 +27,7 @@ export function deployFiles(): Record<string, string> {
     "deploy/helm/Chart.yaml": heading + toYaml(chart),
     "deploy/helm/values.yaml": heading + toYaml(values),
     "deploy/helm/values.schema.json": formatJson(valuesSchema),
-    "deploy/helm/templates/signalbox.yaml": chartTemplate(),
+    "deploy/helm/templates/signalbox.yaml": renderChartTemplate(),
   };
 }
 
@@ -87,7 +87,7 @@ const describeContainer = (image: string, env: Container["env"] = []): Container
   ],
 });
 
-const podSecurity = (user: number): PodSecurityContext => ({
+const buildPodSecurity = (user: number): PodSecurityContext => ({
   runAsNonRoot: true,
   runAsUser: user,
   runAsGroup: user,
@@ -122,7 +122,7 @@ const describePod = (container: Container): PodSpec => ({
   automountServiceAccountToken: false,
   terminationGracePeriodSeconds: 20,
   securityContext: {
-    ...podSecurity(imageUser),
+    ...buildPodSecurity(imageUser),
     // Lets the account send pings without a capability.
     sysctls: [{ name: "net.ipv4.ping_group_range", value: "0 2147483647" }],
   },
@@ -201,7 +201,7 @@ function describeDatabase() {
   const name = "rqlite";
   const pod: PodSpec = {
     automountServiceAccountToken: false,
-    securityContext: podSecurity(1000),
+    securityContext: buildPodSecurity(1000),
     containers: [
       {
         name,
@@ -229,7 +229,9 @@ function describeDatabase() {
         ],
       },
     ],
-    volumes: [{ name: "auth", secret: { secretName: "signalbox", items: [item("auth.json")] } }],
+    volumes: [
+      { name: "auth", secret: { secretName: "signalbox", items: [buildItem("auth.json")] } },
+    ],
   };
   const set = describeSet({ name, replicas: 3, storage: "5Gi", pod });
   const service = describeService(name, 4001);
@@ -257,7 +259,7 @@ function describeDatabase() {
   ];
 }
 
-const item = (key: string) => ({ key, path: key });
+const buildItem = (key: string) => ({ key, path: key });
 
 function describeCluster() {
   const [set, ...others] = describeSingle(defaults);
@@ -294,7 +296,7 @@ function describeCluster() {
         name: "secrets",
         secret: {
           secretName: "signalbox",
-          items: [item("secret.key"), item("database-password")],
+          items: [buildItem("secret.key"), buildItem("database-password")],
         },
       },
     ],
@@ -323,7 +325,7 @@ const values = {
 };
 
 const text = { type: "string", minLength: 1 };
-const strictObject = (properties: Record<string, unknown>) => ({
+const buildStrictObject = (properties: Record<string, unknown>) => ({
   type: "object",
   additionalProperties: false,
   required: Object.keys(properties),
@@ -331,18 +333,18 @@ const strictObject = (properties: Record<string, unknown>) => ({
 });
 const valuesSchema = {
   $schema: "https://json-schema.org/draft-07/schema#",
-  ...strictObject({
+  ...buildStrictObject({
     image: text,
     storage: text,
-    ingress: strictObject({ enabled: { type: "boolean" }, host: text, className: text }),
-    networkPolicy: strictObject({ enabled: { type: "boolean" } }),
+    ingress: buildStrictObject({ enabled: { type: "boolean" }, host: text, className: text }),
+    networkPolicy: buildStrictObject({ enabled: { type: "boolean" } }),
     global: { type: "object" },
   }),
   required: ["image", "storage", "ingress", "networkPolicy"],
 };
 
 /** The single-node manifests, with expressions of Helm as values. */
-function chartTemplate(): string {
+function renderChartTemplate(): string {
   const objects = describeSingle({
     image: "{{ .Values.image }}",
     name: "{{ .Release.Name }}",

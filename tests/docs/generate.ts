@@ -4,8 +4,8 @@ import { Glob } from "bun";
 import { join } from "node:path";
 import { boundSections } from "./bounds.ts";
 import { deployFiles } from "./deploy.ts";
-import { configuredList, growthTable } from "./growth.ts";
-import { metricsTable } from "./metrics.ts";
+import { renderConfiguredList, renderGrowthTable } from "./growth.ts";
+import { renderMetricsTable } from "./metrics.ts";
 import {
   channelFamilies,
   channelKinds,
@@ -22,22 +22,24 @@ const documents = join(import.meta.dir, "../../docs");
 export async function generate(): Promise<Record<string, string>> {
   return {
     ...deployFiles(),
-    "command-line.md": commandLineText(),
-    "alert-channels.md": await withParts("alert-channels.md", { types: channelSections() }),
-    "monitors.md": await withParts("monitors.md", { types: typeLines() }),
-    "development/decisions/README.md": await withParts("development/decisions/README.md", {
-      decisions: await decisionList(),
+    "command-line.md": renderCommandLine(),
+    "alert-channels.md": await replaceParts("alert-channels.md", {
+      types: renderChannelSections(),
     }),
-    "limits.md": await withParts("limits.md", { bounds: boundSections() }),
-    "operations.md": await withParts("operations.md", {
-      growth: `${growthTable()}\n\nThe size of the other tables depends on what you set up:\n\n${configuredList()}`,
-      metrics: await metricsTable(),
+    "monitors.md": await replaceParts("monitors.md", { types: typeLines() }),
+    "development/decisions/README.md": await replaceParts("development/decisions/README.md", {
+      decisions: await renderDecisionList(),
+    }),
+    "limits.md": await replaceParts("limits.md", { bounds: boundSections() }),
+    "operations.md": await replaceParts("operations.md", {
+      growth: `${renderGrowthTable()}\n\nThe size of the other tables depends on what you set up:\n\n${renderConfiguredList()}`,
+      metrics: await renderMetricsTable(),
     }),
   };
 }
 
 /** A document with its marked parts replaced by generated text. */
-async function withParts(name: string, parts: Record<string, string>): Promise<string> {
+async function replaceParts(name: string, parts: Record<string, string>): Promise<string> {
   let document = await Bun.file(join(documents, name)).text();
   for (const [mark, text] of Object.entries(parts))
     document = document.replace(
@@ -47,7 +49,7 @@ async function withParts(name: string, parts: Record<string, string>): Promise<s
   return document;
 }
 
-async function decisionList(): Promise<string> {
+async function renderDecisionList(): Promise<string> {
   const folder = join(documents, "development/decisions");
   const files = [...new Glob("[0-9]*.md").scanSync(folder)].sort();
   const lines = files.map(async (file) => {
@@ -66,7 +68,7 @@ function typeLines(): string {
 }
 
 /** Each type of alert channel by family, with its fields and how to set it up. */
-function channelSections(): string {
+function renderChannelSections(): string {
   const describeType = (type: ChannelType) => {
     const { name, help, fields } = channelKinds[type];
     const names = Object.entries(fields).map(([field, schema]) =>
@@ -89,7 +91,7 @@ const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   changed: "`apply` changed something, or would have with `--dry-run`",
 };
 
-function commandLineText(): string {
+function renderCommandLine(): string {
   const codes = Object.entries(exitCodes).map(
     ([name, code]) => `- ${code}: ${exitCodeWords[name as keyof typeof exitCodes]}`,
   );
@@ -126,7 +128,10 @@ function nameOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[-- ${name}]`;
 }
 
-const inWords = ({ description, argChoices }: Pick<Option, "description" | "argChoices">) =>
+const describeArgument = ({
+  description,
+  argChoices,
+}: Pick<Option, "description" | "argChoices">) =>
   argChoices ? `${description}: ${argChoices.join(", ")}` : description;
 
 function sectionOf({ command, name }: { command: Command; name: string }): string {
@@ -142,7 +147,7 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
   ];
   const listed = [
     ...command.registeredArguments.map(
-      (argument) => `- \`${nameOf(argument)}\`: ${inWords(argument)}`,
+      (argument) => `- \`${nameOf(argument)}\`: ${describeArgument(argument)}`,
     ),
     ...(takesAllOfServe
       ? ["- every option of `serve`: doctor examines a server with these options"]
@@ -150,7 +155,7 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
     ...options.map((option) => {
       const { flags, mandatory, defaultValue } = option;
       const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
-      return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${inWords(option)}${usual}`;
+      return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${describeArgument(option)}${usual}`;
     }),
   ];
   const sentence = command.description();

@@ -375,7 +375,7 @@ export const growing: readonly Growing[] = [
 ];
 
 /** The retention table of docs/operations.md. */
-export function growthTable(): string {
+export function renderGrowthTable(): string {
   const rows = growing.map(({ what, bytes, each, daily, kept, option }) => {
     const days = typeof kept === "number" ? `${kept} ${kept === 1 ? "day" : "days"}` : kept;
     return [
@@ -394,7 +394,7 @@ function sizeOf(bytes: number): string {
 }
 
 /** The list of bounded tables of docs/operations.md. */
-export function configuredList(): string {
+export function renderConfiguredList(): string {
   return configured
     .map(({ by, tables }) => `- ${by}: ${tables.map((name) => `\`${name}\``).join(", ")}`)
     .join("\n");

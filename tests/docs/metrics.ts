@@ -8,7 +8,7 @@ import { assets } from "../../src/core/assets.ts";
 import { tableOf } from "./table.ts";
 
 /** The response of `/metrics` from an appliance that was just started. */
-export async function applianceMetrics(): Promise<string> {
+export async function scrapeAppliance(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-docs-"));
   const token = "t".repeat(32);
   const metricsTokenFile = join(directory, "token");
@@ -27,8 +27,8 @@ export async function applianceMetrics(): Promise<string> {
 }
 
 /** The table of all metrics in docs/operations.md. */
-export async function metricsTable(): Promise<string> {
-  const families = (await applianceMetrics()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm);
+export async function renderMetricsTable(): Promise<string> {
+  const families = (await scrapeAppliance()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm);
   const rows = [...families].map(([, name, help = "", type = ""]) => [`\`${name}\``, type, help]);
   return tableOf(["Name", "Type", "Meaning"], rows);
 }

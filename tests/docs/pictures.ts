@@ -16,7 +16,7 @@ type Pictured = {
   down?: { minutes: number; message: string };
 };
 
-const http = (url: string) => ({ fields: { url } });
+const buildHttp = (url: string) => ({ fields: { url } });
 const calm = "u".repeat(24);
 
 const groups: { name: string; color: string; tags: string[]; monitors: Pictured[] }[] = [
@@ -25,15 +25,15 @@ const groups: { name: string; color: string; tags: string[]; monitors: Pictured[
     color: "blue",
     tags: ["production"],
     monitors: [
-      { name: "Web shop", ...http("https://shop.acme.example"), latencyMs: 84 },
+      { name: "Web shop", ...buildHttp("https://shop.acme.example"), latencyMs: 84 },
       {
         name: "Checkout API",
-        ...http("https://api.acme.example/checkout/health"),
+        ...buildHttp("https://api.acme.example/checkout/health"),
         latencyMs: 212,
         hours: `${"u".repeat(9)}g${"u".repeat(13)}d`,
         down: { minutes: 6, message: "HTTP 502" },
       },
-      { name: "Search", ...http("https://search.acme.example/ping"), latencyMs: 41 },
+      { name: "Search", ...buildHttp("https://search.acme.example/ping"), latencyMs: 41 },
       {
         name: "Orders database",
         type: "tcp",
@@ -48,7 +48,7 @@ const groups: { name: string; color: string; tags: string[]; monitors: Pictured[
     tags: ["berlin"],
     monitors: [
       { name: "Router", type: "ping", fields: { host: "192.168.1.1" }, latencyMs: 1 },
-      { name: "NAS", ...http("http://nas.office.example"), latencyMs: 9 },
+      { name: "NAS", ...buildHttp("http://nas.office.example"), latencyMs: 9 },
       {
         name: "Door system",
         type: "tcp",

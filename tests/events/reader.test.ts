@@ -13,7 +13,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 const newDirectory = createScratch();
 
 /** An organization in a database, and a function that appends events through any store on it. */
-async function newLog(file = ":memory:") {
+async function createLog(file = ":memory:") {
   const database = openDatabase(file);
   migrate(database, assets.migrations);
   const store = createEmbeddedStore(database);
@@ -67,7 +67,7 @@ const buildNumbers = (count: number, from = 0) =>
 
 describe("a subscriber of events", () => {
   test("gets the events after its position in the log, in order and each once", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     await append(store, "old");
     const from = await findLastSeq(store);
     await append(store, 0, 1);
@@ -81,7 +81,7 @@ describe("a subscriber of events", () => {
   });
 
   test("is woken by a write of its own process, without polling", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
     const { take, arrived, listAll } = readSubscriber();
@@ -100,7 +100,7 @@ describe("a subscriber of events", () => {
 
   test("sees events of another process", async () => {
     const file = join(newDirectory(), "events.db");
-    const { store, log, append } = await newLog(file);
+    const { store, log, append } = await createLog(file);
     const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader(store, log).subscribe(
@@ -121,7 +121,7 @@ describe("a subscriber of events", () => {
 
   test("sees them also if the store can't detect changes", async () => {
     const file = join(newDirectory(), "events.db");
-    const { store, log, append } = await newLog(file);
+    const { store, log, append } = await createLog(file);
     const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, listAll } = readSubscriber();
     const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
@@ -138,7 +138,7 @@ describe("a subscriber of events", () => {
   });
 
   test("gets one batch at a time, of at most 500, even during further writes", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const from = await findLastSeq(store);
     await append(store, ...buildNumbers(1200));
     let handling = 0;
@@ -157,7 +157,7 @@ describe("a subscriber of events", () => {
 });
 
 /** A store that counts the reads of the log. */
-function counting(store: Store) {
+function countQueries(store: Store) {
   const reads: string[] = [];
   const query: Store["query"] = (text, parameters) => {
     if (text.includes("from events")) reads.push(text);
@@ -168,8 +168,8 @@ function counting(store: Store) {
 
 describe("many subscribers", () => {
   test("cost one read of the log for each write, and none while nothing is written", async () => {
-    const { log, append, ...world } = await newLog();
-    const { store, reads } = counting(world.store);
+    const { log, append, ...world } = await createLog();
+    const { store, reads } = countQueries(world.store);
     const from = await findLastSeq(store);
     const all = Array.from({ length: 6 }, () => readSubscriber());
     const reader = new EventReader(store, log);
@@ -195,7 +195,7 @@ describe("many subscribers", () => {
   });
 
   test("get all events while one of them is stuck, which then continues at its position", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const stuck = Promise.withResolvers<void>();
     const [slow, quick] = [readSubscriber(() => stuck.promise), readSubscriber()];
     const reader = new EventReader(store, log);
@@ -215,7 +215,7 @@ describe("many subscribers", () => {
   });
 
   test("get all events while one of them fails repeatedly", async () => {
-    const { store, log, logged, append } = await newLog();
+    const { store, log, logged, append } = await createLog();
     let failures = 0;
     const failing = readSubscriber(() => {
       if (++failures < 3) throw new Error("Not today.");
@@ -237,7 +237,7 @@ describe("many subscribers", () => {
   });
 
   test("at different positions get the events that each of them lacks", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const from = await findLastSeq(store);
     await append(store, ...buildNumbers(3_000));
     const reader = new EventReader(store, log);
@@ -254,7 +254,7 @@ describe("many subscribers", () => {
   });
 
   test("whose next events were removed continue with the rest", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const from = await findLastSeq(store);
     await append(store, ...buildNumbers(3));
     await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
@@ -269,7 +269,7 @@ describe("many subscribers", () => {
 
 describe("a batch whose handler throws", () => {
   test("is passed again before later events, and logged", async () => {
-    const { store, log, logged, append } = await newLog();
+    const { store, log, logged, append } = await createLog();
     const given: string[][] = [];
     const { take, arrived, listAll } = readSubscriber(async (events) => {
       given.push(events.map(({ subjectId }) => subjectId));
@@ -294,7 +294,7 @@ describe("a batch whose handler throws", () => {
 
 describe("a stopped subscriber", () => {
   test("gets no more events", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const [stopped, other] = [readSubscriber(), readSubscriber()];
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
@@ -310,7 +310,7 @@ describe("a stopped subscriber", () => {
   });
 
   test("finishes its last batch", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const [began, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const order: string[] = [];
     const from = await findLastSeq(store);
@@ -328,7 +328,7 @@ describe("a stopped subscriber", () => {
   });
 
   test("can be stopped before its first read of the log", async () => {
-    const { store, log, append } = await newLog();
+    const { store, log, append } = await createLog();
     const { take, listAll } = readSubscriber();
     await new EventReader(store, log).subscribe("test", 0, take).stop();
     await append(store, 0);

@@ -5,16 +5,16 @@ test("a waiting request of a disconnected client does no work", async () => {
   const first = Promise.withResolvers<void>();
   const caller = new AbortController();
   const done: string[] = [];
-  const work = (name: string, until?: Promise<void>) => async () => {
+  const createWork = (name: string, until?: Promise<void>) => async () => {
     await until;
     done.push(name);
   };
   const inTurn = createOrganizationTurns();
   const scope = { organizationId: "a", signal: null };
   const all = [
-    inTurn(scope, work("first", first.promise)),
-    inTurn({ ...scope, signal: caller.signal }, work("gone")),
-    inTurn(scope, work("last")),
+    inTurn(scope, createWork("first", first.promise)),
+    inTurn({ ...scope, signal: caller.signal }, createWork("gone")),
+    inTurn(scope, createWork("last")),
   ];
   caller.abort();
   first.resolve();

@@ -7,7 +7,7 @@ import { canary } from "../support/samples.ts";
 type Entry = { message: string; method: string; path: string; status: number; requestId: string };
 
 /** The access lines in the log, without duplicates. */
-const requestsIn = (logged: readonly string[]): Entry[] =>
+const parseRequests = (logged: readonly string[]): Entry[] =>
   logged
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as Entry)
@@ -25,7 +25,7 @@ test("a request is logged with its path, response, duration, id and client", asy
     requestId: headers.get("x-request-id"),
     address: "127.0.0.1",
   };
-  expect(requestsIn(logged)).toEqual([expect.objectContaining(entry)]);
+  expect(parseRequests(logged)).toEqual([expect.objectContaining(entry)]);
 });
 
 test("values of path parameters, queries, headers and bodies are not logged", async () => {
@@ -56,7 +56,7 @@ test("values of path parameters, queries, headers and bodies are not logged", as
         ...(!isRead && { body: JSON.stringify({ password: secret }) }),
       }),
     );
-    const entries = requestsIn(
+    const entries = parseRequests(
       logged.splice(0).map((line) => {
         for (const one of secrets) expect([path, line.includes(one)]).toEqual([path, false]);
         return line;

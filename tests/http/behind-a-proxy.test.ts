@@ -32,7 +32,7 @@ const bodies: Record<string, object> = {
 };
 
 /** Sends a request to every route, as a script and as an owner, and returns the responses. */
-async function answers({ base, peer, headers, trustProxy }: Way) {
+async function requestThrough({ base, peer, headers, trustProxy }: Way) {
   const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
   const appliance = await testAppliance({ addressOf, trustProxy });
   const ids: Record<string, string> = {};
@@ -94,8 +94,8 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
 }
 
 test("every route responds behind a trusted proxy as it does without a proxy", async () => {
-  const direct = await answers(directly);
-  expect(await answers(throughProxy)).toEqual(direct);
+  const direct = await requestThrough(directly);
+  expect(await requestThrough(throughProxy)).toEqual(direct);
   const all = direct.map(([, , said]) => said).join("\n");
   // The responses include the parts that depend on the proxy: links, cookies and client addresses.
   for (const part of [
@@ -108,7 +108,7 @@ test("every route responds behind a trusted proxy as it does without a proxy", a
 });
 
 test("every write of the admin page through an untrusted proxy has a foreign origin", async () => {
-  const writes = (await answers({ ...throughProxy, trustProxy: [] })).filter(
+  const writes = (await requestThrough({ ...throughProxy, trustProxy: [] })).filter(
     ([method, path]) => method !== "GET" && path.startsWith("/dashboard"),
   );
   for (const [method, path, said] of writes)
@@ -118,7 +118,9 @@ test("every write of the admin page through an untrusted proxy has a foreign ori
 test("no route trusts forwarding headers of the client itself", async () => {
   const stranger = { ...directly, trustProxy: ["127.0.0.1"] };
   const spoofed = { ...throughProxy.headers, "X-Forwarded-Host": "evil.io" };
-  expect(await answers({ ...stranger, headers: spoofed })).toEqual(await answers(stranger));
+  expect(await requestThrough({ ...stranger, headers: spoofed })).toEqual(
+    await requestThrough(stranger),
+  );
 });
 
 test("a status page works at its host name behind a trusted proxy, and its lock detects TLS", async () => {

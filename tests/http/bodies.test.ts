@@ -125,8 +125,8 @@ test("a handler that reads any body gets nothing of one that is too long or has 
 });
 
 describe("JSON", () => {
-  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
-  const withTitle = (title: string) => `{"title":${title}}`;
+  const buildNested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const buildWithTitle = (title: string) => `{"title":${title}}`;
   const buildBytes = (...parts: (string | number[])[]) =>
     new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
   const bodies: [what: string, raw: string | Uint8Array<ArrayBuffer>, status: number][] = [
@@ -134,25 +134,25 @@ describe("JSON", () => {
     ["half an object", "{", 400],
     ["a trailing comma", '{"title":"Slow",}', 400],
     ["two values", `${slow}{}`, 400],
-    ["NaN", withTitle("NaN"), 400],
-    ["a raw line break in a text", withTitle('"a\nb"'), 400],
+    ["NaN", buildWithTitle("NaN"), 400],
+    ["a raw line break in a text", buildWithTitle('"a\nb"'), 400],
     ["invalid UTF-8", buildBytes('{"title":"', [0xff], '"}'), 400],
     ["an overlong encoding", buildBytes('{"title":"', [0xc0, 0xaf], '"}'), 400],
     ["a surrogate encoded as UTF-8", buildBytes('{"title":"', [0xed, 0xa0, 0x80], '"}'), 400],
     ["UTF-16", new Uint8Array(Buffer.from(slow, "utf16le")), 400],
-    ["33 levels", nested(33), 400],
+    ["33 levels", buildNested(33), 400],
     ["60 KB of opening brackets", "[".repeat(60_000), 400],
     ["60 KB of opening braces", '{"a":'.repeat(12_000), 400],
-    ["32 levels", nested(32), 422],
+    ["32 levels", buildNested(32), 422],
     ["null", "null", 422],
     ["a list", "[]", 422],
     ["a text", '"title"', 422],
-    ["a lone surrogate as an escape", withTitle('"\\ud800"'), 422],
+    ["a lone surrogate as an escape", buildWithTitle('"\\ud800"'), 422],
     ["a prototype", '{"title":"Slow","__proto__":{"severity":"major"}}', 422],
-    ["5,001 entries, more than any list can have", withTitle(`[${"1,".repeat(5000)}1]`), 422],
-    ["brackets inside a text", withTitle(`"${"[".repeat(100)}"`), 201],
-    ["an escaped quotation mark before brackets", withTitle(`"\\"${"[".repeat(100)}"`), 201],
-    ["a pair of surrogates as escapes", withTitle('"\\ud83d\\ude00"'), 201],
+    ["5,001 entries, more than any list can have", buildWithTitle(`[${"1,".repeat(5000)}1]`), 422],
+    ["brackets inside a text", buildWithTitle(`"${"[".repeat(100)}"`), 201],
+    ["an escaped quotation mark before brackets", buildWithTitle(`"\\"${"[".repeat(100)}"`), 201],
+    ["a pair of surrogates as escapes", buildWithTitle('"\\ud83d\\ude00"'), 201],
     ["a byte order mark, ignored as RFC 8259 §8.1 allows", `\ufeff${slow}`, 201],
   ];
   test.each(bodies)("%s", async (_what, raw, expected) => {

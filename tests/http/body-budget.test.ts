@@ -26,7 +26,7 @@ test("arriving bodies have a total limit of bytes, and a limit per client", () =
 });
 
 /** A body of this size that stays incomplete until `end` is called. */
-function endless(bytes: number) {
+function createEndless(bytes: number) {
   let close = () => {};
   const body = new ReadableStream({
     start(controller) {
@@ -42,7 +42,7 @@ test("unfinished sign-ins of strangers block neither writes nor sign-ins from kn
   const { email } = await signInMember(appliance, "owner");
   const ends: (() => void)[] = [];
   const signIn = (address: string, bytes: number) => {
-    const { body, end, length } = endless(bytes);
+    const { body, end, length } = createEndless(bytes);
     ends.push(end);
     return appliance.app.handle(
       new Request("http://localhost/dashboard/sign-in", {
@@ -62,20 +62,20 @@ test("unfinished sign-ins of strangers block neither writes nor sign-ins from kn
   const pending = Array.from({ length: 256 }, (_, index) =>
     signIn(`10.0.${index >> 5}.1`, 64 * 1024),
   );
-  const signedIn = (address: string) =>
+  const signInFrom = (address: string) =>
     appliance.client(null)("POST", "/dashboard/sign-in", {
       body: { email, password: "a long enough password" },
       headers: { "X-Address": address, "Sec-Fetch-Site": "same-origin" },
     });
-  expect((await signedIn("10.1.0.1")).status).toBe(429);
+  expect((await signInFrom("10.1.0.1")).status).toBe(429);
   appliance.appliance.knownNetworks.add("10.2.0.1");
-  expect((await signedIn("10.2.0.1")).status).toBe(200);
+  expect((await signInFrom("10.2.0.1")).status).toBe(200);
   expect(
     (await appliance.ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status,
   ).toBe(201);
   for (const end of ends) end();
   expect(new Set((await Promise.all(pending)).map(({ status }) => status))).toEqual(new Set([400]));
-  expect((await signedIn("10.1.0.1")).status).toBe(200);
+  expect((await signInFrom("10.1.0.1")).status).toBe(200);
 });
 
 test("a request outside an organization is rejected from 64 KiB on", async () => {

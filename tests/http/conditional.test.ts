@@ -146,21 +146,25 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   ids.set("held-changes", await createSampleRecord(api, "held-changes"));
   const idOf = (noun: string) => ids.get(noun) ?? "";
   const within = `/api/v1/incidents/${idOf("incidents")}`;
-  const child = async (path: string, body: object) =>
+  const createChild = async (path: string, body: object) =>
     (await api("POST", path, { body })).json.data as { id: string };
   const childIds: Record<string, string> = {
-    notes: (await child(`${within}/notes`, { message: "Seen." })).id,
+    notes: (await createChild(`${within}/notes`, { message: "Seen." })).id,
     subscribers: (
-      await child(`/api/v1/status-pages/${idOf("status-pages")}/subscribers`, {
+      await createChild(`/api/v1/status-pages/${idOf("status-pages")}/subscribers`, {
         type: "webhook",
         url: "https://hooks.team.example/status",
       })
     ).id,
     "access-tokens": (
-      await child(`/api/v1/status-pages/${idOf("status-pages")}/access-tokens`, { name: "Feeds" })
+      await createChild(`/api/v1/status-pages/${idOf("status-pages")}/access-tokens`, {
+        name: "Feeds",
+      })
     ).id,
     updates: (await api("GET", within)).json.data.updates[0].id,
-    overrides: (await child(`/api/v1/schedules/${idOf("schedules")}/overrides`, sampleOverride)).id,
+    overrides: (
+      await createChild(`/api/v1/schedules/${idOf("schedules")}/overrides`, sampleOverride)
+    ).id,
   };
   const deletedId = await createRecordForRoute(api, { path: "/api/v1/deleted-records/:id" });
   await api("PATCH", within, { body: { status: "resolved" } });

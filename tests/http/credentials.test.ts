@@ -7,7 +7,7 @@ import { apiRoutes, buildRouteBody, fillIds } from "../support/records.ts";
 const path = "/api/v1/incidents";
 const wrongKey = `sbx_${"0".repeat(43)}`;
 
-function withoutId({ status, json }: Answer): string {
+function removeId({ status, json }: Answer): string {
   const { requestId: _, ...error } = json.error;
   return JSON.stringify([status, error]);
 }
@@ -30,11 +30,11 @@ describe("authentication", () => {
       `Bearer ${revoked.key}`,
       `Bearer ${expired.key}`,
     ];
-    const expected = withoutId(await stranger("GET", path));
+    const expected = removeId(await stranger("GET", path));
     expect(expected).toStartWith("[401,");
     for (const Authorization of headers) {
       const response = await stranger("GET", path, { headers: { Authorization } });
-      expect([Authorization, withoutId(response)]).toEqual([Authorization, expected]);
+      expect([Authorization, removeId(response)]).toEqual([Authorization, expected]);
       expect(response.headers.get("www-authenticate")).toBe(
         'Bearer realm="signalbox", error="invalid_token"',
       );

@@ -10,7 +10,7 @@ const routes = (dashboard.routes as unknown as Route[]).filter(
   ({ path, hooks }) => !path.startsWith("/dashboard/api/") && hooks.detail?.endpoint?.body,
 );
 
-const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)]);
+const nestArrays = (depth: number): unknown => (depth === 0 ? 1 : [nestArrays(depth - 1)]);
 
 const values: unknown[] = [
   null,
@@ -31,20 +31,20 @@ const values: unknown[] = [
   { $ne: null },
   { toString: 1 },
   { length: 1e9 },
-  deep(30),
+  nestArrays(30),
   unknownId,
   setUpToken,
 ];
 
 function fieldsOf({ hooks }: Route): string[] {
-  return [...new Set(namesIn(hooks.detail?.endpoint?.body))];
+  return [...new Set(listNames(hooks.detail?.endpoint?.body))];
 }
 
-function namesIn(schema: unknown): string[] {
-  if (schema instanceof z.ZodPipe) return [schema.in, schema.out].flatMap(namesIn);
+function listNames(schema: unknown): string[] {
+  if (schema instanceof z.ZodPipe) return [schema.in, schema.out].flatMap(listNames);
   if (schema instanceof z.ZodPrefault || schema instanceof z.ZodLazy)
-    return namesIn(schema.unwrap());
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap(namesIn);
+    return listNames(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(listNames);
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 

@@ -10,7 +10,7 @@ import approved from "./dashboard-roles.json" with { type: "json" };
 const routes = dashboard.routes as unknown as Route[];
 
 /** The lowest role that a route declares. */
-function whoMay({ method, path, hooks }: Route): string {
+function describeAccess({ method, path, hooks }: Route): string {
   const spec = hooks.detail?.endpoint;
   if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
   if (spec.access === "read") return spec.role ?? "viewer";
@@ -21,7 +21,9 @@ function whoMay({ method, path, hooks }: Route): string {
 const nameOf = ({ method, path }: Route) => `${method} ${path.replace(/\/$/, "")}`;
 
 test("every route of the admin page and its required role are on the approved list", () => {
-  const declared = Object.fromEntries(routes.map((route) => [nameOf(route), whoMay(route)]));
+  const declared = Object.fromEntries(
+    routes.map((route) => [nameOf(route), describeAccess(route)]),
+  );
   expect(declared).toEqual(approved);
 });
 
@@ -45,7 +47,7 @@ test("every route accepts the listed role and higher ones, and no others", async
     return roles.indexOf(who === "administrator" ? "viewer" : who) >= roles.indexOf(needed);
   };
   for (const route of routes) {
-    const needed = whoMay(route);
+    const needed = describeAccess(route);
     // Signing out needs no role, and a stream does not end.
     if (needed === "anyone" || route.hooks.detail?.endpoint?.streams === "text/event-stream")
       continue;

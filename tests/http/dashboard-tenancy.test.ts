@@ -23,7 +23,7 @@ function summarize({ status, headers, text }: Answer): string {
 }
 
 /** An owner of ours, and the ids of all records of another organization. */
-async function neighbors() {
+async function createNeighbors() {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "owner");
   const their = await createPerson(appliance, appliance.theirs.id, "owner");
@@ -39,7 +39,7 @@ async function neighbors() {
 }
 
 /** A valid change of this route's records. */
-function input(route: Route) {
+function buildRouteInput(route: Route) {
   const changes = new Map<string, object>([
     ["PATCH /dashboard/people/:id", { role: "viewer" }],
     ["PATCH /dashboard/api-keys/:id", { groupIds: null }],
@@ -50,7 +50,7 @@ function input(route: Route) {
 }
 
 test("in every path of the admin page another organization's record is like an unknown one", async () => {
-  const appliance = await neighbors();
+  const appliance = await createNeighbors();
   const { page, foreign } = appliance;
   const before = dumpTables(appliance);
   expect(routes.length).toBeGreaterThan(25);
@@ -60,7 +60,7 @@ test("in every path of the admin page another organization's record is like an u
         await page(
           route.method,
           route.path.replace(":id", id) + buildRouteQuery(route.path),
-          input(route),
+          buildRouteInput(route),
         ),
       );
     const unknown = await request(unknownId);
@@ -76,7 +76,7 @@ test("in every path of the admin page another organization's record is like an u
 });
 
 test("no list of the admin page contains records of another organization", async () => {
-  const { page, foreign } = await neighbors();
+  const { page, foreign } = await createNeighbors();
   const lists = (dashboard.routes as unknown as Route[]).filter(
     ({ method, path, hooks }) =>
       method === "GET" && !path.includes(":id") && hooks.detail?.endpoint?.streams === undefined,
@@ -89,7 +89,7 @@ test("no list of the admin page contains records of another organization", async
 });
 
 test("a person can't act in an organization that they left", async () => {
-  const appliance = await neighbors();
+  const appliance = await createNeighbors();
   const { page, other, ours } = appliance;
   const known = await signInMember(appliance, "admin");
   await page("DELETE", `/dashboard/people/${known.id}`);

@@ -4,7 +4,7 @@ import { createFairTurns } from "../../src/http/fair-turns.ts";
 /**
  * Requests by connection; each takes 1 ms by default, and the log has the times of the responses.
  */
-function busyServer(tookMs = () => 1) {
+function createBusyServer(tookMs = () => 1) {
   let now = 0;
   const answered: number[] = [];
   const connections = new WeakMap<Request, number>();
@@ -27,17 +27,17 @@ function busyServer(tookMs = () => 1) {
   };
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const waitForTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("new connections have a limited share of an event-loop turn, and are served in order", async () => {
-  const server = busyServer();
+  const server = createBusyServer();
   const all = Array.from({ length: 200 }, (_, connection) => server.request(connection));
   const atOnce = server.answered.length;
   expect(atOnce).toBeLessThan(20);
   let turns = 0;
   while (server.answered.length < 200) {
     const before = server.answered.length;
-    await nextTurn();
+    await waitForTurn();
     expect(server.answered.length - before).toBeLessThan(20);
     turns++;
   }
@@ -47,27 +47,27 @@ test("new connections have a limited share of an event-loop turn, and are served
 });
 
 test("a connection with sequential requests never waits, because Bun would close it", () => {
-  const server = busyServer();
+  const server = createBusyServer();
   for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a connection with sequential requests never waits, even if one takes a whole turn", () => {
   let requestCount = 0;
-  const server = busyServer(() => (requestCount++ % 50 === 0 ? 100 : 1));
+  const server = createBusyServer(() => (requestCount++ % 50 === 0 ? 100 : 1));
   for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a few new connections in one turn are served at once, however long the turn", () => {
-  const server = busyServer(() => 100);
+  const server = createBusyServer(() => 100);
   for (let connection = 0; connection < 8; connection++)
     expect(server.request(connection)).toBeInstanceOf(Response);
   expect(server.request(8)).toBeInstanceOf(Promise);
 });
 
 test("in the next turn new connections are served at once again", async () => {
-  const server = busyServer();
+  const server = createBusyServer();
   for (let connection = 0; connection < 30; connection++) void server.request(connection);
-  while (server.answered.length < 30) await nextTurn();
-  await nextTurn();
+  while (server.answered.length < 30) await waitForTurn();
+  await waitForTurn();
   expect(server.request(99)).toBeInstanceOf(Response);
 });

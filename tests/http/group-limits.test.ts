@@ -98,7 +98,7 @@ async function createWorld() {
     body: { monitorIds: [opener.id, checkout.id] },
   });
   const alerts = (await pager.readAlerts()) as { id: string; data: object }[];
-  const about = (text: string) =>
+  const findAlertIds = (text: string) =>
     alerts.filter(({ data }) => JSON.stringify(data).includes(text)).map(({ id }) => id);
   const person = await signInMember(pager, "member");
   await changeMember(pager.ours.scope, person.id, { groupIds: [own.id] });
@@ -118,7 +118,7 @@ async function createWorld() {
       monitors: checkout.id,
       incidents: incidents.own,
       "maintenance-windows": windows.own,
-      alerts: about("Checkout")[0] ?? "",
+      alerts: findAlertIds("Checkout")[0] ?? "",
       cart: cart.id,
     },
     both: { incidents: incidents.both, "maintenance-windows": windows.both },
@@ -132,7 +132,9 @@ async function createWorld() {
       automatic.id,
       windows.foreign,
       windows.none,
-      ...about(`${canary} job`).filter((id) => !about('"name":"Checkout"').includes(id)),
+      ...findAlertIds(`${canary} job`).filter(
+        (id) => !findAlertIds('"name":"Checkout"').includes(id),
+      ),
       held.json.data.id as string,
     ],
     foreign: {

@@ -7,7 +7,7 @@ import { apiRoutes, fillIds } from "../support/records.ts";
 const text = "x".repeat(5_000);
 
 /** An incident whose responses have more than 64 KiB. */
-async function longIncident(api: Client) {
+async function createLongIncident(api: Client) {
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
   const path = `/api/v1/incidents/${json.data.id}`;
   for (let count = 0; count < 20; count++)
@@ -15,14 +15,14 @@ async function longIncident(api: Client) {
   return path;
 }
 
-const keyed = (key: string) => ({ "Idempotency-Key": key });
+const buildKeyHeader = (key: string) => ({ "Idempotency-Key": key });
 
 test("of a response above 64 KiB only status and location are stored, and a replay reads the resource again", async () => {
   const { ours, database } = await testAppliance();
   const { api } = ours;
-  const path = await longIncident(api);
+  const path = await createLongIncident(api);
   const send = (method: string, at: string, body: object | undefined, key: string) =>
-    api(method, at, { ...(body && { body }), headers: keyed(key) });
+    api(method, at, { ...(body && { body }), headers: buildKeyHeader(key) });
   const updateId = (await api("GET", path)).json.data.updates[0].id;
   const writes = [
     ["PATCH", path, { message: "Found it." }],
@@ -57,7 +57,7 @@ test("a long record that a POST creates is read again at its location", async ()
     title: "Long",
     sections: Array.from({ length: 100 }, () => ({ name: "🚦".repeat(255) })),
   };
-  const send = () => api("POST", "/api/v1/status-pages", { body, headers: keyed("once") });
+  const send = () => api("POST", "/api/v1/status-pages", { body, headers: buildKeyHeader("once") });
   const [first, again] = [await send(), await send()];
   expect(Buffer.byteLength(first.text)).toBeGreaterThan(requestBounds.idempotentBody.value);
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
@@ -83,7 +83,7 @@ test("beyond the stored responses that an organization can have, a request is re
   const before = dumpTables(world);
   const { status, headers, json } = await api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
-    headers: keyed("once"),
+    headers: buildKeyHeader("once"),
   });
   expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test("beyond the stored responses that an organization can have, a request is re
   expect((await api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status).toBe(201);
   const theirs = await world.theirs.api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
-    headers: keyed("once"),
+    headers: buildKeyHeader("once"),
   });
   expect(theirs.status).toBe(201);
 });
@@ -101,7 +101,7 @@ test("an organization at its limit of stored bytes stores no more bodies, and re
   const world = await readUsed(1, requestBounds.idempotentBodies.value);
   const { api } = world.ours;
   const send = () =>
-    api("POST", "/api/v1/incidents", { body: { title: "Slow" }, headers: keyed("once") });
+    api("POST", "/api/v1/incidents", { body: { title: "Slow" }, headers: buildKeyHeader("once") });
   const [first, again] = [await send(), await send()];
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
   expect((await api("GET", "/api/v1/incidents")).json.meta.total).toBe(1);

@@ -102,7 +102,7 @@ describe("an idempotency key", () => {
       !needsSentCode(at),
   );
 
-  async function readyFor(route: Route) {
+  async function prepareRoute(route: Route) {
     // The result of a check or a test alert does not matter here: loopback is denied.
     const appliance = await testAppliance();
     await createSampleMembers(appliance);
@@ -130,7 +130,7 @@ describe("an idempotency key", () => {
   test("works on every route that adds or changes something, separately for each API key", async () => {
     expect(repeatable.map(({ method }) => method)).toContain("PATCH");
     for (const route of repeatable) {
-      const ready = await readyFor(route);
+      const ready = await prepareRoute(route);
       const { send, api, ours, theirs, client, isOfRecord, text } = ready;
       const name = [route.method, route.path];
       const first = await send(api);
@@ -157,7 +157,7 @@ describe("an idempotency key", () => {
   test("stores the response in the same write as the change, on every route with a reversible write", async () => {
     for (const route of repeatable) {
       if (route.hooks.detail?.endpoint?.timeoutSeconds !== undefined) continue;
-      const ready = await readyFor(route);
+      const ready = await prepareRoute(route);
       ready.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
         BEGIN SELECT raise(ABORT, 'refused'); END`);
       const before = dumpTables(ready);

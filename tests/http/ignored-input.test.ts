@@ -13,7 +13,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const isRead = ({ method }: Route) => method === "GET";
 
 /** An appliance with a client of full rights, by key or, on the admin page, by session. */
-async function caller() {
+async function createCaller() {
   const appliance = await createDashboard();
   const owner = await signInMember(appliance, "owner");
   const send = (route: Route, query = "", options: Options = {}): Promise<Answer> => {
@@ -26,12 +26,12 @@ async function caller() {
 }
 
 /** The routes that do not reject this input at this field. */
-async function takenBy(
+async function findAccepting(
   tried: readonly Route[],
   path: string,
   inputFor: (route: Route) => { query?: string; options?: Options },
 ) {
-  const world = await caller();
+  const world = await createCaller();
   const before = dumpTables(world);
   const taken: string[] = [];
   for (const route of tried) {
@@ -57,7 +57,7 @@ const usable = routes.filter((route) => endpointOf(route).access !== "administra
 describe("no route ignores", () => {
   test("an unknown query parameter", async () => {
     expect(usable.length).toBeGreaterThan(100);
-    await takenBy(usable, "limitt", (route) => ({
+    await findAccepting(usable, "limitt", (route) => ({
       query: "?limitt=5",
       options: endpointOf(route).upload === undefined ? bodyOf(route) : buildInput(route),
     }));
@@ -71,14 +71,14 @@ describe("no route ignores", () => {
     });
     expect(named.length).toBeGreaterThan(5);
     for (const [route, name] of named)
-      await takenBy([route], name, () => ({ query: `?${name}=1&${name}=2` }));
+      await findAccepting([route], name, () => ({ query: `?${name}=1&${name}=2` }));
   });
 
   test("the body of a GET", async () => {
-    await takenBy(usable.filter(isRead), "body", () => ({
+    await findAccepting(usable.filter(isRead), "body", () => ({
       options: { headers: { "Content-Length": "13" } },
     }));
-    await takenBy(usable.filter(isRead), "body", () => ({
+    await findAccepting(usable.filter(isRead), "body", () => ({
       options: { headers: { "Transfer-Encoding": "chunked" } },
     }));
   });
@@ -88,7 +88,7 @@ describe("no route ignores", () => {
   );
 
   test("a field that it does not know", async () => {
-    await takenBy(writing, "dryRunn", ({ path }) => {
+    await findAccepting(writing, "dryRunn", ({ path }) => {
       const type =
         types[
           path
@@ -103,11 +103,11 @@ describe("no route ignores", () => {
 
   test("one of two values of a field", async () => {
     const twice = buildJson('{"paused":true,"name":"Shop","paused":false}');
-    await takenBy(writing, "paused", () => ({ options: twice }));
+    await findAccepting(writing, "paused", () => ({ options: twice }));
     const escaped = buildJson(String.raw`{"paused":true,"p\u0061used":false}`);
-    await takenBy(writing.slice(0, 5), "paused", () => ({ options: escaped }));
+    await findAccepting(writing.slice(0, 5), "paused", () => ({ options: escaped }));
     const deep = buildJson('{"a":[{},{"b":{"c":1,"d":[],"c":{}}}]}');
-    await takenBy(writing.slice(0, 5), "a[1].b.c", () => ({ options: deep }));
+    await findAccepting(writing.slice(0, 5), "a[1].b.c", () => ({ options: deep }));
   });
 });
 
@@ -125,16 +125,18 @@ function bodyOf(route: Route): Options {
 }
 
 /** Boolean fields of a body, with the types that have them. */
-function booleansIn(schema: z.ZodType): { name: string; type?: string; isNullable: boolean }[] {
+function listBooleans(schema: z.ZodType): { name: string; type?: string; isNullable: boolean }[] {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
   const definitions = whole.$defs ?? {};
   const resolve = (shape: Shape): Shape =>
     shape.$ref === undefined ? shape : (definitions[shape.$ref.split("/").at(-1) ?? ""] ?? {});
-  const branches = (shape: Shape): Shape[] =>
+  const listBranches = (shape: Shape): Shape[] =>
     shape.properties === undefined
-      ? [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((one) => branches(resolve(one)))
+      ? [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((one) =>
+          listBranches(resolve(one)),
+        )
       : [shape];
-  return branches(resolve(whole)).flatMap(({ properties = {} }) => {
+  return listBranches(resolve(whole)).flatMap(({ properties = {} }) => {
     const type = properties["type"]?.const;
     return Object.entries(properties).flatMap(([name, field]) => {
       const types = [field, ...(field.anyOf ?? [])].flatMap((one) => one.type ?? []);
@@ -163,7 +165,7 @@ test("a boolean is true or false, not a word, a number or null", () => {
   for (const route of routes) {
     const { body } = endpointOf(route);
     if (body === undefined) continue;
-    for (const { name, type, isNullable } of booleansIn(body)) {
+    for (const { name, type, isNullable } of listBooleans(body)) {
       count++;
       for (const value of [
         "false",

@@ -57,7 +57,7 @@ test("a repeated name in an object is reported with its path", async () => {
 });
 
 const list = (count: number, entry: string) => `[${Array(count).fill(entry).join(",")}]`;
-const object = (count: number, value: string) =>
+const buildObject = (count: number, value: string) =>
   `{${Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join(",")}}`;
 
 /** Bodies that are expensive in different ways. */
@@ -72,10 +72,13 @@ const costly: Record<string, { body: string; path: string; code?: string }> = {
     path: "monitors.a",
   },
   "an entry of many names": {
-    body: `{"monitors":{"a":${object(300_000, "1")}}}`,
+    body: `{"monitors":{"a":${buildObject(300_000, "1")}}}`,
     path: "monitors.a",
   },
-  "a section of many names": { body: `{"monitors":${object(300_000, "1")}}`, path: "monitors" },
+  "a section of many names": {
+    body: `{"monitors":${buildObject(300_000, "1")}}`,
+    path: "monitors",
+  },
   "a text of 8 MiB": { body: `{"monitors":{"a":"${"x".repeat(8_000_000)}"}}`, path: "monitors.a" },
   "a name of 8 MiB": { body: `{"monitors":{"${"x".repeat(8_000_000)}":1}}`, path: "monitors" },
   "eight million brackets": {
@@ -108,7 +111,7 @@ describe("a body of several MiB is rejected before it is parsed", () => {
 
 test("other requests are served while 8 MiB are parsed", async () => {
   const entry = JSON.stringify({ type: "http", name: "x".repeat(200), url: "https://a.example" });
-  const body = `{"monitors":${object(25_000, entry)}}`;
+  const body = `{"monitors":${buildObject(25_000, entry)}}`;
   let turns = 0;
   let isOver = false;
   const count = () => {
@@ -134,10 +137,10 @@ test("a configuration with an expensive entry is rejected at the entry, and noth
 });
 
 test("the values of all entries together have a limit", async () => {
-  const body = `{"monitors":${object(40, list(4_000, "[1]"))}}`;
+  const body = `{"monitors":${buildObject(40, list(4_000, "[1]"))}}`;
   expect(await outcomeOf(body)).toEqual({ value: JSON.parse(body) });
   const most = Math.ceil(configurationBounds.values.value / 8_001);
-  expect(await outcomeOf(`{"monitors":${object(most + 1, list(4_000, "[1]"))}}`)).toEqual({
+  expect(await outcomeOf(`{"monitors":${buildObject(most + 1, list(4_000, "[1]"))}}`)).toEqual({
     code: "VALIDATION_ERROR",
     path: "body",
   });

@@ -66,12 +66,12 @@ test("a response that does not match its schema is rejected, wherever the mismat
   const place = fc.constantFrom("rows", "sections", "byName", "sorted", "missing");
   fc.assert(
     fc.property(payload, wrong, place, fc.nat(), ({ data }, bad, where, at) => {
-      const into = <T>(all: readonly T[], one: unknown) =>
+      const insertInto = <T>(all: readonly T[], one: unknown) =>
         all.toSpliced(at % (all.length + 1), 0, one as T);
       const { rows: _rows, ...rest } = data;
       const broken = {
-        rows: { ...data, rows: into(data.rows, bad) },
-        sections: { ...data, sections: into(data.sections, { rows: [bad] }) },
+        rows: { ...data, rows: insertInto(data.rows, bad) },
+        sections: { ...data, sections: insertInto(data.sections, { rows: [bad] }) },
         byName: { ...data, byName: { ...data.byName, bad } },
         sorted: { ...data, sorted: [1, ...data.sorted, 0] },
         missing: { ...rest, sorted: Array.from({ length: 40 }, (_, index) => index + 1) },

@@ -7,11 +7,11 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Every path of the server with its declared methods, with real ids in place of `:id`. */
 function buildPaths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
-  const plain = (path: string) => path.replace(/(.)\/$/, "$1");
+  const stripSlash = (path: string) => path.replace(/(.)\/$/, "$1");
   const accepts = (pattern: string, path: string) =>
     new RegExp(`^${pattern.replace("*", ".+").replace(/:\w+/, "[^/]+")}$`).test(path);
-  return [...new Set(app.routes.map(({ path }) => plain(path)))].map((path) => {
-    const routes = app.routes.filter((route) => accepts(plain(route.path), path));
+  return [...new Set(app.routes.map(({ path }) => stripSlash(path)))].map((path) => {
+    const routes = app.routes.filter((route) => accepts(stripSlash(route.path), path));
     return [path, new Set(routes.map(({ method }) => method))];
   });
 }
@@ -41,14 +41,14 @@ async function setUp() {
 const optionsOf = (path: string) =>
   new Request(`http://localhost${path}`, { method: "OPTIONS", headers: { Host: "localhost" } });
 
-const someIn = (path: string) => fillIds(path, unknownId).replace("*", "docs.css");
+const fillPath = (path: string) => fillIds(path, unknownId).replace("*", "docs.css");
 
 test("OPTIONS lists the methods of every path, outside the admin page also for strangers", async () => {
   const appliance = await setUp();
   for (const [path, declared] of buildPaths(appliance)) {
     const response = path.startsWith("/dashboard")
-      ? await appliance.request("OPTIONS", someIn(path))
-      : await appliance.app.handle(optionsOf(someIn(path)));
+      ? await appliance.request("OPTIONS", fillPath(path))
+      : await appliance.app.handle(optionsOf(fillPath(path)));
     expect([path, response.status, response.headers.get("allow")]).toEqual([
       path,
       204,
@@ -63,7 +63,7 @@ test("any other method on a path gets 405 with the allowed methods", async () =>
   for (const [path, declared] of buildPaths(appliance)) {
     const allow = allowOf(path, declared);
     for (const method of methods.filter((name) => !allow.includes(name))) {
-      const response = await appliance.request(method, someIn(path));
+      const response = await appliance.request(method, fillPath(path));
       expect([method, path, response.status, response.headers.get("allow")]).toEqual([
         method,
         path,

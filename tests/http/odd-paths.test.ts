@@ -77,11 +77,11 @@ test("no spelling of any path, with any method or credentials, gets a 5xx or a s
   for (const [turn, path] of listPaths(appliance.app.routes).entries())
     for (const [method, spelling] of listRequests(path, turn)) {
       appliance.time.now += 1_000;
-      const page = async () => {
+      const signInPage = async () => {
         const { cookie } = await signedInVisitor(appliance, owner.id);
         return { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
       };
-      const credentials = path.startsWith("/dashboard") ? await page() : key;
+      const credentials = path.startsWith("/dashboard") ? await signInPage() : key;
       for (const headers of [stranger, credentials])
         issues.push(...(await flawsOf(appliance.app.handle, method, spelling, headers)));
     }

@@ -117,14 +117,14 @@ test("a response that changes with the hour is not cached into the next", async 
 test("one organization's cached response is never used for another", async () => {
   const { ours, theirs } = await testAppliance();
   const id = await createSampleRecord(ours.api, "incidents");
-  const totalFor = async (api: Client) => (await api("GET", "/api/v1/incidents")).json.meta.total;
-  expect([await totalFor(ours.api), await totalFor(theirs.api)]).toEqual([1, 0]);
+  const readTotal = async (api: Client) => (await api("GET", "/api/v1/incidents")).json.meta.total;
+  expect([await readTotal(ours.api), await readTotal(theirs.api)]).toEqual([1, 0]);
   expect((await ours.api("GET", `/api/v1/incidents/${id}`)).status).toBe(200);
   expect((await theirs.api("GET", `/api/v1/incidents/${id}`)).status).toBe(404);
 });
 
 /** A second server on this directory, with its own connection and cache. */
-function nodeOn(directory: string) {
+function openNode(directory: string) {
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
   const { appliance, app } = createAppliance({ ...data, clock });
@@ -146,7 +146,7 @@ const commandLine = {
 
 test("a response is never older than a write of another process into the same data directory", async () => {
   const directory = newDirectory();
-  const [mine, another] = [nodeOn(directory), nodeOn(directory)];
+  const [mine, another] = [openNode(directory), openNode(directory)];
   const { id: organizationId } = await createOrganization(mine.store, mine.scope.clock, "Ours");
   const scope = { ...another.scope, organizationId };
   const input = { name: "Deploy", scope: "read" as const, expiresInMs: null };
@@ -201,16 +201,16 @@ test("a response whose rows were read before a write is not cached after it", as
   const cache = createResponseCache(store);
   const response = { status: 200, body: "old", etag: '"x"', location: null };
   const insert = { text: "INSERT INTO notes VALUES ('new')", parameters: [] };
-  const keptAfter = async (write: () => void | Promise<void>) => {
+  const isCachedAfter = async (write: () => void | Promise<void>) => {
     const read = cache.get("key");
     if (!("revision" in read)) throw new Error("There was already an answer.");
     await write();
     cache.set("key", read, response);
     return cache.get("key") === response;
   };
-  expect(await keptAfter(() => store.atomic([insert]))).toBe(false);
-  expect(await keptAfter(() => void another.run(insert.text))).toBe(false);
-  expect(await keptAfter(() => {})).toBe(true);
+  expect(await isCachedAfter(() => store.atomic([insert]))).toBe(false);
+  expect(await isCachedAfter(() => void another.run(insert.text))).toBe(false);
+  expect(await isCachedAfter(() => {})).toBe(true);
   mine.close();
   another.close();
 });

@@ -51,31 +51,31 @@ function resolve(schema: Schema): Schema {
   return name === undefined ? schema : (document.components?.schemas?.[name] as Schema);
 }
 
-function alternatives(schema: Schema): Schema[] {
+function listAlternatives(schema: Schema): Schema[] {
   const whole = resolve(schema);
   const inner = ["oneOf", "anyOf", "allOf"].flatMap((name) => (whole[name] ?? []) as Schema[]);
-  return [whole, ...inner.flatMap(alternatives)];
+  return [whole, ...inner.flatMap(listAlternatives)];
 }
 
 /** Fields of a body with an id or a list of ids, according to the document. */
-function idFields({ method, path }: Route): [name: string, isList: boolean][] {
+function listIdFields({ method, path }: Route): [name: string, isList: boolean][] {
   const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
   const operation = place?.[method.toLowerCase() as "post"];
   if (operation?.requestBody === undefined || "$ref" in operation.requestBody) return [];
   const media = operation.requestBody.content["application/json"] as { schema: Schema } | undefined;
   if (media === undefined) return [];
   const found = new Map<string, boolean>();
-  for (const { properties = {} } of alternatives(media.schema))
+  for (const { properties = {} } of listAlternatives(media.schema))
     for (const [name, field] of Object.entries(properties))
-      for (const { format, items } of alternatives(field)) {
+      for (const { format, items } of listAlternatives(field)) {
         if (format === "uuid") found.set(name, false);
-        if (items && alternatives(items).some((item) => item.format === "uuid"))
+        if (items && listAlternatives(items).some((item) => item.format === "uuid"))
           found.set(name, true);
       }
   return [...found];
 }
 
-function documentedStatuses({ method, path }: Route): string[] {
+function listStatuses({ method, path }: Route): string[] {
   const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
   return Object.keys(place?.[method.toLowerCase() as "post"]?.responses ?? {});
 }
@@ -91,7 +91,7 @@ function summarize({ status, headers, text, json }: Answer): string {
 /**
  * Two organizations with a record of every resource each; the other's records refer to each other.
  */
-async function neighbours() {
+async function createNeighbors() {
   const appliance = await testAppliance();
   const [mine, foreign]: Record<string, string>[] = [{}, {}];
   for (const noun of Object.keys(sampleBodies)) {
@@ -126,7 +126,7 @@ async function neighbours() {
 }
 
 test("in every path another organization's id is like an unknown one", async () => {
-  const { ours, foreign, unchanged } = await neighbours();
+  const { ours, foreign, unchanged } = await createNeighbors();
   const routes = apiRoutes.filter(({ path }) => path.includes(":id"));
   expect(routes.length).toBeGreaterThan(Object.keys(sampleBodies).length);
   for (const route of routes) {
@@ -158,9 +158,9 @@ test("in every path another organization's id is like an unknown one", async () 
 });
 
 test("in every body another organization's id is like an unknown one", async () => {
-  const { ours, mine, foreign, unchanged } = await neighbours();
+  const { ours, mine, foreign, unchanged } = await createNeighbors();
   const positions = apiRoutes.flatMap((route) =>
-    idFields(route).map(([name, isList]) => ({ route, name, isList })),
+    listIdFields(route).map(([name, isList]) => ({ route, name, isList })),
   );
   expect(new Set(positions.map(({ name }) => name))).toEqual(new Set(Object.keys(nounNamed)));
   for (const { route, name, isList } of positions) {
@@ -170,8 +170,8 @@ test("in every body another organization's id is like an unknown one", async () 
       name === "gatewayId" && route.method === "POST"
         ? { ...phone, personId: mine["people"] }
         : buildRouteBody(route);
-    const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
-    const buildValues = (id: string) => (isList ? lists(id) : [id]);
+    const buildLists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
+    const buildValues = (id: string) => (isList ? buildLists(id) : [id]);
     const request = (id: string) =>
       Promise.all(
         buildValues(id).map(async (value) =>
@@ -190,13 +190,13 @@ test("in every body another organization's id is like an unknown one", async () 
       await request(unknownId),
     ]);
     for (const response of responses) expect(response).toStartWith("[404,");
-    expect(documentedStatuses(route)).toContain("404");
+    expect(listStatuses(route)).toContain("404");
   }
   expect(unchanged()).toBe(true);
 });
 
 test("in every filter another organization's id finds nothing, like an unknown one", async () => {
-  const { ours, foreign } = await neighbours();
+  const { ours, foreign } = await createNeighbors();
   const filters: [path: string, filter: string, noun: string][] = apiRoutes.flatMap(
     ({ method, path, hooks }) => {
       const query = hooks.detail?.endpoint?.query as { shape?: object } | undefined;
@@ -220,7 +220,7 @@ test("in every filter another organization's id finds nothing, like an unknown o
 });
 
 test("lists show only the own organization's records", async () => {
-  const { ours, mine } = await neighbours();
+  const { ours, mine } = await createNeighbors();
   for (const noun of Object.keys(sampleBodies)) {
     const { json } = await ours.api("GET", `/api/v1/${noun}`);
     // Every organization starts with a default status page.

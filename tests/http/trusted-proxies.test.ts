@@ -81,17 +81,17 @@ test("the client is the last address of X-Forwarded-For that is not a trusted pr
 });
 
 test("hundreds of entries are handled like any list", () => {
-  const many = (entry: string) => Array.from({ length: 900 }, () => entry).join(", ");
+  const repeatEntry = (entry: string) => Array.from({ length: 900 }, () => entry).join(", ");
   const buildHeaders = (list: string) => ({ "X-Forwarded-For": list });
   const { address } = readSeen(
     local,
     "127.0.0.1",
-    buildHeaders(`${many("198.51.100.1")}, 203.0.113.9`),
+    buildHeaders(`${repeatEntry("198.51.100.1")}, 203.0.113.9`),
   );
   expect(address).toBe("203.0.113.9");
-  const own = buildHeaders(`203.0.113.9, ${many("10.0.0.7")}`);
+  const own = buildHeaders(`203.0.113.9, ${repeatEntry("10.0.0.7")}`);
   expect(readSeen(local, "127.0.0.1", own).address).toBe("203.0.113.9");
-  expect(readSeen(local, "127.0.0.1", buildHeaders(many("x"))).address).toBe("127.0.0.1");
+  expect(readSeen(local, "127.0.0.1", buildHeaders(repeatEntry("x"))).address).toBe("127.0.0.1");
 });
 
 test("a proxy that connects over a socket is trusted with `unix:`", () => {
@@ -262,7 +262,7 @@ describe("--trust-proxy", () => {
 });
 
 describe("an untrusted proxy on this machine", () => {
-  function hints(trusted: string[], ...requests: [peer: string, headers: Headers][]) {
+  function listHints(trusted: string[], ...requests: [peer: string, headers: Headers][]) {
     const logged: string[] = [];
     let peer = "";
     const log = { warn: (line: string) => void logged.push(line) };
@@ -276,15 +276,22 @@ describe("an untrusted proxy on this machine", () => {
   const forwarded = { "X-Forwarded-For": "203.0.113.9" };
 
   test("is logged once, with the flag that trusts it", () => {
-    const found = hints([], ["127.0.0.1", forwarded], ["127.0.0.1", forwarded], ["::1", forwarded]);
+    const found = listHints(
+      [],
+      ["127.0.0.1", forwarded],
+      ["127.0.0.1", forwarded],
+      ["::1", forwarded],
+    );
     expect(found).toHaveLength(1);
     expect(found[0]).toContain("--trust-proxy 127.0.0.1");
-    expect(hints(["10.0.0.7"], ["::1", forwarded])[0]).toContain("--trust-proxy ::1");
+    expect(listHints(["10.0.0.7"], ["::1", forwarded])[0]).toContain("--trust-proxy ::1");
   });
 
   test("is not logged for requests from elsewhere", () => {
-    expect(hints([], ["203.0.113.9", forwarded], ["127.0.0.1", {}], ["", forwarded])).toEqual([]);
-    expect(hints(["127.0.0.1"], ["127.0.0.1", forwarded])).toEqual([]);
+    expect(listHints([], ["203.0.113.9", forwarded], ["127.0.0.1", {}], ["", forwarded])).toEqual(
+      [],
+    );
+    expect(listHints(["127.0.0.1"], ["127.0.0.1", forwarded])).toEqual([]);
   });
 });
 

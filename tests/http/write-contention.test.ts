@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createWriteContention } from "../../src/http/write-contention.ts";
 
-const after = (...writes: [at: number, port: number][]) => {
+const recordWrites = (...writes: [at: number, port: number][]) => {
   let now = 0;
   const contention = createWriteContention(() => now);
   for (const [at, port] of writes) {
@@ -12,13 +12,13 @@ const after = (...writes: [at: number, port: number][]) => {
 };
 
 test("clients that alternate writes within a short time contend", () => {
-  expect(after([1, 1], [2, 2], [3, 1])).toBe(true);
-  expect(after([1, 1], [2, 2], [3, 3])).toBe(true);
+  expect(recordWrites([1, 1], [2, 2], [3, 1])).toBe(true);
+  expect(recordWrites([1, 1], [2, 2], [3, 3])).toBe(true);
 });
 
 test("a lone client does not contend, however much it writes, nor does one that follows another", () => {
-  expect(after()).toBe(false);
-  expect(after([1, 1], [1, 1], [2, 1], [2, 1])).toBe(false);
-  expect(after([1, 1], [100, 2], [101, 2])).toBe(false);
-  expect(after([1, 1], [100, 2], [200, 1])).toBe(false);
+  expect(recordWrites()).toBe(false);
+  expect(recordWrites([1, 1], [1, 1], [2, 1], [2, 1])).toBe(false);
+  expect(recordWrites([1, 1], [100, 2], [101, 2])).toBe(false);
+  expect(recordWrites([1, 1], [100, 2], [200, 1])).toBe(false);
 });

@@ -41,14 +41,14 @@ describe("addresses of an imported Uptime Kuma", () => {
   });
 
   test("badges of monitors on a page use the old monitor number", async () => {
-    const badge = async (path: string) =>
+    const readBadge = async (path: string) =>
       titleOf((await visitor.readHtml(`/api/badge/${path}`)).text);
-    expect(await badge("6/status")).toBe("Status: pending");
-    expect(await badge("6/status?label=Shop")).toBe("Shop: pending");
-    expect(await badge("6/uptime")).toBe("Uptime (24h): 100%");
-    expect(await badge("14/uptime/30d")).toMatch(/^Uptime \(30d\): 65\.\d\d%$/);
-    expect(await badge("6/ping/720?label=Ping")).toMatch(/^Ping: \d+ ms$/);
-    expect(await badge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
+    expect(await readBadge("6/status")).toBe("Status: pending");
+    expect(await readBadge("6/status?label=Shop")).toBe("Shop: pending");
+    expect(await readBadge("6/uptime")).toBe("Uptime (24h): 100%");
+    expect(await readBadge("14/uptime/30d")).toMatch(/^Uptime \(30d\): 65\.\d\d%$/);
+    expect(await readBadge("6/ping/720?label=Ping")).toMatch(/^Ping: \d+ ms$/);
+    expect(await readBadge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
     // On no page, unknown, and an unknown kind of badge.
     for (const path of ["56/status", "9999/status", "6/secrets"])
       expect([path, (await visitor.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);

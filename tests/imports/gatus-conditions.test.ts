@@ -20,7 +20,7 @@ const convert = (conditions: readonly string[], fields: object = {}) =>
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> };
 
 /** The result of one check of the imported monitor. */
-async function stateAt(
+async function checkConditions(
   conditions: readonly string[],
   { status = 200, body = "", headers }: Answer,
 ) {
@@ -166,8 +166,10 @@ const cases: [conditions: string[], up: Answer[], down: Answer[]][] = [
 describe("an imported condition", () => {
   for (const [conditions, up, down] of cases)
     test(`${conditions.join(" and ")} has the same meaning as in Gatus`, async () => {
-      for (const one of up) expect([one, await stateAt(conditions, one)]).toEqual([one, "up"]);
-      for (const one of down) expect([one, await stateAt(conditions, one)]).toEqual([one, "down"]);
+      for (const one of up)
+        expect([one, await checkConditions(conditions, one)]).toEqual([one, "up"]);
+      for (const one of down)
+        expect([one, await checkConditions(conditions, one)]).toEqual([one, "down"]);
     });
 
   test("on the latency is compared in milliseconds, for any unit", async () => {

@@ -73,46 +73,49 @@ const alerting = { slack, pagerduty: { "integration-key": "0123456789abcdef01234
 const base: Map = { alerting, endpoints: [shop] };
 
 /** Defines a test for each key, in the map that `place` puts it into. */
-function each(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
+function testEach(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
   for (const { path, value } of keys)
     test(`${path} is imported or named in the report`, () =>
       assertCounted(place(within), place(applyChange(within, path, value)), path));
 }
 
-describe("a top-level key", () => each(topLevel, base, (config) => config));
+describe("a top-level key", () => testEach(topLevel, base, (config) => config));
 
 describe("a setting", () => {
   const maintenance = { maintenance: { start: "23:00", duration: "1h" } };
-  each(settings, { ...base, ...maintenance, ui: { "dark-mode": "true" } }, (config) => config);
+  testEach(settings, { ...base, ...maintenance, ui: { "dark-mode": "true" } }, (config) => config);
 });
 
 describe("a key of an endpoint", () => {
-  each(endpoint, shop, (one) => ({ ...base, endpoints: [one] }));
+  testEach(endpoint, shop, (one) => ({ ...base, endpoints: [one] }));
   for (const { url, base: also = {}, keys } of ofOtherEndpoints)
-    each(keys, { ...shop, url, conditions: ["[CONNECTED] == true"], ...also }, (one) => ({
+    testEach(keys, { ...shop, url, conditions: ["[CONNECTED] == true"], ...also }, (one) => ({
       ...base,
       endpoints: [one],
     }));
 });
 
 describe("a key of an external endpoint", () =>
-  each(
+  testEach(
     externalEndpoint,
     { name: "backup", token: "backup-token-of-gatus", heartbeat: { interval: "1h" } },
     (one) => ({ ...base, "external-endpoints": [one] }),
   ));
 
 describe("a key of a maintenance window", () =>
-  each(window, { start: "02:00", duration: "1h" }, (one) => ({
+  testEach(window, { start: "02:00", duration: "1h" }, (one) => ({
     ...base,
     endpoints: [{ ...shop, "maintenance-windows": [one] }],
   })));
 
 describe("a key of an alert", () =>
-  each(alert, { type: "slack" }, (one) => ({ ...base, endpoints: [{ ...shop, alerts: [one] }] })));
+  testEach(alert, { type: "slack" }, (one) => ({
+    ...base,
+    endpoints: [{ ...shop, alerts: [one] }],
+  })));
 
 describe("a key of a default alert", () =>
-  each(
+  testEach(
     alert.filter(({ path }) => path !== "type"),
     {},
     (one) => ({
@@ -122,14 +125,14 @@ describe("a key of a default alert", () =>
   ));
 
 describe("a key of an announcement", () =>
-  each(
+  testEach(
     announcement,
     { timestamp: "2025-03-01T00:00:00Z", type: "outage", message: "Down" },
     (one) => ({ ...base, announcements: [one] }),
   ));
 
 for (const [type, { base: own, keys }] of Object.entries(providers)) {
-  const withProvider = (provider: Map, override: Map = {}) => ({
+  const buildWithProvider = (provider: Map, override: Map = {}) => ({
     alerting: { [type]: provider },
     endpoints: [
       {
@@ -141,14 +144,15 @@ for (const [type, { base: own, keys }] of Object.entries(providers)) {
       },
     ],
   });
-  describe(`a key of the provider ${type}`, () => each(keys, own, (one) => withProvider(one)));
+  describe(`a key of the provider ${type}`, () =>
+    testEach(keys, own, (one) => buildWithProvider(one)));
 
   describe(`a key in a group override of ${type}`, () => {
     for (const { path, value } of keys)
       test(`${path} is imported or named in the report`, () =>
         assertCounted(
-          withProvider(own),
-          withProvider({ ...own, overrides: [{ group: "core", [path]: value }] }),
+          buildWithProvider(own),
+          buildWithProvider({ ...own, overrides: [{ group: "core", [path]: value }] }),
           ["gotify", "pushover", "opsgenie"].includes(type) ? "overrides" : path,
         ));
   });
@@ -156,7 +160,7 @@ for (const [type, { base: own, keys }] of Object.entries(providers)) {
   describe(`a key in the override of an alert by ${type}`, () => {
     for (const { path, value } of keys)
       test(`${path} is imported or named in the report`, () =>
-        assertCounted(withProvider(own), withProvider(own, { [path]: value }), path));
+        assertCounted(buildWithProvider(own), buildWithProvider(own, { [path]: value }), path));
   });
 }
 

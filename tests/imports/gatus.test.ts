@@ -228,14 +228,14 @@ describe("Gatus' configuration", () => {
 const company = join(import.meta.dir, "..", "fixtures", "gatus", "folder");
 const now = Date.UTC(2026, 10, 25, 12);
 
-function fileWith(yaml: string, name = "config.yaml"): string {
+function writeFile(yaml: string, name = "config.yaml"): string {
   const file = join(newDirectory(), name);
   writeFileSync(file, yaml);
   return file;
 }
 
 const planOf = (yaml: string, variables: Record<string, string> = {}) =>
-  buildGatusPlan(fileWith(yaml), variables, { now });
+  buildGatusPlan(writeFile(yaml), variables, { now });
 
 async function recordOf(yaml: string, noun: Noun, name: string) {
   const { records } = await planOf(yaml);
@@ -253,16 +253,19 @@ describe("A folder of Gatus", () => {
     const list = async (path: string) => (await ours.api("GET", `/api/v1/${path}`)).json.data;
     const channels = await list("alert-channels");
     const monitors = await list("monitors");
-    const channelNames = (name: string) =>
+    const listChannelNames = (name: string) =>
       monitors
         .find((one: { name: string }) => one.name === name)
         .alertChannelIds.map(
           (id: string) => channels.find((one: { id: string }) => one.id === id).name,
         )
         .sort();
-    expect(channelNames("orders")).toEqual(["Gatus pagerduty", "Gatus slack (databases)"]);
-    expect(channelNames("checkout")).toEqual(["Gatus email (checkout)", "Gatus slack (payments)"]);
-    expect(channelNames("nightly")).toEqual(["Gatus slack (payments)"]);
+    expect(listChannelNames("orders")).toEqual(["Gatus pagerduty", "Gatus slack (databases)"]);
+    expect(listChannelNames("checkout")).toEqual([
+      "Gatus email (checkout)",
+      "Gatus slack (payments)",
+    ]);
+    expect(listChannelNames("nightly")).toEqual(["Gatus slack (payments)"]);
     const [windows, pages, incidents] = await Promise.all(
       ["maintenance-windows", "status-pages", "incidents"].map(list),
     );
@@ -297,7 +300,8 @@ describe("A folder of Gatus", () => {
 
   test("is read in lexical order; linked folders and paths with .. are not", async () => {
     const folder = newDirectory();
-    const one = (name: string) => `endpoints: [{name: ${name}, url: 'http://${name}.example'}]`;
+    const buildDocument = (name: string) =>
+      `endpoints: [{name: ${name}, url: 'http://${name}.example'}]`;
     for (const [path, name] of [
       ["b.yaml", "b"],
       ["a/z.yml", "az"],
@@ -305,7 +309,7 @@ describe("A folder of Gatus", () => {
       ["notes.txt", "notes"],
     ] as const) {
       mkdirSync(join(folder, dirname(path)), { recursive: true });
-      writeFileSync(join(folder, path), one(name));
+      writeFileSync(join(folder, path), buildDocument(name));
     }
     symlinkSync(join(folder, "..data", "hidden.yaml"), join(folder, "c.yaml"));
     symlinkSync(folder, join(folder, "loop"));
@@ -478,7 +482,7 @@ describe("Gatus' booleans, as its YAML reads them, disable an endpoint:", () => 
 });
 
 describe("An endpoint of Gatus", () => {
-  const endpoint = (fields: string) =>
+  const convertEndpoint = (fields: string) =>
     recordOf(
       `endpoints: [{name: a, url: "https://a.example/x", conditions: ["[STATUS] == 200"], ${fields}}]`,
       "monitor",
@@ -496,7 +500,7 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("with its own host in the Host header needs none, with another one connects to its address", async () => {
-    const same = await endpoint("headers: {Host: a.example, X-Team: core}");
+    const same = await convertEndpoint("headers: {Host: a.example, X-Team: core}");
     expect(same).toMatchObject({
       isIncomplete: false,
       fields: {
@@ -506,7 +510,7 @@ describe("An endpoint of Gatus", () => {
         paused: false,
       },
     });
-    const other = await endpoint("headers: {Host: b.example}");
+    const other = await convertEndpoint("headers: {Host: b.example}");
     expect(other).toMatchObject({
       isIncomplete: false,
       fields: { url: "https://b.example/x", connectTo: "a.example", headers: {}, paused: false },
@@ -515,14 +519,14 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("preserves its type and URL if a field can't be imported", async () => {
-    const { fields, notes, isIncomplete } = await endpoint("method: PURGE");
+    const { fields, notes, isIncomplete } = await convertEndpoint("method: PURGE");
     expect(isIncomplete).toBe(true);
     expect(fields).toMatchObject({ type: "http", url: "https://a.example/x", paused: true });
     expect(notes[0]).toStartWith("Paused: it lacks method, which");
   });
 
   test("resolves names here instead of with its own resolver, and reports it", async () => {
-    const { fields, notes, isIncomplete } = await endpoint(
+    const { fields, notes, isIncomplete } = await convertEndpoint(
       `client: {dns-resolver: "tcp://1.1.1.1:53"}`,
     );
     expect({ isIncomplete, paused: fields["paused"] }).toEqual({
@@ -538,7 +542,7 @@ describe("An endpoint of Gatus", () => {
     const files = writeSelfSigned(newDirectory(), "client", "DNS:client.example");
     const [certificate, key] = [files.cert, files.key].map((path) => readFileSync(path, "utf8"));
     const yaml = `endpoints: [{name: a, url: "https://a.example", client: {tls: {certificate-file: cert.pem, private-key-file: key.pem}}}]`;
-    const file = fileWith(yaml);
+    const file = writeFile(yaml);
     const missing = await buildGatusPlan(file, {});
     expect(missing.records[0]).toMatchObject({
       isIncomplete: true,
@@ -558,7 +562,7 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("that signs in with Kerberos is paused, with the reason", async () => {
-    const { fields, notes, isIncomplete } = await endpoint(
+    const { fields, notes, isIncomplete } = await convertEndpoint(
       `client: {kerberos: {principal: probe@EXAMPLE.ORG, keytab-file: /etc/probe.keytab}}`,
     );
     expect({ isIncomplete, type: fields["type"], paused: fields["paused"] }).toEqual({
@@ -587,7 +591,7 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("without a unit in its interval is checked every minute, with the reason", async () => {
-    const { fields, notes } = await endpoint("interval: 30");
+    const { fields, notes } = await convertEndpoint("interval: 30");
     expect(fields["interval"]).toBe(60);
     expect(notes).toContain("interval 30 has no unit, such as s or m: the default is used.");
   });
@@ -742,8 +746,8 @@ describe("A message about Gatus' files", () => {
   ];
   for (const [what, yaml, message] of rejected)
     test(what, async () => {
-      expect(buildGatusPlan(fileWith(yaml), {})).rejects.toThrow(message);
-      await buildGatusPlan(fileWith(yaml), {}).catch(() => {});
+      expect(buildGatusPlan(writeFile(yaml), {})).rejects.toThrow(message);
+      await buildGatusPlan(writeFile(yaml), {}).catch(() => {});
     });
 
   test("names each of the suites, which alone are a valid configuration", async () => {
@@ -758,12 +762,12 @@ describe("A message about Gatus' files", () => {
 
   test("rejects more endpoints or channels than the organization can have, before it reads them", async () => {
     const limits = { ...noLimits, monitors: 2, "alert-channels": 2 };
-    const many = fileWith(`endpoints: [{name: a}, {name: b}]\nexternal-endpoints: [{name: c}]`);
+    const many = writeFile(`endpoints: [{name: a}, {name: b}]\nexternal-endpoints: [{name: c}]`);
     expect(buildGatusPlan(many, {}, { limits })).rejects.toThrow(
       "it has 3 endpoints, and an organization can have 2 monitors.",
     );
     await buildGatusPlan(many, {}, { limits }).catch(() => {});
-    const channels = fileWith(
+    const channels = writeFile(
       `alerting: {slack: {overrides: [{group: a}, {group: b}]}}\nendpoints: [{name: a}]`,
     );
     expect(buildGatusPlan(channels, {}, { limits })).rejects.toThrow(/providers and overrides/);
@@ -772,7 +776,7 @@ describe("A message about Gatus' files", () => {
 
   test("rejects more records than an import can have, before it converts them", async () => {
     const endpoints = "- {name: a}\n".repeat(importBounds.records.value + 1);
-    const file = fileWith(`endpoints:\n${endpoints}`);
+    const file = writeFile(`endpoints:\n${endpoints}`);
     expect(buildGatusPlan(file, {})).rejects.toThrow(
       "it has 10,001 records, at most 10,000 can be imported.",
     );
@@ -780,7 +784,7 @@ describe("A message about Gatus' files", () => {
   });
 
   test("never contains the folder of an upload", async () => {
-    const file = fileWith("- 1");
+    const file = writeFile("- 1");
     const failure = await buildGatusPlan(file, {}, { name: "my.yaml" }).catch(
       (error) => error.message,
     );
@@ -795,7 +799,7 @@ test("other work runs while many endpoints are planned", async () => {
     { length: 600 },
     (_, index) => `  - {name: s${index}, url: "https://s${index}.example"}`,
   );
-  const file = fileWith(`endpoints:\n${endpoints.join("\n")}`);
+  const file = writeFile(`endpoints:\n${endpoints.join("\n")}`);
   const plan = new GatusPlan(await readConfiguration(file, {}), async () => null, now);
   let turns = 0;
   let isOver = false;

@@ -25,12 +25,12 @@ async function sweep({ store, time }: TestAppliance, heartbeatDays: number) {
 }
 
 describe("a repeated import adds no duplicate results", () => {
-  const whole = (file: string) => ({ file, from: () => inflateFixture(file) });
+  const buildWhole = (file: string) => ({ file, from: () => inflateFixture(file) });
   /**
    * Results of other days than those of the fixture: an old copy, or monitors that were paused long
    * ago.
    */
-  const older = (file: string, days: number) => ({
+  const buildOlder = (file: string, days: number) => ({
     file: `${file}, ${days} days older`,
     from: () =>
       copyFixture(
@@ -45,9 +45,9 @@ describe("a repeated import adds no duplicate results", () => {
       ),
   });
   const sources = [
-    ...files.map(whole),
-    ...files.map((file) => older(file, 20)),
-    ...files.map((file) => older(file, 500)),
+    ...files.map(buildWhole),
+    ...files.map((file) => buildOlder(file, 20)),
+    ...files.map((file) => buildOlder(file, 500)),
     {
       file: "kuma-2-acme.db without results",
       from: () => copyFixture("kuma-2-acme.db", newDirectory(), "delete from heartbeat"),

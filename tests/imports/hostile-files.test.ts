@@ -20,11 +20,11 @@ const usual = { now, variables: {}, limits: defaultLimits, readsNamedFiles: fals
 const open = (file: string, workIn: string, readingBounds: Bounds = {}) =>
   openSource("uptime-kuma", file, { workIn, ...usual, readingBounds });
 /** Opens a file that can be read in this process, which is cheaper. */
-const openedHere = (file: string, workIn: string) =>
+const openFile = (file: string, workIn: string) =>
   openHere("uptime-kuma", file, { workIn, ...usual });
 
 /** Message of the rejected promise; fails if it resolves. */
-async function rejection(promise: Promise<unknown>): Promise<string> {
+async function readRejection(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
     () => "It was not rejected.",
     (reason) => reason,
@@ -49,7 +49,7 @@ const monitorsOf = (count: number, more: (index: number) => object = () => ({}))
     ...more(index),
   }));
 /** Each group is in the previous one. */
-const nested = (count: number) =>
+const buildNested = (count: number) =>
   monitorsOf(count, (index) => ({ type: "group", parent: index === 0 ? null : index }));
 
 const applyChange = (change: (file: string) => void, ...statements: string[]) => {
@@ -97,7 +97,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
   ];
   test.each(cases)("%s", async (...[, make, why, bounds]) => {
     const workIn = newDirectory();
-    expect(await rejection(open(make(), workIn, bounds))).toMatch(why);
+    expect(await readRejection(open(make(), workIn, bounds))).toMatch(why);
     expect(readdirSync(workIn)).toEqual([]);
   });
 
@@ -123,13 +123,13 @@ describe("a file that takes too long or too much memory is rejected with its rea
     ],
     [
       "groups within groups",
-      () => readBackup(nested(records.value)),
+      () => readBackup(buildNested(records.value)),
       RegExp(`groups are nested deeper than ${groupNesting.value} levels`),
     ],
   ];
   test.each(finite)("%s", async (...[, make, why]) => {
     const workIn = newDirectory();
-    expect(await rejection(openedHere(make(), workIn))).toMatch(why);
+    expect(await readRejection(openFile(make(), workIn))).toMatch(why);
     expect(readdirSync(workIn)).toEqual([]);
   });
 
@@ -167,7 +167,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
     const { plan, history, close } = await open(make(), workIn, bounds);
     bounds.seconds = seconds;
     const run = runImport(scope, plan, history, { keepResults: 14, keepHours: 400 });
-    expect(await rejection(run)).toMatch(why);
+    expect(await readRejection(run)).toMatch(why);
     await close?.();
     expect(appliance.database.query("select * from monitors").all()).toEqual([]);
     expect(appliance.database.query("select * from imports").all()).toEqual([]);
@@ -181,7 +181,7 @@ test("a file whose reading process is killed is rejected", async () => {
   const readHeartbeats = async () => {
     for await (const _some of history?.beats(0) ?? []);
   };
-  expect(await rejection(readHeartbeats())).toEndWith(
+  expect(await readRejection(readHeartbeats())).toEndWith(
     "the process that read it failed. Nothing was changed.",
   );
 });
@@ -207,7 +207,7 @@ test("a reading process yields the same plan and history as reading in place", a
 });
 
 test("nested groups become one group each, named by their full path, up to 50 levels", async () => {
-  const { plan, close } = await openedHere(readBackup(nested(50)), newDirectory());
+  const { plan, close } = await openFile(readBackup(buildNested(50)), newDirectory());
   await close?.();
   expect(plan.records).toHaveLength(50);
   expect(plan.records.map(({ name }) => name)).toContain("Shop 1 / Shop 2 / Shop 3");
@@ -215,7 +215,7 @@ test("nested groups become one group each, named by their full path, up to 50 le
 
 test("a circle of groups is cut where it closes", async () => {
   const circle = monitorsOf(3, (index) => ({ type: "group", parent: ((index + 1) % 3) + 1 }));
-  const { plan, close } = await openedHere(readBackup(circle), newDirectory());
+  const { plan, close } = await openFile(readBackup(circle), newDirectory());
   await close?.();
   expect(plan.records.map(({ name }) => name)).toContain("Shop 3 / Shop 2 / Shop 1");
 });
@@ -226,13 +226,13 @@ test("more records than the organization can have are named in a preview, and re
   const { limits, ...others } = appliance.ours.scope;
   const scope = { ...others, limits: { ...limits, monitors: 3 } };
   const before = dumpTables(appliance);
-  const { plan, close } = await openedHere(readBackup(monitorsOf(4)), newDirectory());
+  const { plan, close } = await openFile(readBackup(monitorsOf(4)), newDirectory());
   await close?.();
   const options = { keepResults: 14, keepHours: 400 };
   const sentence = "Monitors: 4 of the file, where this organization can have 3. Choose fewer.";
   const { report } = await runImport(scope, plan, null, { ...options, dryRun: true });
   expect(report.hints).toContain(sentence);
-  expect(await rejection(runImport(scope, plan, null, options))).toBe(sentence);
+  expect(await readRejection(runImport(scope, plan, null, options))).toBe(sentence);
   expect(dumpTables(appliance)).toBe(before);
   const only = new Set(["monitor:1", "monitor:2", "monitor:3"]);
   const chosen = await runImport(scope, plan, null, { ...options, only });
@@ -244,7 +244,7 @@ test("a stored report has a limited number of notes, and all its records", async
   appliance.time.now = now;
   const { scope } = appliance.ours;
   const note = "x".repeat(importBounds.storedNotes.value / 2);
-  const { plan, close } = await openedHere(readBackup(monitorsOf(4)), newDirectory());
+  const { plan, close } = await openFile(readBackup(monitorsOf(4)), newDirectory());
   await close?.();
   for (const record of plan.records) record.notes.push(note);
   const { report } = await runImport(scope, plan, null, { keepResults: 14, keepHours: 400 });
@@ -256,7 +256,7 @@ test("a stored report has a limited number of notes, and all its records", async
 
 describe("an incomplete log of a database is rejected:", () => {
   /** A database with its log, as they are while Uptime Kuma runs. */
-  function running(change: (log: Buffer) => Buffer): string {
+  function copyWithLog(change: (log: Buffer) => Buffer): string {
     const folder = newDirectory();
     copyFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
     const file = join(folder, "kuma.db");
@@ -285,7 +285,7 @@ describe("an incomplete log of a database is rejected:", () => {
     ["damaged in its last page", (log) => log.fill(7, log.length - 200), /damaged near byte/],
   ];
   test.each(cases)("%s", async (_what, change, why) => {
-    const message = await rejection(openedHere(running(change), newDirectory()));
+    const message = await readRejection(openFile(copyWithLog(change), newDirectory()));
     expect(message).toMatch(why);
     expect(message).toEndWith(
       "Stop Uptime Kuma, and copy its whole data directory again. Nothing was changed.",
@@ -304,15 +304,15 @@ describe("an incomplete log of a database is rejected:", () => {
     const copy = newDirectory();
     for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, join(copy, `kuma.db${end}`));
     database.close();
-    const { plan, close } = await openedHere(copy, newDirectory());
+    const { plan, close } = await openFile(copy, newDirectory());
     await close?.();
     expect(plan.records.map(({ name }) => name)).toContain("From the log");
   });
 
   test("an empty log is ignored", async () => {
-    const folder = running((log) => log);
+    const folder = copyWithLog((log) => log);
     truncateSync(join(folder, "kuma.db-wal"), 0);
-    const { plan, close } = await openedHere(folder, newDirectory());
+    const { plan, close } = await openFile(folder, newDirectory());
     await close?.();
     expect(plan.hints.join()).toContain("has no log");
   });

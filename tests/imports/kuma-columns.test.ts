@@ -86,7 +86,7 @@ const probes: ((row: Fields) => unknown)[] = [
  * Opens a file and passes its rows to `run`, which can change them without writing a file each
  * time.
  */
-async function withSource<T>(
+async function runWithSource<T>(
   file: string,
   run: (source: KumaSource) => Promise<T> | T,
 ): Promise<T> {
@@ -106,7 +106,7 @@ const ofMaintenance: readonly TableName[] = [
  * Leaves out most rows that a column of this table does not need: planning takes most of its time for
  * maintenance and monitors.
  */
-function withFewRows(source: KumaSource, table: TableName): KumaSource {
+function limitRows(source: KumaSource, table: TableName): KumaSource {
   const isFirst = isFirstOf((row) => `${String(row["type"])} ${String(row["auth_method"])}`);
   const monitor = source.rows.monitor.filter(
     (row) =>
@@ -150,10 +150,10 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
           .filter(({ name, pk }) => pk === 0 && !neverRead[table]?.includes(name))
           .map(({ name }) => name)
           .filter((name) => internal[table]?.includes(name) !== true);
-      const ignored = await withSource(inflateFixture(file), async (whole) => {
+      const ignored = await runWithSource(inflateFixture(file), async (whole) => {
         const names: string[] = [];
         for (const table of tables) {
-          const unchanged = withFewRows(whole, table);
+          const unchanged = limitRows(whole, table);
           const before = JSON.stringify(buildKumaPlan(unchanged, now).records);
           for (const column of columnsOf(table)) {
             if (listedByName.includes(table)) continue;
@@ -162,8 +162,8 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
             const isUsed =
               setup === undefined
                 ? isColumnUsed(unchanged, table, column, before)
-                : await withSource(copyFixture(file, newDirectory(), setup), (source) =>
-                    isColumnUsed(withFewRows(source, table), table, column),
+                : await runWithSource(copyFixture(file, newDirectory(), setup), (source) =>
+                    isColumnUsed(limitRows(source, table), table, column),
                   );
             if (!isUsed) names.push(`${table}.${column}`);
           }
@@ -184,10 +184,10 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
       "update status_page set robots = 'noindex' where slug = 'acme-public'",
     );
     const { records } = await planFrom(changed);
-    const naming = (column: string) =>
+    const filterByColumn = (column: string) =>
       records.filter(({ notes }) => notes.some((note) => note.includes(column)));
-    expect(naming("retry_budget").map(({ externalId }) => externalId)).toEqual(["6"]);
-    expect(naming("robots").map(({ noun }) => noun)).toEqual(["status-page"]);
+    expect(filterByColumn("retry_budget").map(({ externalId }) => externalId)).toEqual(["6"]);
+    expect(filterByColumn("robots").map(({ noun }) => noun)).toEqual(["status-page"]);
   });
 
   test("a page that was hidden from search engines reports that they can find it now", async () => {

@@ -130,9 +130,9 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
            join monitors m on m.id = s.monitor_id group by m.id`,
         )
         .all();
-      const sorted = (all: Row[]) =>
+      const sortByName = (all: Row[]) =>
         all.toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
-      expect(sorted(stored)).toEqual(sorted(counted));
+      expect(sortByName(stored)).toEqual(sortByName(counted));
     });
   });
 
@@ -420,22 +420,25 @@ test.each([
   ]);
   const installation = { proxies, dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "keyword", name: "API", url: "http://api.lan/", keyword: "ok", active: 1 };
-  const of = (id: number) => convertMonitor({ ...row, proxy_id: id }, installation);
+  const convertWithProxy = (id: number) => convertMonitor({ ...row, proxy_id: id }, installation);
   const none = { proxyUsername: null, proxyPassword: null };
   if (taken === null)
-    expect(of(1)).toMatchObject({
+    expect(convertWithProxy(1)).toMatchObject({
       isIncomplete: true,
       fields: { paused: true },
       notes: [`Paused: it lacks its proxy ${protocol}://proxy.lan:3128.`],
     });
   else {
     const withLogin = { ...taken, proxyUsername: "probe", proxyPassword: "word" };
-    expect(of(1)).toMatchObject({ isIncomplete: false, fields: { ...withLogin, paused: false } });
-    expect(of(2).fields).toMatchObject({ ...taken, ...none });
+    expect(convertWithProxy(1)).toMatchObject({
+      isIncomplete: false,
+      fields: { ...withLogin, paused: false },
+    });
+    expect(convertWithProxy(2).fields).toMatchObject({ ...taken, ...none });
   }
-  expect(of(3).isIncomplete).toBe(false);
-  expect(of(3).fields).not.toHaveProperty("proxyUrl");
-  expect(of(4).notes).toEqual(["Paused: it lacks its proxy."]);
+  expect(convertWithProxy(3).isIncomplete).toBe(false);
+  expect(convertWithProxy(3).fields).not.toHaveProperty("proxyUrl");
+  expect(convertWithProxy(4).notes).toEqual(["Paused: it lacks its proxy."]);
 });
 
 test.each([

@@ -16,7 +16,7 @@ async function setUpWorld() {
   const appliance = await testAppliance({ uploadsIn });
   appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
   const admin = await signInMember(appliance, "admin");
-  const left = () => readdirSync(join(uploadsIn, "uploads"));
+  const listUploads = () => readdirSync(join(uploadsIn, "uploads"));
 
   async function begin(size: number) {
     const body = { name: "kuma.db", size };
@@ -56,12 +56,12 @@ async function setUpWorld() {
     return id;
   }
 
-  return { ...appliance, admin, begin, readPart, readSent, left };
+  return { ...appliance, admin, begin, readPart, readSent, listUploads };
 }
 
 describe("an upload", () => {
   test("can be previewed, imported in part and undone", async () => {
-    const { admin, ours, readSent, left } = await setUpWorld();
+    const { admin, ours, readSent, listUploads } = await setUpWorld();
     const id = await readSent(inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, {
@@ -82,7 +82,7 @@ describe("an upload", () => {
       ({ name }: { name: string }) => name,
     );
     expect(names.toSorted()).toEqual(["Acme website", "Nightly backup (push)"]);
-    expect(left()).toEqual([]);
+    expect(listUploads()).toEqual([]);
     const [run] = (await admin.page("GET", "/dashboard/imports")).json.data;
     const undone = await admin.page("POST", `/dashboard/imports/${run.id}/undo`);
     expect(undone.json.data.status).toBe("undone");
@@ -111,12 +111,12 @@ describe("an upload", () => {
   });
 
   test("is removed by the next upload after an hour without a part", async () => {
-    const { begin, left, time } = await setUpWorld();
+    const { begin, listUploads, time } = await setUpWorld();
     await begin(10);
-    expect(left()).toHaveLength(1);
+    expect(listUploads()).toHaveLength(1);
     time.now += 2 * 3_600_000;
     await begin(20);
-    expect(left()).toHaveLength(1);
+    expect(listUploads()).toHaveLength(1);
   });
 });
 

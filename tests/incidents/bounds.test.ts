@@ -23,7 +23,7 @@ function fill({ database }: Pick<Appliance, "database">, id: string, count: numb
        SELECT i.organization_id, i.id, i.version + n.key + 1, n.value, 'investigating', ?2, i.created_at
        FROM incidents i, json_each(?3) n WHERE i.id = ?1`,
     )
-    .run(id, text, idsFor(count));
+    .run(id, text, createIds(count));
   database.query("UPDATE incidents SET version = version + ?2 WHERE id = ?1").run(id, count);
 }
 
@@ -40,10 +40,10 @@ function fillNotes(
        SELECT i.organization_id, i.id, n.value, ?2, i.created_at, 'person', 'Ann'
        FROM incidents i, json_each(?3) n WHERE i.id = ?1`,
     )
-    .run(id, text, idsFor(count));
+    .run(id, text, createIds(count));
 }
 
-const idsFor = (count: number) =>
+const createIds = (count: number) =>
   JSON.stringify(Array.from({ length: count }, () => createId(Date.now())));
 
 const sizeOf = ({ database }: Pick<Appliance, "database">, id: string) =>

@@ -322,11 +322,11 @@ describe("changes by people", () => {
     const send = async (from: number) => {
       for (const message of words.slice(from, from + 10)) await edit(incident.id, { message });
     };
-    const monitors = async () => {
+    const changeStates = async () => {
       for (const status of ["slow", "down", "slow", "down", "slow", "down"] as const)
         await goes(status);
     };
-    await Promise.all([send(0), send(10), send(20), monitors()]);
+    await Promise.all([send(0), send(10), send(20), changeStates()]);
     const [timeline] = await messages();
     expect(timeline.filter((text: string) => text.startsWith("Word")).toSorted()).toEqual(
       words.toSorted(),

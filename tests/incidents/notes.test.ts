@@ -85,9 +85,9 @@ test("an incident with very many updates and notes returns all of them in order"
   readCopies("incident_notes", { id, message: "'Note ' || i" });
   const { updates, notes } = await read();
   const buildMessages = (all: { message: string }[]) => all.map(({ message }) => message);
-  const upTo = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
-  expect(buildMessages(updates)).toEqual(["Incident opened.", ...upTo("Update").slice(1)]);
-  expect(buildMessages(notes)).toEqual(upTo("Note"));
+  const buildNumbered = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
+  expect(buildMessages(updates)).toEqual(["Incident opened.", ...buildNumbered("Update").slice(1)]);
+  expect(buildMessages(notes)).toEqual(buildNumbered("Note"));
   const patched = await api("PATCH", path, { body: { severity: "major" } });
   expect(patched.json.data.updates.length).toBe(count);
 });

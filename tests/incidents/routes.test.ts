@@ -9,7 +9,7 @@ const defaults = {
   resolved: "Incident resolved.",
 };
 
-async function opened(fields: object = {}) {
+async function openIncident(fields: object = {}) {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   const answer = await api("POST", "/api/v1/incidents", { body: { title: "Slow", ...fields } });
@@ -19,7 +19,7 @@ async function opened(fields: object = {}) {
 
 describe("opening", () => {
   test("an incident opens as minor, public and investigating, with its first update", async () => {
-    const { answer, incident } = await opened();
+    const { answer, incident } = await openIncident();
     expect(answer.status).toBe(201);
     expect(answer.headers.get("location")).toBe(`/api/v1/incidents/${incident.id}`);
     expect(incident).toMatchObject({
@@ -41,7 +41,7 @@ describe("opening", () => {
   });
 
   test("a title has at most 500 code points", async () => {
-    const { api } = await opened({ title: "😀".repeat(500) });
+    const { api } = await openIncident({ title: "😀".repeat(500) });
     const { status, json } = await api("POST", "/api/v1/incidents", {
       body: { title: "😀".repeat(501) },
     });
@@ -63,7 +63,7 @@ describe("opening", () => {
   });
 
   test("an unknown field is rejected by name", async () => {
-    const { api } = await opened();
+    const { api } = await openIncident();
     const { status, json } = await api("POST", "/api/v1/incidents", {
       body: { title: "Slow", severty: "major" },
     });
@@ -76,7 +76,7 @@ describe("updating", () => {
   for (const from of statuses)
     for (const to of statuses)
       test(`${from} can become ${to}, with one update and its default message`, async () => {
-        const { api, path } = await opened();
+        const { api, path } = await openIncident();
         await api("PATCH", path, { body: { status: from } });
         const { status, json } = await api("PATCH", path, { body: { status: to } });
         expect(status).toBe(200);
@@ -86,14 +86,14 @@ describe("updating", () => {
       });
 
   test("a message alone repeats the current status", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     await api("PATCH", path, { body: { status: "identified" } });
     const { json } = await api("PATCH", path, { body: { message: "Still at it." } });
     expect(json.data.updates[2]).toMatchObject({ status: "identified", message: "Still at it." });
   });
 
   test("resolvedAt is stamped once, stays when resolved again, and is cleared by reopening", async () => {
-    const { api, path, time } = await opened();
+    const { api, path, time } = await openIncident();
     const resolve = async () => (await api("PATCH", path, { body: { status: "resolved" } })).json;
     time.now += 60_000;
     expect((await resolve()).data.resolvedAt).toBe("2026-11-20T10:01:00.000Z");
@@ -104,7 +104,7 @@ describe("updating", () => {
   });
 
   test("title, severity and public are corrected without an update", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     const body = { title: "Down", severity: "critical", public: false };
     const { json } = await api("PATCH", path, { body });
     expect(json.data).toMatchObject(body);
@@ -112,12 +112,12 @@ describe("updating", () => {
   });
 
   test("an empty patch is rejected", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     expect((await api("PATCH", path, { body: {} })).status).toBe(422);
   });
 
   test("a GET response can be sent back; it repeats the status", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     const { json } = await api("GET", path);
     const { status, json: after } = await api("PATCH", path, { body: json.data });
     expect(status).toBe(200);
@@ -125,7 +125,7 @@ describe("updating", () => {
   });
 
   test("resolve is a patch to resolved with the default message", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     const { status, json } = await api("POST", `${path}/resolve`);
     expect(status).toBe(200);
     expect(json.data).toMatchObject({
@@ -139,7 +139,7 @@ describe("updating", () => {
   });
 
   test("50 concurrent updates are stored exactly once and in one order", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     const messages = Array.from({ length: 50 }, (_, index) => `Update ${index}`);
     const answers = await Promise.all(
       messages.map((message) => api("PATCH", path, { body: { message } })),
@@ -155,7 +155,7 @@ describe("updating", () => {
   });
 
   test("the order of the timeline is stable when the clock goes back", async () => {
-    const { api, path, time } = await opened();
+    const { api, path, time } = await openIncident();
     time.now -= 3_600_000;
     await api("PATCH", path, { body: { message: "Second" } });
     const { json } = await api("GET", path);
@@ -167,22 +167,22 @@ describe("updating", () => {
 });
 
 describe("several monitors", () => {
-  async function withMonitors(...names: string[]) {
-    const { api, ...made } = await opened();
+  async function openWithMonitors(...names: string[]) {
+    const { api, ...made } = await openIncident();
     const { api: theirs } = made.theirs;
-    const monitor = async (name: string, of = api) => {
+    const createMonitor = async (name: string, of = api) => {
       const body = { type: "ping", name, host: "192.168.1.1" };
       return (await of("POST", "/api/v1/monitors", { body })).json.data.id as string;
     };
     const ids: string[] = [];
-    for (const name of names) ids.push(await monitor(name));
+    for (const name of names) ids.push(await createMonitor(name));
     const open = (fields: object) =>
       api("POST", "/api/v1/incidents", { body: { title: "Down", ...fields } });
-    return { ...made, api, theirs, monitor, ids, open };
+    return { ...made, api, theirs, createMonitor, ids, open };
   }
 
   test("are listed in their order, once each, and the first one also as monitorId", async () => {
-    const { open, ids, api } = await withMonitors("A", "B");
+    const { open, ids, api } = await openWithMonitors("A", "B");
     const [a, b] = ids;
     const { json } = await open({ monitorIds: [b, a, b] });
     expect(json.data).toMatchObject({ monitorId: b, monitorIds: [b, a] });
@@ -212,7 +212,7 @@ describe("several monitors", () => {
   });
 
   test("and a monitorId next to them must agree", async () => {
-    const { open, ids } = await withMonitors("A", "B");
+    const { open, ids } = await openWithMonitors("A", "B");
     const [a, b] = ids;
     for (const fields of [
       { monitorId: b, monitorIds: [a, b] },
@@ -230,8 +230,8 @@ describe("several monitors", () => {
   });
 
   test("are at most 100 of this organization; otherwise nothing is written", async () => {
-    const { open, ids, api, theirs, monitor, ...made } = await withMonitors("A");
-    const foreign = await monitor("Theirs", theirs);
+    const { open, ids, api, theirs, createMonitor, ...made } = await openWithMonitors("A");
+    const foreign = await createMonitor("Theirs", theirs);
     const { json } = await open({ monitorIds: ids });
     const before = dumpTables(made);
     for (const [monitorIds, status] of [
@@ -250,7 +250,7 @@ describe("several monitors", () => {
   });
 
   test("are corrected without an update, regardless of `monitorId`", async () => {
-    const { open, ids, api } = await withMonitors("A", "B", "C");
+    const { open, ids, api } = await openWithMonitors("A", "B", "C");
     const [a, b, c] = ids;
     const { id } = (await open({ monitorIds: [a, b] })).json.data;
     const patch = async (body: object) =>
@@ -265,7 +265,7 @@ describe("several monitors", () => {
   });
 
   test("that are deleted disappear; the next one becomes the first", async () => {
-    const { open, ids, api } = await withMonitors("A", "B", "C");
+    const { open, ids, api } = await openWithMonitors("A", "B", "C");
     const [a, b, c] = ids;
     const { id } = (await open({ monitorIds: [a, b, c] })).json.data;
     const other = (await open({ monitorIds: [c] })).json.data;
@@ -285,7 +285,7 @@ describe("several monitors", () => {
 
 describe("listing", () => {
   test("newest first, without timelines, with the true total on a page past the end", async () => {
-    const { api, time } = await opened();
+    const { api, time } = await openIncident();
     time.now += 1;
     await api("POST", "/api/v1/incidents", { body: { title: "Second" } });
     const { json } = await api("GET", "/api/v1/incidents?per_page=1");
@@ -297,7 +297,7 @@ describe("listing", () => {
   });
 
   test("every filter and combination finds the same as a direct count", async () => {
-    const { api } = await opened({ title: "100% down_now", severity: "critical" });
+    const { api } = await openIncident({ title: "100% down_now", severity: "critical" });
     const made = [{ title: "Über: DOWN again" }, { title: "Slow", severity: "major" }];
     for (const body of made) await api("POST", "/api/v1/incidents", { body });
     const { json } = await api("GET", "/api/v1/incidents");
@@ -327,7 +327,7 @@ describe("listing", () => {
   });
 
   test("totals follow deletion and changes of state", async () => {
-    const { api, path } = await opened();
+    const { api, path } = await openIncident();
     await api("POST", `${path}/resolve`);
     await api("DELETE", path);
     for (const query of ["", "?status=resolved", "?status=investigating"])
@@ -337,7 +337,7 @@ describe("listing", () => {
 
 describe("deleting", () => {
   test("an incident is deleted with its timeline", async () => {
-    const { api, path, database } = await opened();
+    const { api, path, database } = await openIncident();
     const { status, json } = await api("DELETE", path);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await api("GET", path)).status).toBe(404);
@@ -345,7 +345,7 @@ describe("deleting", () => {
   });
 
   test("deleting its monitor leaves the incident without a monitor", async () => {
-    const { api } = await opened();
+    const { api } = await openIncident();
     const monitor = await api("POST", "/api/v1/monitors", {
       body: { type: "ping", name: "Router", host: "192.168.1.1" },
     });
@@ -359,7 +359,7 @@ describe("deleting", () => {
 });
 
 test("every write has its audit row and its event, a rejected one neither", async () => {
-  const { api, path, database } = await opened();
+  const { api, path, database } = await openIncident();
   await api("PATCH", path, { body: { status: "resolved" } });
   await api("PATCH", path, { body: { status: "monitoring" } });
   await api("PATCH", path, { body: { message: "Watching." } });
@@ -372,15 +372,15 @@ test("every write has its audit row and its event, a rejected one neither", asyn
     "incident.updated",
     "incident.deleted",
   ];
-  const column = (sql: string) => database.query(sql).values().flat();
-  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'incident.%'")).toEqual(
+  const readColumn = (sql: string) => database.query(sql).values().flat();
+  expect(readColumn("SELECT action FROM audit_entries WHERE action LIKE 'incident.%'")).toEqual(
     expected,
   );
-  expect(column("SELECT type FROM events WHERE type LIKE 'incident.%'")).toEqual(expected);
+  expect(readColumn("SELECT type FROM events WHERE type LIKE 'incident.%'")).toEqual(expected);
 });
 
 test("resolving has no precondition: If-Match belongs to PATCH and DELETE", async () => {
-  const { api, path } = await opened();
+  const { api, path } = await openIncident();
   const { status } = await api("POST", `${path}/resolve`, { headers: { "If-Match": '"9-x"' } });
   expect(status).toBe(200);
 });

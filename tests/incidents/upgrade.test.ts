@@ -9,7 +9,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 const newDirectory = createScratch();
 
 /** Our migrations up to the one with this name, without it. */
-function migrationsBefore(name: string): string {
+function copyMigrations(name: string): string {
   const folder = newDirectory();
   cpSync(assets.migrations, folder, { recursive: true });
   const file = join(folder, "meta", "_journal.json");
@@ -25,7 +25,7 @@ type Step = { by: "monitor" | "person"; action: string; message: string; fields?
 
 test("the monitor of an incident is the first of its monitors", () => {
   const database = openDatabase(":memory:");
-  migrate(database, migrationsBefore("_incident_monitors"));
+  migrate(database, copyMigrations("_incident_monitors"));
   database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '', NULL)");
   database.run(`INSERT INTO monitors (organization_id, id, name, type, description, tags, position,
       interval_seconds, timeout_seconds, retries, retry_interval_seconds, paused, muted, settings,
@@ -47,13 +47,13 @@ test("the monitor of an incident is the first of its monitors", () => {
 
 test("old monitor updates without facts are distinguished from people's", () => {
   const database = openDatabase(":memory:");
-  migrate(database, migrationsBefore("_incident_facts"));
+  migrate(database, copyMigrations("_incident_facts"));
   database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '')");
-  const time = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`;
+  const formatTime = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`;
   const createIncident = (id: string, origin: string, title: string, steps: Step[]) => {
     database.run(
       "INSERT INTO incidents VALUES ('o', ?, ?, 'resolved', 'minor', NULL, ?, 1, ?, 9, ?, ?)",
-      [id, title, origin, time(9), time(0), time(9)],
+      [id, title, origin, formatTime(9), formatTime(0), formatTime(9)],
     );
     steps.forEach(({ by, action, message, fields }, index) => {
       database.run("INSERT INTO incident_updates VALUES ('o', ?, ?, ?, 'resolved', ?, ?)", [
@@ -61,12 +61,12 @@ test("old monitor updates without facts are distinguished from people's", () => 
         index + 1,
         `${id}-${index}`,
         message,
-        time(index),
+        formatTime(index),
       ]);
       database.run(
         `INSERT INTO audit_entries (organization_id, at, actor_type, actor_name, action, subject_id, fields)
          VALUES ('o', ?, ?, 'db-7 is up', ?, ?, ?)`,
-        [time(index), by, `incident.${action}`, id, fields ? JSON.stringify(fields) : null],
+        [formatTime(index), by, `incident.${action}`, id, fields ? JSON.stringify(fields) : null],
       );
     });
   };

@@ -2,7 +2,7 @@ import type { ServerClient } from "../support/machine.ts";
 import { sampleBodies } from "../support/records.ts";
 
 /** Every record of an organization in API responses, without values that depend on time and address. */
-export async function recordedAnswers(api: ServerClient): Promise<Record<string, unknown[]>> {
+export async function recordAnswers(api: ServerClient): Promise<Record<string, unknown[]>> {
   const answers: Record<string, unknown[]> = {};
   for (const noun of Object.keys(sampleBodies)) {
     const { json } = await api("GET", `/api/v1/${noun}`);

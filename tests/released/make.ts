@@ -5,7 +5,7 @@ import { startInbox } from "../support/inbox.ts";
 import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { sampleBodies } from "../support/records.ts";
 import { runAlertRound } from "../support/contract-round.ts";
-import { recordedAnswers } from "./answers.ts";
+import { recordAnswers } from "./answers.ts";
 
 // `bun tests/released/make.ts`, for a release: fills a data directory with the executable in dist/,
 // and stores it with the API responses. Tests then prove that later versions read it unchanged.
@@ -60,7 +60,7 @@ await runAlertRound(api);
 // An active monitor would be overdue when a test reads this.
 for (const id of monitors) await api("PATCH", `/api/v1/monitors/${id}`, { paused: true });
 
-await Bun.write(join(folder, "answers.json"), JSON.stringify(await recordedAnswers(api), null, 2));
+await Bun.write(join(folder, "answers.json"), JSON.stringify(await recordAnswers(api), null, 2));
 await server.stop();
 mkdirSync(folder, { recursive: true });
 const backup = join(machine.directory, "backup");

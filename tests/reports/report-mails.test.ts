@@ -80,13 +80,16 @@ test("a report is sent once to each address when its week or month is over in th
   // The process is killed after it has added the report to the outbox.
   await new ReportMailer(world.appliance).runOnce();
   expect(server.mails).toEqual([]);
-  const october = (to: string) => `${to}@team.example: Report of October 2026: Ours`;
-  expect(await runAt("2026-10-31T23:16:00.000Z")).toEqual([october("boss"), october("cfo")]);
+  const formatSubject = (to: string) => `${to}@team.example: Report of October 2026: Ours`;
+  expect(await runAt("2026-10-31T23:16:00.000Z")).toEqual([
+    formatSubject("boss"),
+    formatSubject("cfo"),
+  ]);
   await Promise.all([1, 2].map(() => new ReportMailer(world.appliance).runOnce()));
   expect(await runAt("2026-11-01T12:00:00.000Z")).toEqual([]);
   // A new recipient gets the last report, a removed one no further report.
   await update({ reportMails: [{ ...mail, to: [{ email: "cto@team.example" }] }] });
-  expect(await runAt("2026-11-01T13:00:00.000Z")).toEqual([october("cto")]);
+  expect(await runAt("2026-11-01T13:00:00.000Z")).toEqual([formatSubject("cto")]);
   expect(await runAt("2026-12-01T01:00:00.000Z")).toEqual([
     "cto@team.example: Report of November 2026: Ours",
   ]);
@@ -272,12 +275,12 @@ test("a preview is the mail that is sent, and sends nothing", async () => {
   await new ReportMailer(world.appliance).runOnce();
   await world.alerts.runOnce();
   const sent = server.getOnlyMail();
-  const withoutOrigin = (document: string) => document.replaceAll(/https?:\/\/[^/]*/g, "");
+  const removeOrigin = (document: string) => document.replaceAll(/https?:\/\/[^/]*/g, "");
   expect(
     [sent.headers["subject"]?.join(), sent.text.trim(), sent.html].map((one) =>
-      withoutOrigin(one ?? ""),
+      removeOrigin(one ?? ""),
     ),
-  ).toEqual([subject, text.trim(), html].map(withoutOrigin));
+  ).toEqual([subject, text.trim(), html].map(removeOrigin));
   server.mails.splice(0);
   const missed = await api("GET", `${mailPath}${query}&slaTarget=0.9&maintenance=excluded`);
   expect(missed.json.data.text).toContain("target 90.00");

@@ -417,14 +417,14 @@ describe("figures", () => {
     const { id } = await monitor({ name: "Imported" });
     time.now = at("2026-11-20T10:00:00.000Z");
     await measure(id, { at: at("2026-10-05T12:30:00.000Z"), seconds: 3_600 });
-    const fromIn = async (timeZone: string) => {
+    const readStart = async (timeZone: string) => {
       const { summary } = await report({ month: "2026-10", monitorId: id, timeZone });
       return summary.from;
     };
     for (const timeZone of ["UTC", "America/New_York", "Asia/Tokyo"])
-      expect([timeZone, await fromIn(timeZone)]).toEqual([timeZone, "2026-10-05T12:00:00.000Z"]);
+      expect([timeZone, await readStart(timeZone)]).toEqual([timeZone, "2026-10-05T12:00:00.000Z"]);
     await store.atomic([{ text: "delete from uptime_hours", parameters: [] }]);
-    expect(await fromIn("UTC")).toBe("2026-10-05T00:00:00.000Z");
+    expect(await readStart("UTC")).toBe("2026-10-05T00:00:00.000Z");
   });
 
   test("count an incident of several monitors once per group", async () => {

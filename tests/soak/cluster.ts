@@ -13,11 +13,16 @@ import {
   createMembershipModel,
   createTimelineModel,
 } from "../support/linearizability.ts";
-import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import {
+  buildClusterAddress,
+  findLeader,
+  type RqliteNode,
+  startCluster,
+} from "../support/rqlite.ts";
 import { createRandom } from "../support/seeded.ts";
 import { type Server, createServers } from "../support/servers.ts";
 import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
-import { wrongAlerts, wrongRows } from "./invariants.ts";
+import { findWrongAlerts, findWrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
 
 /** Service recovers within this time after any fault that leaves a majority, or after the majority is back. */
@@ -45,9 +50,13 @@ type Soak = { minutes: number; seed: number; say: (text: string) => void };
  * `bun run soak --cluster`: clients at two servers on three database nodes, with faults of either
  * in a seeded order. Returns the violations by check.
  */
-export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<string, string[]>> {
+export async function runClusterSoak({
+  minutes,
+  seed,
+  say,
+}: Soak): Promise<Record<string, string[]>> {
   const [chance, choosing] = [createRandom(seed), createRandom(seed + 1)];
-  const between = (from: number, to: number) => from + chance() * (to - from);
+  const pickBetween = (from: number, to: number) => from + chance() * (to - from);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(chance() * list.length)] as T;
   const until = performance.now() + minutes * 60_000;
   const checks = {
@@ -72,7 +81,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const [first] = servers as [Server];
   for (const server of servers) await server.start();
   const clients = servers.map((server) => server.createServerKeyClient(key));
-  const store = createRqliteStore(new RqliteClient(addressOfNodes(...databases)), Date.now);
+  const store = createRqliteStore(new RqliteClient(buildClusterAddress(...databases)), Date.now);
 
   await using hook = await startInbox();
   /** Expected alerts of each monitor. */
@@ -120,7 +129,8 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const webhook = { type: "webhook", name: "Inbox", url: hook.at("/hook"), incidents: false };
   const channel = (await create("alert-channels", webhook)).id as string;
   const jobs = Array.from({ length: 8 }, (_, part) => readJob(part, [channel]));
-  const ofMonitors = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
+  const listMonitorAlerts = () =>
+    hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   const keyOf = async () => {
@@ -153,7 +163,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     return (await Promise.race([request, Bun.sleep(500)]))?.status === 201;
   };
   /** Whether writes are acknowledged again in time after a fault. */
-  async function resumes(after: string) {
+  async function waitForService(after: string) {
     const from = performance.now();
     while (!(await probe())) {
       if (performance.now() - from > hopelessMs) throw new Error(`No service after “${after}”.`);
@@ -166,7 +176,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       findOutcome("resumed", `${ms} ms after “${after}” nothing was acknowledged.`);
   }
 
-  async function suspended(nodes: readonly RqliteNode[], ms: number, meanwhile: () => unknown) {
+  async function suspendNodes(nodes: readonly RqliteNode[], ms: number, meanwhile: () => unknown) {
     for (const node of nodes) node.signal("SIGSTOP");
     const from = performance.now();
     await meanwhile();
@@ -175,41 +185,44 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   }
   async function readKilled(node: RqliteNode, name: string) {
     await node.kill();
-    await resumes(name);
+    await waitForService(name);
     await node.restart();
   }
-  async function ended(server: Server, signal: NodeJS.Signals, name: string) {
+  async function endServer(server: Server, signal: NodeJS.Signals, name: string) {
     const from = performance.now();
-    const [code] = await Promise.all([server.stop(signal), resumes(name)]);
+    const [code] = await Promise.all([server.stop(signal), waitForService(name)]);
     const expected = signal === "SIGTERM" ? 0 : 137;
     if (code !== expected) findOutcome("answers", `After “${name}” a server exited with ${code}.`);
     if (performance.now() - from > stopMs) findOutcome("answers", `“${name}” took too long.`);
     await server.start();
   }
-  const others = (node: RqliteNode) => databases.filter((one) => one !== node);
+  const listOthers = (node: RqliteNode) => databases.filter((one) => one !== node);
   const faults: Record<string, (name: string) => Promise<void>> = {
     "leader killed": async (name) => readKilled(await findLeader(databases), name),
-    "follower killed": async (name) => readKilled(oneOf(others(await findLeader(databases))), name),
+    "follower killed": async (name) =>
+      readKilled(oneOf(listOthers(await findLeader(databases))), name),
     async "leader stopped"(name) {
       const leader = await findLeader(databases);
       leader.signal("SIGTERM");
-      await resumes(name);
+      await waitForService(name);
       await leader.restart();
     },
     "leader suspended": async (name) =>
-      suspended([await findLeader(databases)], between(500, 8_000), () => resumes(name)),
+      suspendNodes([await findLeader(databases)], pickBetween(500, 8_000), () =>
+        waitForService(name),
+      ),
     async "majority suspended"(name) {
-      await suspended(others(oneOf(databases)), between(1_000, 6_000), () => {});
-      await resumes(name);
+      await suspendNodes(listOthers(oneOf(databases)), pickBetween(1_000, 6_000), () => {});
+      await waitForService(name);
     },
-    "server killed": (name) => ended(oneOf(servers), "SIGKILL", name),
-    "server stopped": (name) => ended(oneOf(servers), "SIGTERM", name),
+    "server killed": (name) => endServer(oneOf(servers), "SIGKILL", name),
+    "server stopped": (name) => endServer(oneOf(servers), "SIGTERM", name),
     async "server suspended"(name) {
       const server = oneOf(servers);
       server.sendSignal("SIGSTOP");
-      await Bun.sleep(between(500, 6_000));
+      await Bun.sleep(pickBetween(500, 6_000));
       server.sendSignal("SIGCONT");
-      await resumes(name);
+      await waitForService(name);
     },
   };
 
@@ -217,14 +230,14 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
    * A server that stays away until the others have taken over its work; checks continue without
    * client writes.
    */
-  async function serverGone() {
+  async function removeServer() {
     const name = "server gone";
     say(name);
     count(name);
     struck++;
     const server = oneOf(servers);
     const id = readFileSync(join(server.dataDir, "node.id"), "utf8").trim();
-    const owners = async () => {
+    const readOwners = async () => {
       const rows = await store.query<{ owner: string | null; n: number }>(
         "select owner, count(*) as n from leases group by owner",
         [],
@@ -233,7 +246,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     };
     const become = async (isSo: (owners: ReadonlyMap<string | null, number>) => boolean) => {
       const from = performance.now();
-      while (!isSo(await owners())) {
+      while (!isSo(await readOwners())) {
         if (performance.now() - from > hopelessMs) throw new Error(`No new owners: “${name}”.`);
         await Bun.sleep(100);
       }
@@ -242,7 +255,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     const most = Math.ceil(leaseNames.length / servers.length);
     await become((owners) => !owners.has(null) && Math.max(...owners.values()) <= most);
     const from = performance.now();
-    await Promise.all([server.stop("SIGKILL"), resumes(name)]);
+    await Promise.all([server.stop("SIGKILL"), waitForService(name)]);
     await become((owners) => !owners.has(null) && !owners.has(id));
     const ms = Math.round(performance.now() - from);
     counts["ms to take over at most"] = Math.max(counts["ms to take over at most"] ?? 0, ms);
@@ -267,7 +280,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
         sets: 6,
       });
       while (performance.now() < end) {
-        await Bun.sleep(between(500, 3_000));
+        await Bun.sleep(pickBetween(500, 3_000));
         const name = oneOf(Object.keys(faults));
         say(name);
         count(name);
@@ -288,16 +301,17 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
         !sets.every(({ moves, initial }) => isLinearizable(moves, createMembershipModel(initial)))
       )
         findOutcome("history", "The moves among groups have no order that explains every answer.");
-      if ((counts["histories"] ?? 0) % goneEach === 1) await serverGone();
+      if ((counts["histories"] ?? 0) % goneEach === 1) await removeServer();
     }
     areJobsOver = true;
     await Promise.all(jobs);
     const arriveBy = performance.now() + arriveMs;
-    while (wrongAlerts(ofMonitors(), changes).length > 0 && performance.now() < arriveBy)
+    while (findWrongAlerts(listMonitorAlerts(), changes).length > 0 && performance.now() < arriveBy)
       await Bun.sleep(200);
-    for (const text of wrongAlerts(ofMonitors(), changes)) findOutcome("alerts", text);
-    count("alerts", ofMonitors().length);
-    const again = ofMonitors().length - new Set(ofMonitors().map(({ alertId }) => alertId)).size;
+    for (const text of findWrongAlerts(listMonitorAlerts(), changes)) findOutcome("alerts", text);
+    count("alerts", listMonitorAlerts().length);
+    const again =
+      listMonitorAlerts().length - new Set(listMonitorAlerts().map(({ alertId }) => alertId)).size;
     count("of them again", again);
     // Checks in flight: at most one per monitor.
     if (again > struck * jobs.length)
@@ -305,7 +319,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     // A new monitor is checked at once, which can end in the slot of its first turn.
     await lookAtSlots(beganAt + 2 * intervalMs, Date.now(), true);
     for (const server of servers) await server.stop("SIGTERM");
-    for (const text of await wrongContents(databases)) findOutcome("content", text);
+    for (const text of await findWrongContents(databases)) findOutcome("content", text);
   } catch (error) {
     const text = String(error);
     for (const line of [text, ...servers.flatMap((server) => server.readLogLines(text))])
@@ -334,7 +348,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
 }
 
 /** Differences between the database nodes, after all have applied the whole log. */
-async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
+async function findWrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-soak-"));
   const readCopies = async () => {
     const files = nodes.map(async ({ host }, i) => {
@@ -360,7 +374,7 @@ async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
     for (;;) {
       const files = await readCopies();
       const isOne = new Set(files.map(contentOf)).size === 1;
-      if (isOne) return wrongRows(files[0] as string);
+      if (isOne) return findWrongRows(files[0] as string);
       if (performance.now() > until) return ["The nodes of the database differ."];
       await Bun.sleep(200);
     }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { findWrongIncidents } from "../support/writers.ts";
-import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
+import { findWrongAlerts, findWrongGroups, findWrongRows } from "./invariants.ts";
 
 // A soak without findings proves something only if the invariants detect these faults.
 
@@ -30,7 +30,7 @@ test.each([
     1,
   ],
 ])("alerts: %s", (_, arrived, count) => {
-  expect(wrongAlerts(arrived, changes)).toHaveLength(count);
+  expect(findWrongAlerts(arrived, changes)).toHaveLength(count);
 });
 
 test.each([
@@ -48,7 +48,7 @@ test.each([
     1,
   ],
 ])("groups: %s", (_, groups, monitors, count) => {
-  expect(wrongGroups(groups, monitors)).toHaveLength(count);
+  expect(findWrongGroups(groups, monitors)).toHaveLength(count);
 });
 
 test("incidents and rows: exactly the planted faults are found", async () => {
@@ -75,8 +75,8 @@ test("incidents and rows: exactly the planted faults are found", async () => {
   await server.stop();
 
   const file = join(box.dataDir, "signalbox.db");
-  expect(wrongRows(file)).toEqual([]);
-  const planted = (sql: string) => {
+  expect(findWrongRows(file)).toEqual([]);
+  const plantFault = (sql: string) => {
     using database = new Database(file);
     database.run("pragma foreign_keys = off");
     database.run("begin");
@@ -84,16 +84,16 @@ test("incidents and rows: exactly the planted faults are found", async () => {
     database.run("commit");
   };
   const isFound = (pattern: RegExp) =>
-    expect(wrongRows(file)).toContainEqual(expect.stringMatching(pattern));
-  planted("update uptime_hours set up_seconds = up_seconds + 1");
+    expect(findWrongRows(file)).toContainEqual(expect.stringMatching(pattern));
+  plantFault("update uptime_hours set up_seconds = up_seconds + 1");
   isFound(/^uptime_hours lacks/);
-  planted("delete from uptime_hours");
+  plantFault("delete from uptime_hours");
   isFound(/^uptime_hours lacks/);
-  planted("update uptime_days set latency_max = 8");
+  plantFault("update uptime_days set latency_max = 8");
   isFound(/^uptime_days has/);
-  planted("update incident_updates set incident_id = 'lost'");
+  plantFault("update incident_updates set incident_id = 'lost'");
   isFound(/^A row without its parent: incident_updates/);
-  planted(`insert into events (organization_id, at, type, subject_id, data)
+  plantFault(`insert into events (organization_id, at, type, subject_id, data)
     select organization_id, at, type, subject_id, data from events where type = 'monitor.up'`);
   isFound(/twice in a row/);
 });

@@ -4,7 +4,7 @@ import type { ArrivedAlert } from "../support/inbox.ts";
 /** Invariants after any faults and kills. Each returns its violations as sentences. */
 
 /** Each monitor's alerts arrived in the order of its changes, none is missing, and duplicates have the same delivery id. */
-export function wrongAlerts(
+export function findWrongAlerts(
   arrived: readonly ArrivedAlert[],
   changes: ReadonlyMap<string, readonly string[]>,
 ): string[] {
@@ -41,7 +41,7 @@ const buildRollup = (table: string, period: string) => `select monitor_key, ${pe
   latency_count, latency_sum, latency_min, latency_max from ${table}`;
 
 /** Violations inside a database without removed rows. */
-export function wrongRows(file: string): string[] {
+export function findWrongRows(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const readRows = (sql: string) => database.query(sql).values();
   const wrong = readRows("pragma integrity_check").flatMap(([line]) =>
@@ -72,7 +72,7 @@ type Group = { id: string; monitorIds: readonly string[] };
 type Grouped = { id: string; groupId: string | null };
 
 /** A monitor is in at most one group, and both records agree. */
-export function wrongGroups(groups: readonly Group[], monitors: readonly Grouped[]): string[] {
+export function findWrongGroups(groups: readonly Group[], monitors: readonly Grouped[]): string[] {
   const texts = groups.flatMap(({ id, monitorIds }) => monitorIds.map((one) => [one, id] as const));
   const groupOf = new Map(texts);
   const wrong = texts

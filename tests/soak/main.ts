@@ -9,7 +9,7 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 import { createSmallDisk } from "../support/small-disk.ts";
 import {
   replyWith,
-  endless,
+  replyForever,
   hang,
   replyWithRedirect,
   type Reply,
@@ -19,8 +19,8 @@ import {
 import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 import { createRandom } from "../support/seeded.ts";
 import { readResidentMb } from "../bench/process.ts";
-import { soakCluster } from "./cluster.ts";
-import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
+import { runClusterSoak } from "./cluster.ts";
+import { findWrongAlerts, findWrongGroups, findWrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
 
 // `bun run soak [--cluster [--runs N]] --minutes N [--seed S]`: load, faults and kills in a seeded order, on the
@@ -40,8 +40,9 @@ if (!(minutes > 0 && minutes <= 240) || !Number.isSafeInteger(seed))
   throw new Error("--minutes is a number up to 240, --seed a whole number.");
 
 // Each part has its own random numbers, independent of the others' progress.
-const dice = (part: number) => createRandom(seed + part);
-const between = (random: () => number, from: number, to: number) => from + random() * (to - from);
+const createDice = (part: number) => createRandom(seed + part);
+const pickBetween = (random: () => number, from: number, to: number) =>
+  from + random() * (to - from);
 const oneOf = <T>(random: () => number, list: readonly T[]) =>
   list[Math.floor(random() * list.length)] as T;
 
@@ -49,9 +50,9 @@ const counts: Record<string, number> = {};
 const count = (what: string) => void (counts[what] = (counts[what] ?? 0) + 1);
 const wrong: string[] = [];
 const startedAt = performance.now();
-const elapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)} s`;
-const say = (text: string) => console.log(`${elapsed()}  ${text}`);
-function violated(text: string) {
+const formatElapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)} s`;
+const say = (text: string) => console.log(`${formatElapsed()}  ${text}`);
+function recordViolation(text: string) {
   wrong.push(text);
   say(`WRONG: ${text}`);
 }
@@ -74,7 +75,7 @@ if (values.cluster) {
   for (let run = 0; run < runs; run++) {
     const own = seed + run;
     say(`seed ${own}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
-    for (const [name, found] of Object.entries(await soakCluster({ minutes, seed: own, say })))
+    for (const [name, found] of Object.entries(await runClusterSoak({ minutes, seed: own, say })))
       (all[name] ??= []).push(...found.map((one) => (runs > 1 ? `seed ${own}: ${one}` : one)));
   }
   conclude(all, `--cluster ${runs > 1 ? `--runs ${runs} ` : ""}`);
@@ -128,15 +129,16 @@ async function start() {
     waitUntilHealthy(url).then(() => true),
     started.exited.then(() => false),
   ]);
-  if (!isUp) throw new Error(`serve ended with ${started.exitCode}: ${tail()}`);
+  if (!isUp) throw new Error(`serve ended with ${started.exitCode}: ${readTail()}`);
   count("starts");
   void started.exited.then((code) => {
-    if (expectedExit === null) violated(`serve exited unexpectedly with ${code}: ${tail()}`);
+    if (expectedExit === null)
+      recordViolation(`serve exited unexpectedly with ${code}: ${readTail()}`);
     return null;
   });
 }
 
-const tail = () => readFileSync(log, "utf8").split("\n").slice(-8).join("\n");
+const readTail = () => readFileSync(log, "utf8").split("\n").slice(-8).join("\n");
 
 async function stop(signal: "SIGTERM" | "SIGKILL") {
   const running = child;
@@ -146,8 +148,9 @@ async function stop(signal: "SIGTERM" | "SIGKILL") {
   running.kill(signal);
   const code = await running.exited;
   const ms = performance.now() - toldAt;
-  if (code !== expectedExit) violated(`After ${signal} it exited with ${code}: ${tail()}`);
-  if (ms > stopMs) violated(`After ${signal} it took ${Math.round(ms)} ms to exit.`);
+  if (code !== expectedExit)
+    recordViolation(`After ${signal} it exited with ${code}: ${readTail()}`);
+  if (ms > stopMs) recordViolation(`After ${signal} it took ${Math.round(ms)} ms to exit.`);
   count(signal);
 }
 
@@ -156,7 +159,7 @@ async function repeat(pauseMs: () => number, work: () => Promise<unknown>) {
   while (!isEnding) {
     await work().catch((error: Error) => {
       // Kills close the connections of clients.
-      if (error.message.startsWith("WRONG")) violated(error.message);
+      if (error.message.startsWith("WRONG")) recordViolation(error.message);
     });
     await Bun.sleep(pauseMs());
   }
@@ -171,7 +174,7 @@ async function ask(method: string, path: string, body?: unknown) {
   return answered;
 }
 
-async function made(path: string, body: object): Promise<Json> {
+async function createRecord(path: string, body: object): Promise<Json> {
   const { status, json } = await ask("POST", `/api/v1/${path}`, body);
   if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
   return json.data;
@@ -187,12 +190,12 @@ const signIn = await fetch(`${url}/dashboard/sign-in`, {
 });
 const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
 
-const moods = dice(1);
+const moods = createDice(1);
 await using hook = await startInbox(createMoodyReply(moods));
 const hung = await startTarget(hang);
 await using shop = await startTarget();
 const hookOf = (name: string, to: string) =>
-  made("alert-channels", { type: "webhook", name, url: to, incidents: false });
+  createRecord("alert-channels", { type: "webhook", name, url: to, incidents: false });
 const channel = (await hookOf("Moody", hook.at("/hook"))).id;
 const hangs = (await hookOf("Hangs", hung.at("/hook"))).id;
 
@@ -200,7 +203,7 @@ const hangs = (await hookOf("Hangs", hung.at("/hook"))).id;
 const changes = new Map<string, string[]>();
 const watched = { interval: 5, retries: 0, timeout: 4, alertChannelIds: [channel, hangs] };
 for (let number = 0; number < 10; number++) {
-  const { id } = await made("monitors", {
+  const { id } = await createRecord("monitors", {
     ...watched,
     // The target is this process, which a busy machine can delay.
     interval: 10,
@@ -215,7 +218,7 @@ for (let number = 0; number < 10; number++) {
 const closed = getFreePort();
 for (let number = 0; number < 5; number++) {
   const at = `http://127.0.0.1:${closed}/${number}`;
-  const { id } = await made("monitors", {
+  const { id } = await createRecord("monitors", {
     ...watched,
     type: "http",
     name: `Gone ${number}`,
@@ -223,20 +226,20 @@ for (let number = 0; number < 5; number++) {
   });
   changes.set(id, ["monitor.down"]);
 }
-const fickle = dice(2);
+const fickle = createDice(2);
 const replies: (() => Reply)[] = [
   () => replyWith(),
   () => replyWith(),
   () => replyWith(500),
   () => hang,
   () => reset,
-  () => endless,
+  () => replyForever,
   () => replyWithRedirect(shop.at("/steady/0")),
 ];
 for (let number = 0; number < 20; number++)
   shop.setReply((response) => oneOf(fickle, replies)()(response), `/fickle/${number}`);
 for (let number = 0; number < 20; number++)
-  await made("monitors", {
+  await createRecord("monitors", {
     ...watched,
     alertChannelIds: [],
     type: "http",
@@ -245,43 +248,43 @@ for (let number = 0; number < 20; number++)
   });
 
 /** Jobs that report their changes in order, each until it is acknowledged. */
-async function job(part: number) {
-  const random = dice(100 + part);
+async function runJob(part: number) {
+  const random = createDice(100 + part);
   for (let number = 0; !isEnding; number++) {
     const name = `Job ${part}.${number}`;
     const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds: [channel] };
-    const monitor = await made("monitors", body).catch(() => null);
+    const monitor = await createRecord("monitors", body).catch(() => null);
     if (monitor === null) {
       await Bun.sleep(200);
       continue;
     }
     const told: string[] = [];
     changes.set(monitor.id, told);
-    await reported(monitor.pushUrl, "up");
+    await reportUntilAccepted(monitor.pushUrl, "up");
     for (let change = 0; change < changesOfOne && !isEnding; change++) {
       const status = change % 2 === 0 ? "down" : "up";
-      await reported(monitor.pushUrl, status);
+      await reportUntilAccepted(monitor.pushUrl, status);
       told.push(`monitor.${status}`);
-      await Bun.sleep(between(random, 50, 3_000));
+      await Bun.sleep(pickBetween(random, 50, 3_000));
     }
   }
 }
 
 /** Resolves when the report is acknowledged, possibly after the next start. */
-async function reported(pushUrl: string, status: string) {
+async function reportUntilAccepted(pushUrl: string, status: string) {
   for (;;) {
     const answered = await fetch(`${pushUrl}?status=${status}`).catch(() => null);
     await answered?.text().catch(() => "");
     if (answered?.ok === true) return count("reports");
     if (answered !== null && answered.status !== 503)
-      violated(`A report was answered with ${answered.status}`);
+      recordViolation(`A report was answered with ${answered.status}`);
     await Bun.sleep(50);
   }
 }
 
 let acknowledged = 0;
 const incidents: Notified[] = [];
-async function writer(number: number) {
+async function runWriter(number: number) {
   for (let life = 0; !isEnding; life++) {
     const onAcknowledged = () => void acknowledged++;
     const work = { url, key: box.key, name: `Writer ${number}.${life}`, onAcknowledged };
@@ -292,17 +295,17 @@ async function writer(number: number) {
 
 const groups: string[] = [];
 for (let number = 0; number < 10; number++)
-  groups.push((await made("monitor-groups", { name: `Group ${number}` })).id);
+  groups.push((await createRecord("monitor-groups", { name: `Group ${number}` })).id);
 const grouped: string[] = [];
 for (let number = 0; number < 50; number++)
-  grouped.push((await made("monitors", { type: "push", name: `Member ${number}` })).id);
-const moving = dice(3);
+  grouped.push((await createRecord("monitors", { type: "push", name: `Member ${number}` })).id);
+const moving = createDice(3);
 const move = () => {
   const monitorIds = grouped.filter(() => moving() < 0.2);
   return ask("PATCH", `/api/v1/monitor-groups/${oneOf(moving, groups)}`, { monitorIds });
 };
 
-const reading = dice(4);
+const reading = createDice(4);
 async function read() {
   const path = oneOf(reading, ["/status/acme", "/status/acme.json", "/status/acme/badge.svg", "/"]);
   const { status } = await fetch(`${url}${path}`);
@@ -339,12 +342,12 @@ async function backUp() {
   );
   const before = acknowledged;
   const { exitCode, stderr } = await box.run(["backup", file]);
-  if (exitCode !== 0) return violated(`A backup failed: ${stderr}`);
-  const found = wrongRows(file);
+  if (exitCode !== 0) return recordViolation(`A backup failed: ${stderr}`);
+  const found = findWrongRows(file);
   using database = new Database(file, { readonly: true });
   const [[rows] = []] = database.query("select count(*) from incident_updates").values();
   if (Number(rows) < before) found.push(`It lacks ${before - Number(rows)} acknowledged updates.`);
-  for (const one of found) violated(`In a backup: ${one}`);
+  for (const one of found) recordViolation(`In a backup: ${one}`);
   await Promise.all(
     [file, `${file}.sha256`].map((one) =>
       Bun.file(one)
@@ -358,10 +361,10 @@ async function backUp() {
 async function look() {
   const { data } = (await api("GET", "/api/v1/monitor-groups")).json;
   // Monitors only while none is moved, because they are listed in pages.
-  return wrongGroups(data, isEnding ? await allMonitors() : []);
+  return findWrongGroups(data, isEnding ? await listMonitors() : []);
 }
 
-async function allMonitors() {
+async function listMonitors() {
   const found: { id: string; groupId: string | null }[] = [];
   for (let page = 1; ; page++) {
     const { data } = (await api("GET", `/api/v1/monitors?per_page=100&page=${page}`)).json;
@@ -381,23 +384,23 @@ const faults: Record<string, () => Promise<void>> = {
   },
   async "stand still"() {
     child?.kill("SIGSTOP");
-    await Bun.sleep(between(chance, 500, 8_000));
+    await Bun.sleep(pickBetween(chance, 500, 8_000));
     child?.kill("SIGCONT");
   },
   async "second instance"() {
     const { exitCode } = await box.run(["serve", "--port", "0"]);
-    if (exitCode !== 5) violated(`A second instance exited with ${exitCode}.`);
+    if (exitCode !== 5) recordViolation(`A second instance exited with ${exitCode}.`);
   },
   async "receiver hangs"() {
     hook.behave(hang);
-    await Bun.sleep(between(chance, 1_000, 12_000));
+    await Bun.sleep(pickBetween(chance, 1_000, 12_000));
     hook.behave(createMoodyReply(moods));
   },
   backup: backUp,
   ...(disk !== null && {
     async "full disk"() {
       disk.fill();
-      await Bun.sleep(between(chance, 500, 4_000));
+      await Bun.sleep(pickBetween(chance, 500, 4_000));
       // A stop on a full disk also exits with 0; the next start needs free space.
       const isStopped = chance() < 0.5;
       if (isStopped) await stop(chance() < 0.5 ? "SIGTERM" : "SIGKILL");
@@ -406,16 +409,16 @@ const faults: Record<string, () => Promise<void>> = {
     },
   }),
 };
-const chance = dice(5);
+const chance = createDice(5);
 
-async function trouble(until: number) {
+async function causeTrouble(until: number) {
   while (performance.now() < until) {
-    await Bun.sleep(between(chance, 2_000, 8_000));
+    await Bun.sleep(pickBetween(chance, 2_000, 8_000));
     const name = oneOf(chance, Object.keys(faults));
     say(name);
     count(`fault: ${name}`);
     await faults[name]?.();
-    for (const one of await look()) violated(`After “${name}”: ${one}`);
+    for (const one of await look()) recordViolation(`After “${name}”: ${one}`);
   }
 }
 
@@ -434,14 +437,14 @@ say(
   `seed ${seed}, ${minutes} minutes, ${disk === null ? "NO full disk: only root can mount one" : "a disk of 512 MB"}`,
 );
 const work = [
-  ...Array.from({ length: 20 }, (_, part) => job(part)),
-  ...Array.from({ length: 6 }, (_, number) => writer(number)),
+  ...Array.from({ length: 20 }, (_, part) => runJob(part)),
+  ...Array.from({ length: 6 }, (_, number) => runWriter(number)),
   ...Array.from({ length: 4 }, () => repeat(() => 100, move)),
   ...Array.from({ length: 4 }, () => repeat(() => 50, read)),
   ...Array.from({ length: 5 }, () => repeat(() => 500, listen)),
   ...Array.from({ length: 50 }, () => repeat(() => 1_000, drip)),
 ];
-await trouble(startedAt + minutes * 60_000);
+await causeTrouble(startedAt + minutes * 60_000);
 say("the end: all targets recover, and the remaining alerts are sent");
 isEnding = true;
 // Writers continue until no server responds, and reports until they are acknowledged.
@@ -452,20 +455,24 @@ hook.behave(replyWith());
 hook.release();
 const healedAt = performance.now();
 // The appliance also sends alerts about itself.
-const arrived = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
-const missing = () => wrongAlerts(arrived(), changes);
+const listArrived = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
+const findMissing = () => findWrongAlerts(listArrived(), changes);
 for (let number = 0; performance.now() - healedAt < healMs; number++) {
-  if (missing().length === 0) break;
+  if (findMissing().length === 0) break;
   // A new alert makes failed deliveries retry at once, instead of minutes later.
   const body = { type: "push", name: `News ${number}`, retries: 0, alertChannelIds: [channel] };
-  const { id, pushUrl } = await made("monitors", { ...body, interval: 86_400 });
+  const { id, pushUrl } = await createRecord("monitors", { ...body, interval: 86_400 });
   changes.set(id, ["monitor.down"]);
-  await reported(pushUrl, "down");
-  for (let wait = 0; wait < 50 && missing().length > 0; wait++) await Bun.sleep(200);
+  await reportUntilAccepted(pushUrl, "down");
+  for (let wait = 0; wait < 50 && findMissing().length > 0; wait++) await Bun.sleep(200);
 }
 clearInterval(sampling);
 
-const [lost, alerts, moved] = [await findWrongIncidents(api, incidents), missing(), await look()];
+const [lost, alerts, moved] = [
+  await findWrongIncidents(api, incidents),
+  findMissing(),
+  await look(),
+];
 await stop("SIGTERM");
 const checks: Record<string, string[]> = {
   "while it ran: answers, exits, backups": wrong,
@@ -474,7 +481,7 @@ const checks: Record<string, string[]> = {
   "a monitor is in one group at most (P27)": moved,
   [`memory: ${mostMb.toFixed(0)} MB at most (P31)`]:
     mostMb > maxResidentMb ? [`More than ${maxResidentMb} MB.`] : [],
-  "the database is whole, sums equal the results, no state twice in a row (P8, P24)": wrongRows(
+  "the database is whole, sums equal the results, no state twice in a row (P8, P24)": findWrongRows(
     join(box.dataDir, "signalbox.db"),
   ),
 };
@@ -486,6 +493,6 @@ console.log(
     .join(", ")}`,
 );
 console.log(
-  `${acknowledged} writes acknowledged, ${arrived().length} alerts arrived; this process stood still for ${Math.round(stoodStillMs)} ms at most\n`,
+  `${acknowledged} writes acknowledged, ${listArrived().length} alerts arrived; this process stood still for ${Math.round(stoodStillMs)} ms at most\n`,
 );
 conclude(checks, "");

@@ -3,13 +3,16 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Pieces } from "../../src/http/responses/large-bodies.ts";
 import { createDeflater, compressPieces } from "../../src/status-pages/site/bodies.ts";
 
-const random = (bytes: number) => {
+const createRandomBytes = (bytes: number) => {
   const all = new Uint8Array(bytes);
   for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(all.subarray(at, at + 65_536));
   return all;
 };
 /** A page that compresses well in some parts and not at all in others. */
-const page = Buffer.concat([Buffer.alloc(3_000_000, "<i class=up></i>"), random(300_001)]);
+const page = Buffer.concat([
+  Buffer.alloc(3_000_000, "<i class=up></i>"),
+  createRandomBytes(300_001),
+]);
 
 async function piecesOf(pieces: Pieces): Promise<Uint8Array[]> {
   return Promise.all(Array.from({ length: pieces.count }, async (_, index) => pieces.at(index)));
@@ -20,7 +23,7 @@ async function bytesOf(body: Blob | Pieces): Promise<Buffer> {
   return Buffer.concat(await piecesOf(body));
 }
 
-async function deflated(sizes: readonly number[]) {
+async function deflateSizes(sizes: readonly number[]) {
   const packing = createDeflater();
   let at = 0;
   for (const size of sizes) await packing.write(page.subarray(at, (at += size)));
@@ -29,7 +32,7 @@ async function deflated(sizes: readonly number[]) {
 
 test("a long page is one gzip member, and each piece inflates alone", async () => {
   for (const sizes of [[], [1, 65_536, 65_537, 1_000_000]]) {
-    const { plain, gzip, size } = await deflated(sizes);
+    const { plain, gzip, size } = await deflateSizes(sizes);
     const packed = await bytesOf(gzip);
     expect(packed.length).toBe(size);
     expect(gunzipSync(packed).equals(page)).toBe(true);
@@ -47,7 +50,7 @@ test("an empty page is one gzip member as well", async () => {
 });
 
 test("the other encodings are created piece by piece and decode to the same page", async () => {
-  const { plain } = await deflated([]);
+  const { plain } = await deflateSizes([]);
   expect(brotliDecompressSync(await compressPieces(plain, "br")).equals(page)).toBe(true);
   expect(gunzipSync(await compressPieces(plain, "gzip")).equals(page)).toBe(true);
 });

@@ -6,7 +6,7 @@ import { PageCache, type Rendered } from "../../src/status-pages/site/cache.ts";
 import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 /** A cache whose clock the test sets, and one page whose body counts its renders. */
-function kept() {
+function createCache() {
   const time = { ms: 0 };
   const logged: string[] = [];
   const write = (message: string) => void logged.push(message);
@@ -45,7 +45,7 @@ function kept() {
 
 describe("a page", () => {
   test("is rendered once per 30 s while nothing changes", async () => {
-    const page = kept();
+    const page = createCache();
     expect(await page.body()).toBe("made 1 times");
     page.time.ms = 29_999;
     expect(await page.body()).toBe("made 1 times");
@@ -54,7 +54,7 @@ describe("a page", () => {
   });
 
   test("shows the first changes at once, however new it is", async () => {
-    const page = kept();
+    const page = createCache();
     await page.body();
     for (const [ms, times] of [
       [1, 2],
@@ -71,7 +71,7 @@ describe("a page", () => {
   });
 
   test("shows further changes within the same second together", async () => {
-    const page = kept();
+    const page = createCache();
     await page.body();
     for (let change = 0; change < 3; change++) {
       page.time.ms = 10 * change;
@@ -87,7 +87,7 @@ describe("a page", () => {
   });
 
   test("is rendered once a second during constant changes, after three immediate renders", async () => {
-    const page = kept();
+    const page = createCache();
     for (page.time.ms = 0; page.time.ms < 10_000; page.time.ms += 50) {
       page.cache.touch("ours");
       await page.body();
@@ -97,7 +97,7 @@ describe("a page", () => {
   });
 
   test("shows a change at once again after a quiet second", async () => {
-    const page = kept();
+    const page = createCache();
     for (page.time.ms = 0; page.time.ms < 5_000; page.time.ms += 50) {
       page.cache.touch("ours");
       await page.body();
@@ -111,7 +111,7 @@ describe("a page", () => {
   });
 
   test("stays cached when another organization's page changes", async () => {
-    const page = kept();
+    const page = createCache();
     await page.body();
     page.time.ms = 5_000;
     page.cache.touch("theirs");
@@ -119,7 +119,7 @@ describe("a page", () => {
   });
 
   test("is not served after a publication", async () => {
-    const page = kept();
+    const page = createCache();
     await page.body();
     page.cache.drop("theirs");
     expect(await page.body()).toBe("made 1 times");
@@ -130,7 +130,7 @@ describe("a page", () => {
   });
 
   test("that changes during its render is rendered again", async () => {
-    const page = kept();
+    const page = createCache();
     page.whileMaking(() => page.cache.touch("ours"));
     await page.body();
     page.whileMaking(() => {});
@@ -139,7 +139,7 @@ describe("a page", () => {
   });
 
   test("is rendered once for all clients that request it during the render", async () => {
-    const page = kept();
+    const page = createCache();
     const { promise, resolve } = Promise.withResolvers<void>();
     page.whileMaking(() => promise);
     const asked = Array.from({ length: 50 }, () => page.body());
@@ -148,7 +148,7 @@ describe("a page", () => {
   });
 
   test("that fails to render is served from the cache, and as an error without a cached copy", async () => {
-    const page = kept();
+    const page = createCache();
     page.whileMaking(() => Promise.reject(new Error("The disk is gone.")));
     expect(await page.body().catch(String)).toBe("Error: The disk is gone.");
     page.whileMaking(() => {});
@@ -162,24 +162,25 @@ describe("a page", () => {
   });
 
   test("that was removed is not served any more", async () => {
-    const page = kept();
-    const gone = async () => null;
+    const page = createCache();
+    const renderNothing = async () => null;
     expect(
-      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", gone),
+      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", renderNothing),
     ).toBeNull();
     expect(page.cache.respondCached(page.request(), "/status/ours")).toBeNull();
     await page.body();
     page.time.ms = 30_000;
     expect(
-      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", gone),
+      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", renderNothing),
     ).toBeNull();
     expect(page.cache.respondCached(page.request(), "/status/ours")).toBeNull();
   });
 
   test("that was not found is looked up again after a second or a publication", async () => {
-    const page = kept();
-    const nothing = async () => null;
-    const look = (key: string) => page.cache.respondOrRender(page.request(), key, "ours", nothing);
+    const page = createCache();
+    const renderNothing = async () => null;
+    const look = (key: string) =>
+      page.cache.respondOrRender(page.request(), key, "ours", renderNothing);
     await look("/none");
     expect(page.cache.isMissing("/none")).toBe(true);
     page.time.ms = 1_000;
@@ -193,7 +194,7 @@ describe("a page", () => {
   });
 
   test("that changes during every render is not served", async () => {
-    const page = kept();
+    const page = createCache();
     page.whileMaking(() => page.cache.drop("ours"));
     expect(await page.ask()).toBeNull();
   });
@@ -201,9 +202,9 @@ describe("a page", () => {
 
 describe("the memory", () => {
   /** A cache of a million bytes, and functions that put and find pages of organizations. */
-  function small() {
-    const quiet = () => {};
-    const log = { info: quiet, warn: quiet, error: quiet };
+  function createSmall() {
+    const doNothing = () => {};
+    const log = { info: doNothing, warn: doNothing, error: doNothing };
     const cache = new PageCache(log, createFairQueue(), () => 0, 1_000_000);
     const request = (accepted: string) =>
       new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
@@ -219,10 +220,10 @@ describe("the memory", () => {
         cache.respondCached(request(accepted), key) !== null,
     };
   }
-  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+  const createRandomHex = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 
   test("is limited in bytes: the least recently read pages are evicted", async () => {
-    const { keep, has } = small();
+    const { keep, has } = createSmall();
     for (const key of ["a", "b", "c"]) await keep("ours", key, "x".repeat(320_000));
     expect(["a", "b", "c"].map((key) => has(key))).toEqual([true, true, true]);
     await keep("ours", "d", "x".repeat(320_000));
@@ -246,7 +247,7 @@ describe("the memory", () => {
       rendered.add(text);
     }
     expect(rendered.size).toBe(3);
-    const { keep, has } = small();
+    const { keep, has } = createSmall();
     for (let page = 0; page < 10; page++)
       for (const tag of ["en", "de", "fr"])
         await keep("ours", `page ${page} ${tag}`, "x".repeat(100_000));
@@ -258,23 +259,23 @@ describe("the memory", () => {
   });
 
   test("counts every encoding of a page", async () => {
-    const { keep, has } = small();
+    const { keep, has } = createSmall();
     // Hexadecimal digits compress to half their size.
-    for (const key of ["a", "b", "c"]) await keep("ours", key, random(150_000));
+    for (const key of ["a", "b", "c"]) await keep("ours", key, createRandomHex(150_000));
     for (const key of ["a", "b", "c"]) expect([key, has(key)]).toEqual([key, true]);
     expect((await keep("ours", "c", "", "gzip"))?.headers.get("content-encoding")).toBe("gzip");
     expect(["a", "b", "c"].map((key) => has(key))).toEqual([false, true, true]);
   });
 
   test("of one organization is not evicted by another's many pages", async () => {
-    const { keep, has } = small();
+    const { keep, has } = createSmall();
     await keep("theirs", "theirs", "x".repeat(100_000));
     for (let count = 0; count < 100; count++) await keep("ours", `${count}`, "x".repeat(100_000));
     expect([has("theirs"), has("99"), has("0")]).toEqual([true, true, false]);
   });
 
   test("does not grow with pages that are rendered again or removed", async () => {
-    const { cache, keep, has } = small();
+    const { cache, keep, has } = createSmall();
     await keep("theirs", "theirs", "x".repeat(400_000));
     for (let count = 0; count < 20; count++) {
       await keep("ours", "ours", "x".repeat(400_000));
@@ -284,16 +285,16 @@ describe("the memory", () => {
   });
 
   test("does not store a page larger than itself, which is served anyway", async () => {
-    const { keep, has } = small();
+    const { keep, has } = createSmall();
     // Random bytes stay large when compressed.
-    const body = random(2_000_000);
+    const body = createRandomHex(2_000_000);
     const answer = await keep("ours", "large", body);
     expect((await answer?.text()) === body).toBe(true);
     expect(has("large")).toBe(false);
   });
 
   test("a page is compressed once for all concurrent requests, also in pieces", async () => {
-    const { keep } = small();
+    const { keep } = createSmall();
     const pieces = ["<p>", "Zürich", "</p>"];
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => keep("ours", "page", pieces, "gzip")),
@@ -305,7 +306,7 @@ describe("the memory", () => {
   });
 
   test("counts only the compressed size of a long page, whose encodings all match", async () => {
-    const { cache, keep, has } = small();
+    const { cache, keep, has } = createSmall();
     const pieces = Array.from({ length: 30_000 }, (_, count) =>
       `<p>Zürich 😀 ${count}</p>\n`.repeat(5),
     );
@@ -334,14 +335,14 @@ describe("the memory", () => {
   });
 
   test("other tasks run while a long page is rendered", async () => {
-    const { keep } = small();
+    const { keep } = createSmall();
     const order: string[] = [];
     let isDone = false;
     const tick = () => {
       order.push("other");
       if (!isDone) setImmediate(tick);
     };
-    function* long() {
+    function* renderSlowly() {
       for (let piece = 0; piece < 5; piece++) {
         order.push("piece");
         // Longer than one turn of the event loop.
@@ -350,7 +351,7 @@ describe("the memory", () => {
       }
     }
     setImmediate(tick);
-    await keep("ours", "page", long());
+    await keep("ours", "page", renderSlowly());
     isDone = true;
     const between = order.slice(order.indexOf("piece"), order.lastIndexOf("piece"));
     expect(between.filter((one) => one === "other").length).toBeGreaterThanOrEqual(4);
@@ -358,10 +359,10 @@ describe("the memory", () => {
 });
 
 describe("its bytes", () => {
-  const bytesIn = async (accepted: string | null) => {
+  const readBytes = async (accepted: string | null) => {
     const headers: Record<string, string> =
       accepted === null ? {} : { "Accept-Encoding": accepted };
-    const answer = await kept().ask(headers);
+    const answer = await createCache().ask(headers);
     const encoding = answer?.headers.get("content-encoding") ?? "identity";
     const bytes = new Uint8Array((await answer?.arrayBuffer()) ?? []);
     const plain =
@@ -387,10 +388,10 @@ describe("its bytes", () => {
   ];
   for (const [accepted, encoding] of cases)
     test(`are ${encoding} for Accept-Encoding: ${accepted ?? "(none)"}`, async () =>
-      expect(await bytesIn(accepted)).toBe(encoding));
+      expect(await readBytes(accepted)).toBe(encoding));
 
   test("are not sent again to a client that has them, in any encoding", async () => {
-    const page = kept();
+    const page = createCache();
     for (const encoding of ["identity", "gzip", "br"]) {
       const accepting = { "Accept-Encoding": encoding };
       const etag = (await page.ask(accepting))?.headers.get("etag") ?? "";
@@ -405,7 +406,7 @@ describe("its bytes", () => {
   });
 
   test("have a new ETag when they change", async () => {
-    const page = kept();
+    const page = createCache();
     const known = (await page.ask())?.headers.get("etag") ?? "";
     page.time.ms = 30_000;
     const answer = await page.ask({ "If-None-Match": known });
@@ -443,25 +444,26 @@ test("only months since the page's first incident exist", async () => {
   await using made = await createVisitor();
   const { get, createIncident: incident, theirs, time } = made;
   const november = time.now;
-  const opened = async (at: string, open: () => Promise<unknown>) => {
+  const openAt = async (at: string, open: () => Promise<unknown>) => {
     time.now = Date.parse(at);
     await open();
   };
-  const their = () => theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
-  await opened("2026-03-05T10:00:00.000Z", their);
-  await opened("2026-06-05T10:00:00.000Z", () => incident({ public: false }));
-  await opened("2026-09-30T23:59:59.999Z", incident);
+  const openTheirs = () => theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+  await openAt("2026-03-05T10:00:00.000Z", openTheirs);
+  await openAt("2026-06-05T10:00:00.000Z", () => incident({ public: false }));
+  await openAt("2026-09-30T23:59:59.999Z", incident);
   time.now = november;
-  const status = async (month: string) => (await get(`/status/ours/history?month=${month}`)).status;
+  const requestStatus = async (month: string) =>
+    (await get(`/status/ours/history?month=${month}`)).status;
   for (const month of ["2026-09", "2026-10", "2026-11"])
-    expect([month, await status(month)]).toEqual([month, 200]);
+    expect([month, await requestStatus(month)]).toEqual([month, 200]);
   for (const month of ["0000-01", "1999-12", "2026-03", "2026-06", "2026-08", "2026-12", "9999-12"])
-    expect([month, await status(month)]).toEqual([month, 404]);
+    expect([month, await requestStatus(month)]).toEqual([month, 404]);
   expect((await get("/status/ours/history?month=2026-09")).text).not.toContain("Earlier");
 });
 
 /** Polls until the condition is true: pages follow a commit once they can be rendered again. */
-async function until({ passPageTime: age }: Visitor, isSo: () => Promise<boolean>) {
+async function waitUntilTrue({ passPageTime: age }: Visitor, isSo: () => Promise<boolean>) {
   while (!(await isSo())) {
     age(100);
     await Bun.sleep(1);
@@ -473,15 +475,20 @@ test("a new incident, a change of state and a new title appear without a restart
   const { get, createIncident: incident, createJob: job, publish } = made;
   const { id, report } = await job();
   await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
-  await until(made, async () => (await get("/status/ours.json")).json().sections.length === 1);
+  await waitUntilTrue(
+    made,
+    async () => (await get("/status/ours.json")).json().sections.length === 1,
+  );
   await incident({ title: "Card payments fail" });
-  await until(made, async () => (await get("/status/ours")).text.includes("Card payments fail"));
+  await waitUntilTrue(made, async () =>
+    (await get("/status/ours")).text.includes("Card payments fail"),
+  );
   await report({ status: "down" });
-  await until(made, async () => (await get("/status/ours")).text.includes(" is down"));
+  await waitUntilTrue(made, async () => (await get("/status/ours")).text.includes(" is down"));
   await publish({ title: "Renamed" });
-  await until(made, async () => (await get("/status/ours")).text.includes("Renamed</b>"));
+  await waitUntilTrue(made, async () => (await get("/status/ours")).text.includes("Renamed</b>"));
   await publish({ visibility: "hidden" });
-  await until(made, async () => (await get("/status/ours")).status === 404);
+  await waitUntilTrue(made, async () => (await get("/status/ours")).status === 404);
 });
 
 test("a host name works from when a page has it until the page loses it", async () => {
@@ -490,9 +497,9 @@ test("a host name works from when a page has it until the page loses it", async 
   const host = "status.team.example";
   expect(await ask("/", { host })).toBeNull();
   await publish({ hosts: [host] });
-  await until(made, async () => (await ask("/", { host }))?.status === 200);
+  await waitUntilTrue(made, async () => (await ask("/", { host }))?.status === 200);
   await publish({ hosts: [] });
-  await until(made, async () => (await ask("/", { host })) === null);
+  await waitUntilTrue(made, async () => (await ask("/", { host })) === null);
 });
 
 test("a page that is hidden during its render is not cached", async () => {
@@ -503,5 +510,5 @@ test("a page that is hidden during its render is not cached", async () => {
   const first = get("/status/ours");
   await publish({ visibility: "hidden" });
   await first;
-  await until(made, async () => (await get("/status/ours")).status === 404);
+  await waitUntilTrue(made, async () => (await get("/status/ours")).status === 404);
 });

@@ -26,9 +26,13 @@ const heartbeats = fc.uniqueArray(beat, {
 type Beat = { ago: number; status: (typeof statuses)[number]; seconds: number };
 
 function sumsOf(all: readonly Beat[]) {
-  const of = (wanted: Beat["status"]) =>
+  const sumSeconds = (wanted: Beat["status"]) =>
     all.filter(({ status }) => status === wanted).reduce((sum, { seconds }) => sum + seconds, 0);
-  return { upSeconds: of("up"), degradedSeconds: of("degraded"), downSeconds: of("down") };
+  return {
+    upSeconds: sumSeconds("up"),
+    degradedSeconds: sumSeconds("degraded"),
+    downSeconds: sumSeconds("down"),
+  };
 }
 
 /** Uptime of a monitor of our page: on the page, in its JSON and in its badge. */
@@ -153,10 +157,10 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
       await past(id, ...all);
       const dayOf = ({ ago }: Beat) => Math.floor((time.now - ago) / dayMs);
       const today = Math.floor(time.now / dayMs);
-      const since = (count: number) => sumsOf(all.filter((one) => dayOf(one) > today - count));
+      const sumSince = (count: number) => sumsOf(all.filter((one) => dayOf(one) > today - count));
       await visitor.restart();
       const seen = await summarize(visitor, id);
-      const ratio = computeRatio(since(historyDays));
+      const ratio = computeRatio(sumSince(historyDays));
       expect(seen.monitor.uptime).toBe(ratio);
       expect(seen.monitor.days).toHaveLength(historyDays);
       for (const [index, { day, uptime, downSeconds }] of seen.monitor.days.entries()) {

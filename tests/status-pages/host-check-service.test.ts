@@ -106,9 +106,9 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
     await using server = await startTarget(replyWith(200, figures));
     const targets = guard(server.port);
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-    const pem = (name: string) =>
+    const readPem = (name: string) =>
       readFileSync(writeSelfSigned(folder, name, `DNS:${name}`).cert, "utf8");
-    const [named, another] = [pem("status.acme.example"), pem("other.example")];
+    const [named, another] = [readPem("status.acme.example"), readPem("other.example")];
     rmSync(folder, { recursive: true });
     const readText = async (scheme: string, certificate: string | null) => {
       const origin = `${scheme}://box.example:${server.port}`;

@@ -216,14 +216,14 @@ describe("the uptime of a page", () => {
   });
 
   test("counts the longer of failed checks and outages, and overlapping incidents once", () => {
-    const down = (...spans: ReturnType<typeof buildSpan>[]) =>
+    const sumDown = (...spans: ReturnType<typeof buildSpan>[]) =>
       addImpacts(days, spans).get(day)?.downSeconds;
-    expect(down(buildSpan(1, 2))).toBe(6_000);
-    expect(down(buildSpan(1, 3))).toBe(7_200);
-    expect(down(buildSpan(1, 3), buildSpan(2, 3), buildSpan(5, 6))).toBe(10_800);
-    expect(down(buildSpan(-5, 2))).toBe(7_200);
-    expect(down(buildSpan(-50, 50))).toBe(86_400);
-    expect(down(buildSpan(25, 26))).toBe(6_000);
+    expect(sumDown(buildSpan(1, 2))).toBe(6_000);
+    expect(sumDown(buildSpan(1, 3))).toBe(7_200);
+    expect(sumDown(buildSpan(1, 3), buildSpan(2, 3), buildSpan(5, 6))).toBe(10_800);
+    expect(sumDown(buildSpan(-5, 2))).toBe(7_200);
+    expect(sumDown(buildSpan(-50, 50))).toBe(86_400);
+    expect(sumDown(buildSpan(25, 26))).toBe(6_000);
   });
 
   test("moves time between states without adding any, and invents no days", () => {

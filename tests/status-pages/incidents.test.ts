@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Titles of the incidents on a page, newest first. */
-async function titlesOn({ readHtml: read, restart }: Visitor, slug: string): Promise<string[]> {
+async function readTitles({ readHtml: read, restart }: Visitor, slug: string): Promise<string[]> {
   await restart();
   const { incidents } = (await read(`/status/${slug}.json`)).json();
   return incidents.map(({ title }: { title: string }) => title);
@@ -34,9 +34,9 @@ describe("visibility of incidents", () => {
     await incident({ title: "Of other", monitorId: other.id });
     await incident({ title: "Of bare", monitorId: bare.id });
     await incident({ title: "Private", public: false });
-    expect(await titlesOn(world, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
-    expect(await titlesOn(world, "payments")).toEqual(["Of other", "For all"]);
-    expect(await titlesOn(world, "theirs")).toEqual([]);
+    expect(await readTitles(world, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
+    expect(await readTitles(world, "payments")).toEqual(["Of other", "For all"]);
+    expect(await readTitles(world, "theirs")).toEqual([]);
     const { incidents } = (await read("/status/ours.json")).json();
     const shop = { id: shown.id, name: "Shop", impact: null };
     expect(incidents.map(({ monitor }: { monitor: unknown }) => monitor)).toEqual([
@@ -62,8 +62,8 @@ describe("visibility of incidents", () => {
     const ids = [bare.id, other.id, shown.id];
     const { id } = await incident({ title: "Of all three", monitorIds: ids });
     await incident({ title: "Of bare", monitorIds: [bare.id] });
-    expect(await titlesOn(world, "ours")).toEqual(["Of bare", "Of all three"]);
-    expect(await titlesOn(world, "payments")).toEqual(["Of all three"]);
+    expect(await readTitles(world, "ours")).toEqual(["Of bare", "Of all three"]);
+    expect(await readTitles(world, "payments")).toEqual(["Of all three"]);
     const cards = { id: other.id, name: "Cards" };
     const { incidents } = (await read("/status/payments.json")).json();
     expect(incidents).toMatchObject([{ monitor: cards, monitors: [cards] }]);
@@ -72,7 +72,7 @@ describe("visibility of incidents", () => {
     for (const word of ["Bare", "Shown", "Shop", bare.id, shown.id])
       expect([word, text.includes(word)]).toEqual([word, false]);
     await post(id, { monitorIds: [shown.id, bare.id] });
-    expect(await titlesOn(world, "payments")).toEqual([]);
+    expect(await readTitles(world, "payments")).toEqual([]);
     expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
     // On both pages, with a different name on each.
     await post(id, { monitorIds: [other.id, shown.id] });
@@ -91,7 +91,7 @@ describe("visibility of incidents", () => {
     const [{ id }] = (await world.api("GET", "/api/v1/incidents")).json.data;
     await post(id, { monitorIds: [bare.id, other.id] });
     await incident({ title: "Else" });
-    expect(await titlesOn(world, "payments")).toEqual(["Else", "A service is down"]);
+    expect(await readTitles(world, "payments")).toEqual(["Else", "A service is down"]);
     const { incidents } = (await read("/status/payments.json")).json();
     expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards", impact: null }]);
   });
@@ -99,8 +99,8 @@ describe("visibility of incidents", () => {
   test("an automatic incident is only on pages with its monitor, under its public name", async () => {
     await using world = await setUpPages();
     for (const job of [world.shown, world.other, world.bare]) await job.report({ status: "down" });
-    expect(await titlesOn(world, "ours")).toEqual(["Shop is down"]);
-    expect(await titlesOn(world, "payments")).toEqual(["Cards is down"]);
+    expect(await readTitles(world, "ours")).toEqual(["Shop is down"]);
+    expect(await readTitles(world, "payments")).toEqual(["Cards is down"]);
     await world.shown.report();
     await world.restart();
     const { text } = await world.readHtml("/status/ours");
@@ -113,15 +113,15 @@ describe("visibility of incidents", () => {
     await world.bare.report({ status: "down" });
     const { status } = await world.api("DELETE", `/api/v1/monitors/${world.bare.id}`);
     expect(status).toBe(200);
-    expect(await titlesOn(world, "ours")).toEqual([]);
-    expect(await titlesOn(world, "payments")).toEqual([]);
+    expect(await readTitles(world, "ours")).toEqual([]);
+    expect(await readTitles(world, "payments")).toEqual([]);
   });
 
   test("a monitor that was renamed during its incident does not show its old name", async () => {
     await using world = await setUpPages();
     await world.shown.report({ status: "down" });
     await world.changeMonitor(world.shown.id, { name: "Renamed" });
-    expect(await titlesOn(world, "ours")).toEqual(["Shop is down"]);
+    expect(await readTitles(world, "ours")).toEqual(["Shop is down"]);
   });
 
   test("an incident that becomes private is removed, also from its own address", async () => {
@@ -129,7 +129,7 @@ describe("visibility of incidents", () => {
     const { id } = await visitor.createIncident();
     await visitor.readHtml(`/status/ours/incidents/${id}`);
     await visitor.postUpdate(id, { public: false });
-    expect(await titlesOn(visitor, "ours")).toEqual([]);
+    expect(await readTitles(visitor, "ours")).toEqual([]);
     expect((await visitor.get(`/status/ours/incidents/${id}`)).status).toBe(404);
   });
 
@@ -148,7 +148,7 @@ describe("visibility of incidents", () => {
     );
     for (let count = 0; count < 200; count++)
       insert.run(Bun.randomUUIDv7("hex", world.time.now + 1_000), bare.id, ours.id);
-    expect(await titlesOn(world, "payments")).toEqual(["Cards is down"]);
+    expect(await readTitles(world, "payments")).toEqual(["Cards is down"]);
   });
 });
 
@@ -181,23 +181,23 @@ describe("one incident", () => {
       readWords((await visitor.readHtml("/status/ours")).text, ".past .row a");
     await post(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
-    expect(await titlesOn(visitor, "ours")).toEqual(["Over", "Open"]);
+    expect(await readTitles(visitor, "ours")).toEqual(["Over", "Open"]);
     time.now += 2 * dayMs;
-    expect(await titlesOn(visitor, "ours")).toEqual(["Open"]);
+    expect(await readTitles(visitor, "ours")).toEqual(["Open"]);
     await post(open.id, { status: "resolved" });
-    expect(await titlesOn(visitor, "ours")).toEqual(["Open"]);
+    expect(await readTitles(visitor, "ours")).toEqual(["Open"]);
     expect(await listPast()).toEqual(["Open", "Over"]);
     time.now += 9 * dayMs;
     // A correction of the text is not an update.
     await post(open.id, { title: "Was open" });
-    expect(await titlesOn(visitor, "ours")).toEqual([]);
+    expect(await readTitles(visitor, "ours")).toEqual([]);
     // The list of past incidents is filled with earlier ones.
     expect(await listPast()).toEqual(["Over", "Was open"]);
   });
 });
 
 describe("the history", () => {
-  const linksIn = (html: string) =>
+  const extractLinks = (html: string) =>
     [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
 
   test("shows a month's incidents by day, and links to the months before and after it", async () => {
@@ -215,7 +215,7 @@ describe("the history", () => {
         readWords(text, "h1"),
         readWords(text, ".row .day"),
         readWords(text, ".row a"),
-        linksIn(text),
+        extractLinks(text),
       ];
     };
     expect(await readMonth("")).toEqual([["November 2026"], [], [], ["2026-10"]]);
@@ -239,6 +239,6 @@ describe("the history", () => {
     const { createIncident: incident, bare, time, readHtml: read } = world;
     await incident({ title: "Of bare", monitorId: bare.id });
     time.now += 31 * dayMs;
-    expect(linksIn((await read("/status/payments/history")).text)).toEqual([]);
+    expect(extractLinks((await read("/status/payments/history")).text)).toEqual([]);
   });
 });

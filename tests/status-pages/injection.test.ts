@@ -20,7 +20,7 @@ const hostile = {
 };
 
 /** A page whose every writable text is this one. */
-async function filledWith(text: string) {
+async function fillWithText(text: string) {
   const visitor = await createVisitor();
   const {
     createJob: job,
@@ -63,7 +63,7 @@ async function filledWith(text: string) {
   };
 }
 
-type FilledPage = Awaited<ReturnType<typeof filledWith>>;
+type FilledPage = Awaited<ReturnType<typeof fillWithText>>;
 const pages = new Map<string, Promise<FilledPage>>();
 afterAll(async () => {
   for (const page of pages.values()) await (await page)[Symbol.asyncDispose]();
@@ -71,13 +71,13 @@ afterAll(async () => {
 
 /** Page of this text, which the tests of a text share because they only read. */
 const pageOf = (text: string): Promise<FilledPage> =>
-  pages.getOrInsertComputed(text, () => filledWith(text));
+  pages.getOrInsertComputed(text, () => fillWithText(text));
 
 /**
  * Elements of an XML document in order, with their attribute names. Throws if it is not
  * well-formed.
  */
-function xmlShape(text: string): string[] {
+function readXmlShape(text: string): string[] {
   const shape: string[] = [];
   const waiting: object[] = [...parseXml(text).children];
   for (let node = waiting.shift(); node !== undefined; node = waiting.shift()) {
@@ -89,7 +89,7 @@ function xmlShape(text: string): string[] {
 }
 
 /** The characters of a text that XML allows (XML 1.0 §2.2). */
-const inXml = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
+const toXmlText = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
 
 for (const [what, text] of Object.entries(hostile))
   describe(`${what} in titles, names and messages`, () => {
@@ -119,12 +119,12 @@ for (const [what, text] of Object.entries(hostile))
       const plain = await pageOf("plain");
       const world = await pageOf(text);
       for (const part of ["/feed.rss", "/feed.atom"])
-        expect(xmlShape((await world.ours(part)).text)).toEqual(
-          xmlShape((await plain.ours(part)).text),
+        expect(readXmlShape((await world.ours(part)).text)).toEqual(
+          readXmlShape((await plain.ours(part)).text),
         );
       const rss = parseRssFeed((await world.ours("/feed.rss")).text);
       const atom = parseAtomFeed((await world.ours("/feed.atom")).text);
-      const shown = inXml(text).trim();
+      const shown = toXmlText(text).trim();
       expect([rss.title, atom.title?.value]).toEqual([escapeTags(shown), shown]);
       const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
       expect(titles).toEqual([`Resolved: ${escapeTags(shown)}`, `Resolved: ${shown}`]);
@@ -169,7 +169,7 @@ for (const [what, text] of Object.entries(hostile))
       const plain = await pageOf("plain");
       const world = await pageOf(text);
       const badges = await world.badges();
-      expect(badges.map(xmlShape)).toEqual((await plain.badges()).map(xmlShape));
+      expect(badges.map(readXmlShape)).toEqual((await plain.badges()).map(readXmlShape));
     });
 
     test("start no line of the calendar", async () => {

@@ -26,7 +26,7 @@ const optionalKeys = new Set<Key>(["onNthWeekday", "ordinals"]);
 const placeholdersOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 const formsOf = (text: string | { other: string }) =>
   typeof text === "string" ? [text] : Object.values(text);
-const uniqueSorted = (names: readonly (string | undefined)[]) =>
+const sortUnique = (names: readonly (string | undefined)[]) =>
   [...new Set(names.map((name) => name ?? ""))].sort();
 
 describe("a dictionary", () => {
@@ -39,8 +39,8 @@ describe("a dictionary", () => {
         const [text, original] = [words[key], en[key]];
         expect([key, typeof text]).toEqual([key, typeof original]);
         if (optionalKeys.has(key) && text === "") continue;
-        const names = uniqueSorted(formsOf(original).flatMap(placeholdersOf));
-        expect([key, uniqueSorted(formsOf(text).flatMap(placeholdersOf))]).toEqual([key, names]);
+        const names = sortUnique(formsOf(original).flatMap(placeholdersOf));
+        expect([key, sortUnique(formsOf(text).flatMap(placeholdersOf))]).toEqual([key, names]);
         for (const form of formsOf(text)) expect([key, form.trim()]).not.toEqual([key, ""]);
         if (typeof text === "string" || Object.keys(text).length === 1) continue;
         for (const category of used) {
@@ -67,7 +67,7 @@ describe("a dictionary", () => {
 });
 
 describe("numbers, durations and plurals follow CLDR", () => {
-  const plain = (text: string) =>
+  const toPlainText = (text: string) =>
     text.replace(/[\u00a0\u202f]/g, " ").replace(/[\u200e\u2068\u2069]/g, "");
   const samples: [tag: PageLanguage, percent: string, duration: string][] = [
     ["en", "99.98 %", "3 h 20 min"],
@@ -82,8 +82,8 @@ describe("numbers, durations and plurals follow CLDR", () => {
   for (const [tag, percent, duration] of samples)
     test(tag, () => {
       const language = getLanguage(tag);
-      expect(plain(language.percent(0.99989))).toBe(percent);
-      expect(plain(language.duration(12_000))).toBe(duration);
+      expect(toPlainText(language.percent(0.99989))).toBe(percent);
+      expect(toPlainText(language.duration(12_000))).toBe(duration);
     });
 
   type Samples = {
@@ -115,7 +115,7 @@ describe("numbers, durations and plurals follow CLDR", () => {
 
   test("each language writes days, months and hours from now as the samples", () => {
     const fill = (pattern: string, months: readonly string[], at: Date) =>
-      plain(pattern).replace(/'([^']*)'|y|M+|d/g, (field, quoted: string | undefined) => {
+      toPlainText(pattern).replace(/'([^']*)'|y|M+|d/g, (field, quoted: string | undefined) => {
         if (quoted !== undefined) return quoted;
         if (field === "M") return String(at.getUTCMonth() + 1);
         if (field === "y") return String(at.getUTCFullYear());
@@ -126,10 +126,10 @@ describe("numbers, durations and plurals follow CLDR", () => {
       const language = getLanguage(tag);
       for (let month = 0; month < 12; month++) {
         const at = new Date(Date.UTC(2026, month, 7 + month));
-        const shown = (now: Date) =>
-          plain(formatDay("UTC", at.getTime(), now.getTime(), language.locale));
-        expect([tag, shown(at)]).toEqual([tag, fill(day, months, at)]);
-        expect([tag, shown(new Date(0))]).toEqual([tag, fill(wholeDay, months, at)]);
+        const formatShown = (now: Date) =>
+          toPlainText(formatDay("UTC", at.getTime(), now.getTime(), language.locale));
+        expect([tag, formatShown(at)]).toEqual([tag, fill(day, months, at)]);
+        expect([tag, formatShown(new Date(0))]).toEqual([tag, fill(wholeDay, months, at)]);
       }
       // The English page writes small numbers as words.
       for (const form of tag === "en" ? [] : forms)
@@ -169,16 +169,18 @@ describe("numbers, durations and plurals follow CLDR", () => {
 
   test("a full uptime is only shown without any failure", () => {
     for (const tag of pageLanguages) {
-      expect(plain(getLanguage(tag).percent(0.999999))).toContain(tag === "en" ? "99.99" : "99");
-      expect(plain(getLanguage(tag).percent(0.999999))).not.toContain("100");
-      expect(plain(getLanguage(tag).percent(1))).toContain("100");
+      expect(toPlainText(getLanguage(tag).percent(0.999999))).toContain(
+        tag === "en" ? "99.99" : "99",
+      );
+      expect(toPlainText(getLanguage(tag).percent(0.999999))).not.toContain("100");
+      expect(toPlainText(getLanguage(tag).percent(1))).toContain("100");
     }
   });
 
   test("recurrence is described, except by ordinals that depend on the weekday", () => {
     const start = Date.UTC(2026, 10, 23, 2);
     const describeRule = (tag: PageLanguage, rule: string) =>
-      plain(describeRecurrence(parseRule(rule, start), getLanguage(tag)) ?? "");
+      toPlainText(describeRecurrence(parseRule(rule, start), getLanguage(tag)) ?? "");
     const first = "FREQ=MONTHLY;BYDAY=1MO";
     expect(describeRule("en", first)).toBe("Every month on the first Monday");
     expect(describeRule("de", first)).toBe("Jeden Monat am ersten Montag");
@@ -467,9 +469,9 @@ test("a right-to-left page has its direction, arrows and no word of another lang
   const sections = [{ id: "s", name: "ض", monitors: [monitor] }];
   const data = { page, sections, incidents: [], windows: [], marks: [], takesMail: true };
   const view = buildView(data, Date.parse("2026-11-20T10:00:00.000Z"), language);
-  const words = (text: string) => ({ html: text, text });
+  const renderWords = (text: string) => ({ html: text, text });
   const to = createLinks("/status/ours", null);
-  const html = [...renderStatusPage({ view, language, to, words })].join("");
+  const html = [...renderStatusPage({ view, language, to, words: renderWords })].join("");
   expect(html).toContain('<html lang="ar" dir="rtl"');
   expect(html).toContain("←");
   expect(findLatin(html)).toEqual([]);

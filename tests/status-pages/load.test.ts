@@ -16,7 +16,7 @@ function readingsOf({ store }: Visitor) {
   return () => count;
 }
 
-const randomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
+const createRandomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
 
 test("requests for unknown or unpublished records cause no read of the page", async () => {
   await using visitor = await createVisitor();
@@ -32,11 +32,11 @@ test("requests for unknown or unpublished records cause no read of the page", as
   ];
   const readings = readingsOf(visitor);
   const paths = [
-    ...[...hidden, ...randomIds(100)].map((id) => `/status/payments/incidents/${id}`),
+    ...[...hidden, ...createRandomIds(100)].map((id) => `/status/payments/incidents/${id}`),
     ...Array.from({ length: 100 }, (_, year) => `/status/ours/history?month=${1900 + year}-07`),
     "/status/ours/history?month=2027-01",
-    ...randomIds(20).map((id) => `/badge/monitor/${id}/status.svg`),
-    ...randomIds(20).map((id) => `/status/${id.slice(0, 8)}`),
+    ...createRandomIds(20).map((id) => `/badge/monitor/${id}/status.svg`),
+    ...createRandomIds(20).map((id) => `/status/${id.slice(0, 8)}`),
   ];
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
   expect(readings()).toBe(0);
@@ -124,16 +124,18 @@ test("a person has a limit of previews per minute, for pages and incidents toget
   const { page } = await signInMember(visitor, "member");
   const { page: another } = await signInMember(visitor, "member");
   const { id } = await visitor.defaultPage();
-  const ofPage = (one = page) => one("POST", `/dashboard/status-pages/${id}/preview`, { body: {} });
-  const ofIncident = () => page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
-  expect([(await ofPage()).status, (await ofIncident()).status]).toEqual([200, 200]);
-  for (const { status, json, headers } of [await ofPage(), await ofIncident()])
+  const previewPage = (one = page) =>
+    one("POST", `/dashboard/status-pages/${id}/preview`, { body: {} });
+  const previewIncident = () =>
+    page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
+  expect([(await previewPage()).status, (await previewIncident()).status]).toEqual([200, 200]);
+  for (const { status, json, headers } of [await previewPage(), await previewIncident()])
     expect([status, json.error.code, headers.get("retry-after")]).toEqual([
       429,
       "RATE_LIMITED",
       "60",
     ]);
-  expect((await ofPage(another)).status).toBe(200);
+  expect((await previewPage(another)).status).toBe(200);
 });
 
 /** Copies the last update of an incident `count` times, with a number in each message. */
@@ -171,12 +173,12 @@ test("outputs show an incident's last ten updates; its own page shows all, a hun
   const { get, createIncident: incident } = visitor;
   const { id } = await incident();
   addUpdates(visitor, id, 1_500);
-  const updatesIn = (text: string) => [
+  const findUpdates = (text: string) => [
     ...new Set(text.replace(/<head>.*<\/head>/s, "").match(/Update \d+\./g) ?? []),
   ];
   const lastTen = Array.from({ length: 10 }, (_, index) => `Update ${1_500 - index}.`);
   for (const part of ["", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"])
-    expect([part, updatesIn((await get(`/status/ours${part}`)).text)]).toEqual([part, lastTen]);
+    expect([part, findUpdates((await get(`/status/ours${part}`)).text)]).toEqual([part, lastTen]);
   const page = (await get("/status/ours")).text;
   expect(page).toContain("1,500 earlier updates");
   expect(page).toContain(`<a href="/status/ours/incidents/${id}">1,491 earlier updates →</a>`);
@@ -188,7 +190,7 @@ test("outputs show an incident's last ten updates; its own page shows all, a hun
   for (let path: string | undefined = first; path !== undefined;) {
     const { status, text } = await get(path);
     expect(status).toBe(200);
-    const updates = updatesIn(text);
+    const updates = findUpdates(text);
     expect(updates.length).toBeLessThanOrEqual(100);
     expect(text.includes("Latest updates")).toBe(path !== first);
     read.push(...updates);

@@ -8,7 +8,7 @@ import { createSampleRecord } from "../support/records.ts";
 const svgType = "image/svg+xml";
 const space = 'xmlns="http://www.w3.org/2000/svg"';
 
-async function page() {
+async function createPage() {
   const appliance = await testAppliance();
   const { api, id: organizationId } = appliance.ours;
   const id = await createSampleRecord(api, "status-pages", { slug: "payments" });
@@ -25,7 +25,7 @@ describe("setting", () => {
     ["image/webp", pixel.webp],
     ["IMAGE/PNG", pixel.png],
   ])("an image sent as %s is stored to the byte and has a path", async (type, bytes) => {
-    const { api, path, send, readStored } = await page();
+    const { api, path, send, readStored } = await createPage();
     const { status, json } = await send(type, bytes);
     expect(status).toBe(200);
     expect(json.data.logoUrl).toMatch(/^\/status\/payments\/logo\?v=[0-9a-z]+$/);
@@ -34,7 +34,7 @@ describe("setting", () => {
   });
 
   test("another image has another path, and the path follows a changed slug", async () => {
-    const { api, path, send } = await page();
+    const { api, path, send } = await createPage();
     const first = (await send("image/png", pixel.png)).json.data;
     const second = (await send("image/webp", pixel.webp)).json.data;
     expect(second.logoUrl).not.toBe(first.logoUrl);
@@ -43,7 +43,7 @@ describe("setting", () => {
   });
 
   test("removing it works, also without a logo", async () => {
-    const { api, path, send, readStored } = await page();
+    const { api, path, send, readStored } = await createPage();
     await send("image/png", pixel.png);
     for (const _ of ["removed", "was gone"]) {
       const { status, json } = await api("DELETE", `${path}/logo`);
@@ -53,7 +53,7 @@ describe("setting", () => {
   });
 
   test("a new logo is a new version, an audit row and an event", async () => {
-    const { api, path, send, database } = await page();
+    const { api, path, send, database } = await createPage();
     const etag = (await api("GET", path)).headers.get("etag") ?? "";
     await send("image/png", pixel.png);
     const headers = { "If-Match": etag };
@@ -87,7 +87,7 @@ describe("the old logo stays", () => {
       ["UTF-16", 422, svgType, new Uint8Array(Buffer.from(`<svg ${space}/>`, "utf16le"))],
     ];
   test.each(refused)("when %s is sent: %p", async (_what, expected, type, raw) => {
-    const appliance = await page();
+    const appliance = await createPage();
     await appliance.send("image/png", pixel.png);
     const before = dumpTables(appliance);
     const { status, json } = await appliance.send(type, raw);
@@ -97,7 +97,7 @@ describe("the old logo stays", () => {
   });
 
   test("when the key can only read, the client is a stranger, or the page does not exist", async () => {
-    const appliance = await page();
+    const appliance = await createPage();
     const { ours, theirs, stranger, path } = appliance;
     const before = dumpTables(appliance);
     const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
@@ -111,7 +111,7 @@ describe("the old logo stays", () => {
   });
 
   test("no other route accepts an image", async () => {
-    const { api, path } = await page();
+    const { api, path } = await createPage();
     const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
     expect((await api("PATCH", path, options)).status).toBe(415);
     expect((await api("POST", "/api/v1/status-pages", options)).status).toBe(415);
@@ -144,7 +144,7 @@ describe("an SVG", () => {
     ...buildHostileLogos("https://evil.example"),
   ];
   test.each(accepted)("with %s is stored to the byte", async (_what, raw) => {
-    const { send, readStored } = await page();
+    const { send, readStored } = await createPage();
     const { status, text } = await send(svgType, raw);
     expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
     expect(Buffer.from((await readStored())?.bytes ?? [])).toEqual(Buffer.from(raw));
@@ -158,7 +158,7 @@ describe("an SVG", () => {
     ["256 KiB of nested elements", `<svg ${space}>${"<g>".repeat(37_000)}`, /5000 elements/],
   ];
   test.each(refused)("with %s is rejected with the reason", async (_what, raw, named) => {
-    const { send, readStored } = await page();
+    const { send, readStored } = await createPage();
     const { status, json } = await send(svgType, raw);
     expect([status, json.error?.details[0].path]).toEqual([422, "logo"]);
     expect(json.error.details[0].message).toMatch(named);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pixel } from "../support/images.ts";
 import { createVisitor } from "../support/visitor.ts";
 
-const frameAncestors = (headers: Headers) =>
+const readFrameAncestors = (headers: Headers) =>
   /frame-ancestors ([^;]*)/.exec(headers.get("content-security-policy") ?? "")?.[1];
 
 describe("the look of a page", () => {
@@ -121,7 +121,7 @@ describe("frames on other websites", () => {
   test("are allowed only for the named origins, on every HTML page", async () => {
     await using visitor = await createVisitor();
     const read = async (path: string) =>
-      frameAncestors((await visitor.readHtml(`/status/ours${path}`)).headers);
+      readFrameAncestors((await visitor.readHtml(`/status/ours${path}`)).headers);
     const paths = ["", "/history", "/subscribe", "/embed"];
     for (const path of paths) expect([path, await read(path)]).toEqual([path, "'self'"]);
     await visitor.publish({

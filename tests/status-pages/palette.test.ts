@@ -117,9 +117,10 @@ const simulations = {
 test.each(Object.entries(simulations))(
   "the bars of the set for color blindness differ with %s",
   (_kind, matrix) => {
-    const linear = (one: number) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    const toLinear = (one: number) =>
+      one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
     const see = (color: string) => {
-      const rgb = buildChannels(color).map((one) => linear(one / 255));
+      const rgb = buildChannels(color).map((one) => toLinear(one / 255));
       const lms = [0, 3, 6].map((row) =>
         rgb.reduce((sum, one, at) => sum + one * (matrix[row + at] ?? 0), 0),
       );

@@ -149,38 +149,41 @@ test("nothing that only signed-in people see is published, and a page that is no
   await using made = await createWorld();
   const { monitor, createIncident, changePage, createPage, update, folder, runAfter, page, api } =
     made;
-  const canary = (where: string) => `CANARY-${where}`;
-  const labels = (where: string) => ({ name: canary(where), description: canary(`${where}-text`) });
-  const hidden = await monitor({ ...labels("monitor"), type: "ping", host: "db.canary.lan" });
+  const markText = (where: string) => `CANARY-${where}`;
+  const buildLabels = (where: string) => ({
+    name: markText(where),
+    description: markText(`${where}-text`),
+  });
+  const hidden = await monitor({ ...buildLabels("monitor"), type: "ping", host: "db.canary.lan" });
   const shown = await monitor({
     name: "Web",
-    description: canary("internal"),
+    description: markText("internal"),
     type: "ping",
     host: "db.lan",
   });
   await createIncident({
-    title: canary("incident"),
-    message: canary("text"),
+    title: markText("incident"),
+    message: markText("text"),
     monitorIds: [hidden.id],
   });
-  await createIncident({ title: canary("private"), public: false });
+  await createIncident({ title: markText("private"), public: false });
   await api("POST", "/api/v1/maintenance-windows", {
     body: {
-      title: canary("window"),
+      title: markText("window"),
       startsAt: "2026-11-20T09:00:00.000Z",
       endsAt: "2026-11-20T12:00:00.000Z",
       monitorIds: [hidden.id],
     },
   });
-  const concealed = { ...buildSection(canary("section"), hidden.id), audience: "signed-in" };
+  const concealed = { ...buildSection(markText("section"), hidden.id), audience: "signed-in" };
   const open = buildSection("Open", shown.id);
   await changePage(page.id, { sections: [open, concealed] });
   for (const visibility of ["password", "signed-in", "addresses", "hidden"]) {
     const access = { password: "correct horse", allowedAddresses: ["10.0.0.0/8"] };
-    const sections = [buildSection(canary(visibility), hidden.id)];
+    const sections = [buildSection(markText(visibility), hidden.id)];
     const other = await createPage({
       slug: visibility,
-      title: canary(visibility),
+      title: markText(visibility),
       visibility,
       sections,
       ...access,
@@ -192,9 +195,9 @@ test("nothing that only signed-in people see is published, and a page that is no
   }
   await update({ enabled: true });
   await runAfter(0);
-  const leaksIn = () =>
+  const findLeaks = () =>
     readAll(join(folder, "..")).filter(({ path, text }) => /canary/i.test(path + text));
-  expect(leaksIn()).toEqual([]);
+  expect(findLeaks()).toEqual([]);
   expect(listFiles(join(folder, "..")).every((path) => path.startsWith("ours/"))).toBe(true);
   // The texts of the public section prove that the files are complete.
   expect(readFileSync(join(folder, "index.html"), "utf8")).toContain(">Web<");
@@ -202,10 +205,10 @@ test("nothing that only signed-in people see is published, and a page that is no
   // A section that is opened, then concealed again, leaves no file of its incident.
   await changePage(page.id, { sections: [open, { ...concealed, audience: "everyone" }] });
   await runAfter(6);
-  expect(leaksIn().length).toBeGreaterThan(3);
+  expect(findLeaks().length).toBeGreaterThan(3);
   await changePage(page.id, { sections: [open, concealed] });
   await runAfter(6);
-  expect(leaksIn()).toEqual([]);
+  expect(findLeaks()).toEqual([]);
   await changePage(page.id, { visibility: "password", password: "correct horse" });
   await runAfter(6);
   expect(listFiles(folder)).toEqual([]);
@@ -375,16 +378,22 @@ describe("a bucket with files of a page", () => {
       return status === 200 ? "accepted" : json.error.details[0].path;
     };
     const prefixes = ["", "team/", "team/de/", "team/shop/", "other/"];
-    const results = async (call: typeof api, path: string) => {
+    const tryPrefixes = async (call: typeof api, path: string) => {
       const all: string[] = [];
       for (const prefix of prefixes) all.push(await tryPrefix(call, path, prefix));
       return all;
     };
     const taken = "s3.prefix";
-    expect(await results(theirs.api, theirPath)).toEqual([taken, taken, taken, taken, "accepted"]);
+    expect(await tryPrefixes(theirs.api, theirPath)).toEqual([
+      taken,
+      taken,
+      taken,
+      taken,
+      "accepted",
+    ]);
     expect(await tryPrefix(theirs.api, theirPath, "third/")).toBe("accepted");
     await runAfter(6);
-    expect(await results(api, ownPath)).toEqual([taken, taken, taken, "accepted", "accepted"]);
+    expect(await tryPrefixes(api, ownPath)).toEqual([taken, taken, taken, "accepted", "accepted"]);
   });
 });
 
@@ -420,7 +429,8 @@ describe("a bucket", () => {
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
     expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
     await runAfter(0);
-    const sent = () => service.asked.splice(0).map(({ method, path }) => `${method} ${path}`);
+    const takeRequests = () =>
+      service.asked.splice(0).map(({ method, path }) => `${method} ${path}`);
     const [sample] = service.asked.filter(({ path }) => path?.endsWith("/de/index.html"));
     expect(sample?.headers).toMatchObject({
       "content-type": "text/html; charset=utf-8",
@@ -429,7 +439,7 @@ describe("a bucket", () => {
     });
     const [style] = service.asked.filter(({ path }) => path?.endsWith(".css"));
     expect(style?.headers?.["cache-control"]).toBe("public, max-age=31536000, immutable");
-    const first = sent();
+    const first = takeRequests();
     expect(first.length).toBe((await read()).files);
     const fixed = ["as-of.json", "history.html", "index.html", "status.json"];
     const inEach = [...fixed.slice(1), `incidents/${incidentId}.html`];
@@ -438,26 +448,28 @@ describe("a bucket", () => {
       .toSorted();
     await runAfter(61);
     // An open incident shows its duration.
-    expect(sent().toSorted()).toEqual(timed);
+    expect(takeRequests().toSorted()).toEqual(timed);
     const job = await made.createJob();
     await runAfter(6);
-    sent();
+    takeRequests();
     await job.report({ status: "down" });
     await runAfter(6);
-    expect(sent().filter((one) => !timed.includes(one) && !one.includes("api/v2"))).toEqual([]);
+    expect(takeRequests().filter((one) => !timed.includes(one) && !one.includes("api/v2"))).toEqual(
+      [],
+    );
     await api("PATCH", `/api/v1/incidents/${incidentId}`, { body: { status: "resolved" } });
     await runAfter(6);
-    expect(sent()).toContain(`PUT /status/team/incidents/${incidentId}.html`);
+    expect(takeRequests()).toContain(`PUT /status/team/incidents/${incidentId}.html`);
     await runAfter(61);
     const closed = ["as-of", "de/index", "de/status", "index", "status"];
     expect(
-      sent()
+      takeRequests()
         .map((path) => path.replace(/^.*team\/|\.\w+$/g, ""))
         .toSorted(),
     ).toEqual(closed);
     await createIncident({ title: "Cable cut" });
     await runAfter(6);
-    const changed = sent();
+    const changed = takeRequests();
     expect(changed.length).toBeLessThan(first.length);
     expect(changed.filter((one) => /assets|robots/.test(one))).toEqual([]);
     expect(changed.filter((one) => /incidents\/.*html/.test(one)).length).toBe(2);
@@ -508,17 +520,17 @@ describe("a bucket", () => {
     const since = new Date(time.now).toISOString();
     const reason = "The service answered HTTP 403 (Forbidden): AccessDenied.";
     expect((await read()).failure).toEqual({ since, reason });
-    const attempts = async (seconds: number) => {
+    const hasAttempted = async (seconds: number) => {
       const before = service.asked.length;
       await runAfter(seconds);
       return service.asked.length > before;
     };
-    expect([await attempts(9), await attempts(2), await attempts(15), await attempts(6)]).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
+    expect([
+      await hasAttempted(9),
+      await hasAttempted(2),
+      await hasAttempted(15),
+      await hasAttempted(6),
+    ]).toEqual([false, true, false, true]);
     expect((await read()).failure.since).toBe(since);
     expect([1, 2, 6, 7, 60].map(retryDelayMs)).toEqual([10_000, 20_000, 320_000, 600_000, 600_000]);
     const examine = () => examinePublishing({ store, clock: () => time.now });

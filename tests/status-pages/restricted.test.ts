@@ -8,7 +8,7 @@ import { addressOf, createPerson, signInMember, signInVisitor } from "../support
 import { badgePaths, partPaths } from "../support/public-paths.ts";
 import { buildSection, createVisitor, readWords, type Visitor } from "../support/visitor.ts";
 
-const canary = (where: string) => `CANARY-${where}`;
+const markText = (where: string) => `CANARY-${where}`;
 const host = "localhost";
 const password = "correct horse battery";
 const inside = { "X-Address": "10.1.2.3" };
@@ -36,22 +36,22 @@ async function visit(made: Visitor, slug: string, page: { page: Visitor["api"] }
 /** A section with monitors that only signed-in people see, and everything that only touches these. */
 async function addConcealed(made: Visitor) {
   const { monitor, group, createIncident, api } = made;
-  const labels = (where: string) => ({
-    name: canary(`${where}-name`),
-    description: canary(`${where}-description`),
+  const buildLabels = (where: string) => ({
+    name: markText(`${where}-name`),
+    description: markText(`${where}-description`),
   });
-  const listed = await monitor({ ...labels("listed"), type: "ping", host: "db.canary.lan" });
-  const grouped = await monitor({ ...labels("grouped"), type: "ping", host: "db.canary.lan" });
-  const { id: groupId } = await group({ ...labels("group"), monitorIds: [grouped.id] });
+  const listed = await monitor({ ...buildLabels("listed"), type: "ping", host: "db.canary.lan" });
+  const grouped = await monitor({ ...buildLabels("grouped"), type: "ping", host: "db.canary.lan" });
+  const { id: groupId } = await group({ ...buildLabels("group"), monitorIds: [grouped.id] });
   const incident = await createIncident({
-    title: canary("incident"),
-    message: canary("message"),
+    title: markText("incident"),
+    message: markText("message"),
     severity: "critical",
     monitorIds: [listed.id],
   });
   const plan = {
-    title: canary("window"),
-    description: canary("window-description"),
+    title: markText("window"),
+    description: markText("window-description"),
     startsAt: "2026-11-20T09:00:00.000Z",
     endsAt: "2026-11-20T12:00:00.000Z",
   };
@@ -61,7 +61,7 @@ async function addConcealed(made: Visitor) {
   }
   const sections = [
     {
-      ...buildSection(canary("section"), [listed.id, canary("public-name")]),
+      ...buildSection(markText("section"), [listed.id, markText("public-name")]),
       audience: "signed-in",
     },
     { groupId, name: null, monitors: [], audience: "signed-in" },
@@ -82,7 +82,7 @@ const pathsOf = (slug: string, incidentId: string, monitorIds: readonly string[]
 ];
 
 /** Pages of every restricted visibility, and a public one, with everything concealed in them. */
-async function world() {
+async function createWorld() {
   const made = await createVisitor({ addressOf, makingsPerMinute: 100_000 });
   const { monitor, publish, createPage, api } = made;
   const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
@@ -131,7 +131,7 @@ const listLeaks = (found: Awaited<ReturnType<typeof crawl>>) =>
   );
 
 test("no visitor without the right sees anything of a restricted page or part, at any public path", async () => {
-  await using made = await world();
+  await using made = await createWorld();
   const { pageIds, paths, api, store } = made;
   const owner = await signInMember(made, "owner");
   const member = await signInMember(made, "member");
@@ -194,7 +194,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
           expect([
             slug,
             part,
-            found.get(`/status/${slug}${part}`)?.text.includes(canary(word)),
+            found.get(`/status/${slug}${part}`)?.text.includes(markText(word)),
           ]).toEqual([slug, part, true]);
       for (const [path, { status, headers }] of found) {
         if (status !== 200) continue;
@@ -225,19 +225,19 @@ test("no visitor without the right sees anything of a restricted page or part, a
   }
 
   // The right ends with the role, and with the session.
-  const readsAs = async (sent: Credentials) =>
+  const readStatus = async (sent: Credentials) =>
     (await crawl(made, ["/status/signed-in.json"], sent)).get("/status/signed-in.json")?.status;
-  expect(await readsAs(passes.restricted)).toBe(200);
+  expect(await readStatus(passes.restricted)).toBe(200);
   await store.atomic([
     { text: "update memberships set role = 'viewer' where person_id = ?", parameters: [owner.id] },
   ]);
-  expect(await readsAs(passes.restricted)).toBe(403);
+  expect(await readStatus(passes.restricted)).toBe(403);
   await store.atomic([
     { text: "update memberships set role = 'owner' where person_id = ?", parameters: [owner.id] },
   ]);
-  expect(await readsAs(passes.restricted)).toBe(200);
+  expect(await readStatus(passes.restricted)).toBe(200);
   await owner.page("POST", "/dashboard/sign-out");
-  expect(await readsAs(passes.restricted)).toBe(403);
+  expect(await readStatus(passes.restricted)).toBe(403);
   expect(listLeaks(await crawl(made, paths, passes.ours))).toEqual([]);
 });
 
@@ -249,23 +249,23 @@ test("anonymous visitors get the same bytes as without the sections for signed-i
   await createIncident({ title: "Open trouble", monitorIds: [id] });
   await publish({ sections: [open] });
   const unknown = "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57";
-  const paths = (incidentId: string, ids: string[]) =>
+  const listPaths = (incidentId: string, ids: string[]) =>
     pathsOf("ours", incidentId, [id, ...ids]).concat("/status/ours/history?month=2026-10");
-  const before = await crawl(made, paths(unknown, [unknown]));
+  const before = await crawl(made, listPaths(unknown, [unknown]));
   const concealed = await addConcealed(made);
   await publish({ sections: [concealed.sections[0], open, concealed.sections[1]] });
   await restart();
   const [hidden = ""] = concealed.monitorIds;
-  const after = await crawl(made, paths(concealed.incidentId, [hidden]));
-  const listed = (found: typeof before) =>
+  const after = await crawl(made, listPaths(concealed.incidentId, [hidden]));
+  const replaceIds = (found: typeof before) =>
     [...found].map(([path, { status, text }]) => {
       const path2 = path.replace(concealed.incidentId, unknown).replace(hidden, unknown);
       return [path2, status, text];
     });
-  expect(listed(after)).toEqual(listed(before));
+  expect(replaceIds(after)).toEqual(replaceIds(before));
   // A pass of no one gets the same, from the same cache.
   const forged = { headers: { Cookie: "signalbox_pass_x=1" } };
-  expect(listed(await crawl(made, [...after.keys()], forged))).toEqual(listed(before));
+  expect(replaceIds(await crawl(made, [...after.keys()], forged))).toEqual(replaceIds(before));
 });
 
 describe("a page for addresses", () => {
@@ -290,14 +290,17 @@ describe("a page for addresses", () => {
     const other = { slug: "other", hosts: ["other.team.example"] };
     await made.createPage(other);
     await made.restart();
-    const statusAt = async (path: string, host: string, headers: Record<string, string> = inside) =>
-      (await made.get(path, { host, headers })).status;
-    expect(await statusAt("/status/ours", "localhost")).toBe(200);
-    expect(await statusAt("/", "status.team.example")).toBe(200);
-    expect(await statusAt("/status/ours", "status.team.example")).toBe(200);
+    const requestStatus = async (
+      path: string,
+      host: string,
+      headers: Record<string, string> = inside,
+    ) => (await made.get(path, { host, headers })).status;
+    expect(await requestStatus("/status/ours", "localhost")).toBe(200);
+    expect(await requestStatus("/", "status.team.example")).toBe(200);
+    expect(await requestStatus("/status/ours", "status.team.example")).toBe(200);
     // By DNS rebinding, a website could use the address of its visitor.
-    expect(await statusAt("/status/ours", "evil.example")).toBe(403);
-    expect(await statusAt("/status/ours", "other.team.example")).toBe(403);
+    expect(await requestStatus("/status/ours", "evil.example")).toBe(403);
+    expect(await requestStatus("/status/ours", "other.team.example")).toBe(403);
     const closed = await made.get("/status/ours", { host, headers: { "X-Address": "192.0.2.8" } });
     expect(readWords(closed.text, "h1")).toEqual(["This page is not open to your network"]);
     expect(closed.text).toContain("192.0.2.8");
@@ -324,7 +327,7 @@ describe("a page for addresses", () => {
 test("a page without indexing has noindex in its head and headers, and a robots.txt at its own host", async () => {
   await using made = await createVisitor();
   const hosts = ["status.team.example"];
-  const robots = async () => {
+  const readRobots = async () => {
     const { text } = await made.get("/robots.txt", { host: "status.team.example" });
     const { text: html, headers } = await made.readHtml("/status/ours");
     return [
@@ -335,15 +338,15 @@ test("a page without indexing has noindex in its head and headers, and a robots.
   };
   await made.publish({ hosts });
   await made.restart();
-  expect(await robots()).toEqual(["User-agent: *\nAllow: /\n", false, null]);
+  expect(await readRobots()).toEqual(["User-agent: *\nAllow: /\n", false, null]);
   await made.publish({ indexing: false });
   await made.restart();
-  expect(await robots()).toEqual(["User-agent: *\nDisallow: /\n", true, "noindex"]);
+  expect(await readRobots()).toEqual(["User-agent: *\nDisallow: /\n", true, "noindex"]);
 });
 
 describe("access tokens", () => {
   test("are listed without their value, limited per page, and audited with their name", async () => {
-    await using made = await world();
+    await using made = await createWorld();
     const { token, tokens, id } = await made.createToken("ours");
     expect(token).toMatch(/^sbp_[0-9A-Za-z]{43}$/);
     const { text, json } = await made.api("GET", tokens);
@@ -370,7 +373,7 @@ describe("access tokens", () => {
   });
 
   test("open only their page, for web pages of any origin; wrong ones are limited per network", async () => {
-    await using made = await world();
+    await using made = await createWorld();
     const { token } = await made.createToken("password");
     const read = (path: string, value = token) =>
       made.get(`${path}?accessToken=${value}`, { host });
@@ -521,11 +524,11 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
   };
   const { status, cookie, browser } = await signIn();
   expect(status).toBe(303);
-  const reads = async () =>
+  const isReadable = async () =>
     (await made.get("/status/ours.json", { host, headers: { Cookie: cookie } })).text.includes(
-      canary("section"),
+      markText("section"),
     );
-  expect(await reads()).toBe(true);
+  expect(await isReadable()).toBe(true);
   expect((await browser.page("GET", "/session")).json.data.state).toBe("signed-out");
 
   for (const claims of [
@@ -542,15 +545,15 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
   const changeProvider = (body: object) =>
     admin.page("PATCH", `/dashboard/identity-providers/${providerId}`, { body });
   await changeProvider({ enabled: false });
-  expect(await reads()).toBe(false);
+  expect(await isReadable()).toBe(false);
   await changeProvider({ enabled: true });
-  expect(await reads()).toBe(true);
+  expect(await isReadable()).toBe(true);
   await made.changePage(page.id, { visitorProviders: [{ providerId, domains: ["a.example"] }] });
-  expect(await reads()).toBe(false);
+  expect(await isReadable()).toBe(false);
   await made.changePage(page.id, { visitorProviders: [{ providerId, domains: [] }] });
-  expect(await reads()).toBe(true);
+  expect(await isReadable()).toBe(true);
   made.time.now += 12 * 3_600_000;
-  expect(await reads()).toBe(false);
+  expect(await isReadable()).toBe(false);
   await changeProvider({ organizations: [] });
   const kept = { title: "Ours again", visitorProviders: [{ providerId, domains: [] }] };
   await made.changePage(page.id, kept);

@@ -9,7 +9,7 @@ import { canary } from "../support/samples.ts";
 
 const path = "/api/v1/status-pages";
 
-async function publisher() {
+async function createPagePublisher() {
   const dashboard = await createDashboard();
   const { api } = dashboard;
   const page = async (body: object = {}) => {
@@ -59,7 +59,7 @@ const plain = {
 
 describe("creating", () => {
   test("a slug and a title are enough", async () => {
-    const { api } = await publisher();
+    const { api } = await createPagePublisher();
     const body = { slug: "payments", title: "Payments" };
     const { status, headers, json } = await api("POST", path, { body });
     expect([status, headers.get("location")]).toEqual([201, `${path}/${json.data.id}`]);
@@ -68,7 +68,7 @@ describe("creating", () => {
   });
 
   test("a page is read as it was sent, and can be sent back", async () => {
-    const { api, page, pageOf, change, group, monitor } = await publisher();
+    const { api, page, pageOf, change, group, monitor } = await createPagePublisher();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const groupId = (await group({ monitorIds: [a, b] })).id;
     const whole = {
@@ -133,7 +133,7 @@ describe("creating", () => {
   });
 
   test("host names are stored in lower case without duplicates", async () => {
-    const { page } = await publisher();
+    const { page } = await createPagePublisher();
     const { hosts } = await page({ hosts: ["Status.Team.example", "b.c", "status.TEAM.example"] });
     expect(hosts).toEqual(["status.team.example", "b.c"]);
   });
@@ -213,7 +213,7 @@ describe("the appliance's own host names", () => {
     own,
   ];
   test.each(reserved)("are rejected as hosts: %s, alone and after another one", async (host) => {
-    const appliance = await publisher();
+    const appliance = await createPagePublisher();
     const { id } = await appliance.page();
     const before = dumpTables(appliance);
     for (const hosts of [[host], ["status.team.example", host]]) {
@@ -233,7 +233,7 @@ describe("the appliance's own host names", () => {
   });
 
   test("are dropped from the hosts of older pages, so that those can be sent back", async () => {
-    const { database, page, pageOf, change } = await publisher();
+    const { database, page, pageOf, change } = await createPagePublisher();
     const result = await page({ hosts: ["old.team.example", "status.team.example"] });
     database.run("UPDATE status_page_hosts SET host = 'status.example' WHERE position = 0");
     const now = await pageOf(result.id);
@@ -243,7 +243,7 @@ describe("the appliance's own host names", () => {
 });
 
 test("invalid values are rejected by field in POST and PATCH, and change nothing", async () => {
-  const appliance = await publisher();
+  const appliance = await createPagePublisher();
   const { api, page, change } = appliance;
   const { id } = await page();
   const before = dumpTables(appliance);
@@ -267,7 +267,7 @@ test("invalid values are rejected by field in POST and PATCH, and change nothing
 
 describe("unique values", () => {
   test("a slug that another page has, in any organization, is a conflict that names it", async () => {
-    const appliance = await publisher();
+    const appliance = await createPagePublisher();
     const { api, page, change, theirs } = appliance;
     await theirs.api("POST", path, { body: { slug: "theirs-2", title: "Theirs" } });
     await page({ slug: "ours-2" });
@@ -283,7 +283,7 @@ describe("unique values", () => {
   });
 
   test("a host that another page has, in any organization, is a conflict until that page drops it", async () => {
-    const { api, page, change, theirs } = await publisher();
+    const { api, page, change, theirs } = await createPagePublisher();
     const { id } = await page({ hosts: ["a.example", "b.example"] });
     const take = (hosts: string[]) =>
       theirs.api("POST", path, { body: { slug: "copy", title: "Copy", hosts } });
@@ -299,7 +299,7 @@ describe("unique values", () => {
   });
 
   test("of ten simultaneous requests for one slug and host exactly one succeeds", async () => {
-    const { api } = await publisher();
+    const { api } = await createPagePublisher();
     const body = { slug: "payments", title: "Payments", hosts: ["a.example"] };
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => api("POST", path, { body })),
@@ -313,7 +313,7 @@ describe("unique values", () => {
 
 describe("the password", () => {
   test("is required for pages with password visibility", async () => {
-    const { api, page, change } = await publisher();
+    const { api, page, change } = await createPagePublisher();
     const body = { slug: "inside", title: "Inside", visibility: "password" };
     const created = await api("POST", path, { body });
     const { id } = await page();
@@ -328,7 +328,7 @@ describe("the password", () => {
 
   test("is stored as argon2id, unchanged by other patches, and never shown", async () => {
     using _ = useFullHashing();
-    const world = await publisher();
+    const world = await createPagePublisher();
     const { page, change, pageOf, store } = world;
     const created = await page({ visibility: "password", password: canary });
     await change(created.id, { title: "Billing" });
@@ -342,7 +342,7 @@ describe("the password", () => {
 });
 
 test("all pages are listed: the default page first, then the newest", async () => {
-  const { api, page, time } = await publisher();
+  const { api, page, time } = await createPagePublisher();
   for (const slug of ["a", "b", "c"]) {
     time.now += 1000;
     await page({ slug });
@@ -354,7 +354,7 @@ test("all pages are listed: the default page first, then the newest", async () =
 });
 
 test("a page is deleted with all its data; the default page can't be deleted", async () => {
-  const { api, page, monitor, database } = await publisher();
+  const { api, page, monitor, database } = await createPagePublisher();
   const { id } = await page({ sections: [free((await monitor()).id)], hosts: ["a.example"] });
   expect((await api("DELETE", `${path}/${id}`)).json.data).toEqual({ deleted: true });
   for (const table of ["hosts", "sections", "monitors"])
@@ -365,7 +365,7 @@ test("a page is deleted with all its data; the default page can't be deleted", a
 });
 
 test("a deleted monitor or group is removed from the page, which stays intact", async () => {
-  const { api, page, pageOf, group, monitor, change } = await publisher();
+  const { api, page, pageOf, group, monitor, change } = await createPagePublisher();
   const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
   const groupId = (await group({ monitorIds: [a] })).id;
   const grouped = { groupId, monitors: [{ id: a, name: "Bank" }] };
@@ -384,12 +384,12 @@ test("a deleted monitor or group is removed from the page, which stays intact", 
 });
 
 test("another organization's monitor or group is rejected like an unknown one, and nothing is written", async () => {
-  const appliance = await publisher();
+  const appliance = await createPagePublisher();
   const { api, page, change, theirs } = appliance;
-  const foreign = async (noun: string, body: object) =>
+  const createForeign = async (noun: string, body: object) =>
     (await theirs.api("POST", `/api/v1/${noun}`, { body })).json.data.id as string;
-  const monitor = await foreign("monitors", { type: "push", name: "Job" });
-  const group = await foreign("monitor-groups", { name: "Theirs" });
+  const monitor = await createForeign("monitors", { type: "push", name: "Job" });
+  const group = await createForeign("monitor-groups", { name: "Theirs" });
   const { id } = await page();
   const before = dumpTables(appliance);
   const describe = async (sections: object[]) => {
@@ -404,14 +404,15 @@ test("another organization's monitor or group is rejected like an unknown one, a
 });
 
 test("the public side finds pages of all organizations by slug and by host, unless they are hidden", async () => {
-  const { page, change, store, ours, monitor } = await publisher();
+  const { page, change, store, ours, monitor } = await createPagePublisher();
   const sections = [free((await monitor()).id)];
   const { id } = await page({ sections, hosts: ["a.example"] });
-  const both = () => Promise.all([findHead(store, "payments"), findHeadByHost(store, "a.example")]);
-  const [bySlug, byHost] = await both();
+  const findBoth = () =>
+    Promise.all([findHead(store, "payments"), findHeadByHost(store, "a.example")]);
+  const [bySlug, byHost] = await findBoth();
   expect(bySlug).toMatchObject({ organizationId: ours.id, id });
   expect(byHost).toMatchObject({ organizationId: ours.id, id });
   expect(await findHeadByHost(store, "b.example")).toBe(null);
   await change(id, { visibility: "hidden" });
-  expect(await both()).toEqual([null, null]);
+  expect(await findBoth()).toEqual([null, null]);
 });

@@ -79,10 +79,10 @@ test("monitors of a section whose group was deleted are not part of the page", (
 });
 
 test("a nested section is not nested without its parent", () => {
-  const letters = (text: string) =>
+  const parseLetters = (text: string) =>
     text.split(" ").map((name) => ({ name, nested: name === name.toLowerCase() }));
   const select = (text: string, ...omitted: string[]) =>
-    selectNested(letters(text), ({ name }) => !omitted.includes(name))
+    selectNested(parseLetters(text), ({ name }) => !omitted.includes(name))
       .map(({ name, nested }) => (nested ? `(${name})` : name))
       .join(" ");
   expect(select("A b c D e")).toBe("A (b) (c) D (e)");

@@ -127,11 +127,11 @@ test("the paths of public pages are the approved ones", () => {
 });
 
 const mark = "CANARY";
-const canary = (where: string) => `${mark}-${where}`;
+const markText = (where: string) => `${mark}-${where}`;
 const buildLabels = (where: string) => ({
-  name: canary(`${where}-name`),
-  description: canary(`${where}-description`),
-  tags: [canary(`${where}-tag`)],
+  name: markText(`${where}-name`),
+  description: markText(`${where}-description`),
+  tags: [markText(`${where}-tag`)],
 });
 const hidesName = (where: string) => ({ ...buildLabels(where), autoIncidentSeverity: "major" });
 
@@ -145,12 +145,12 @@ async function make(api: Client, noun: string, body: object) {
 async function fillPrivate(api: Client, who: string) {
   const at = (where: string) => `${who}-${where}`;
   for (const [type, { secrets, others }] of Object.entries(newChannels)) {
-    const own = Object.fromEntries(Object.keys(secrets).map((name) => [name, canary(at(type))]));
+    const own = Object.fromEntries(Object.keys(secrets).map((name) => [name, markText(at(type))]));
     for (const name of Object.keys(secrets))
-      if (name.endsWith("Url")) own[name] = `https://chat.example/${canary(at(type))}`;
+      if (name.endsWith("Url")) own[name] = `https://chat.example/${markText(at(type))}`;
     if (type === "webhook")
-      own["secret"] = Buffer.from(canary(at(type)).padEnd(48)).toString("base64");
-    await make(api, "alert-channels", { name: canary(at("channel")), type, ...others, ...own });
+      own["secret"] = Buffer.from(markText(at(type)).padEnd(48)).toString("base64");
+    await make(api, "alert-channels", { name: markText(at("channel")), type, ...others, ...own });
   }
   await make(api, "monitor-groups", buildLabels(at("group-elsewhere")));
   await make(api, "monitors", {
@@ -159,30 +159,30 @@ async function fillPrivate(api: Client, who: string) {
     ...buildLabels(at("elsewhere")),
   });
   await make(api, "incidents", {
-    title: canary(at("private-incident")),
-    message: canary(at("private-message")),
+    title: markText(at("private-incident")),
+    message: markText(at("private-message")),
     public: false,
   });
   await make(api, "maintenance-windows", {
-    title: canary(at("private-window")),
-    description: canary(at("private-window-description")),
+    title: markText(at("private-window")),
+    description: markText(at("private-window-description")),
     startsAt: "2026-11-20T09:00:00.000Z",
     endsAt: "2026-11-20T12:00:00.000Z",
     public: false,
   });
-  const hidden = { slug: at("canary-hidden"), title: canary(at("hidden")), visibility: "hidden" };
+  const hidden = { slug: at("canary-hidden"), title: markText(at("hidden")), visibility: "hidden" };
   await make(api, "status-pages", { ...hidden, hosts: [`${who}.canary.example`] });
   const smtp = {
     host: `${who}.canary.lan`,
     from: `${who}@canary.example`,
-    user: canary(at("user")),
+    user: markText(at("user")),
   };
-  const body = { smtp: { ...smtp, password: canary(at("smtp-password")) } };
+  const body = { smtp: { ...smtp, password: markText(at("smtp-password")) } };
   expect((await api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
 }
 
 /** Two organizations full of canaries, with pages that show only the public ones. */
-async function fullHouse(site: { at(path?: string): string }) {
+async function createEverything(site: { at(path?: string): string }) {
   const visitor = await createVisitor({ allowTarget: ["127.0.0.0/8"] });
   const {
     api,
@@ -201,15 +201,15 @@ async function fullHouse(site: { at(path?: string): string }) {
   const web = await monitor({
     ...hidesName("web"),
     type: "http",
-    url: site.at(`/${canary("path")}?${canary("query")}`),
-    headers: { "X-Key": canary("header") },
+    url: site.at(`/${markText("path")}?${markText("query")}`),
+    headers: { "X-Key": markText("header") },
     method: "POST",
-    body: canary("body"),
-    basicAuth: { username: canary("username"), password: canary("password") },
+    body: markText("body"),
+    basicAuth: { username: markText("username"), password: markText("password") },
     bearerToken: null,
-    keyword: canary("keyword"),
+    keyword: markText("keyword"),
     assertions: [
-      { source: "header", path: "X-Answer", op: "equals", value: canary("wanted-header") },
+      { source: "header", path: "X-Answer", op: "equals", value: markText("wanted-header") },
     ],
     autoIncidentSeverity: "minor",
     retries: 0,
@@ -225,12 +225,12 @@ async function fullHouse(site: { at(path?: string): string }) {
     slug: "second",
     sections: [buildSection("Public part", [web.id, "Public second"])],
   });
-  const password = canary("page-password");
+  const password = markText("page-password");
   const locked = { slug: "locked", title: "Locked", visibility: "password", password };
-  await page({ ...locked, sections: [buildSection(canary("locked-section"), elsewhere.id)] });
+  await page({ ...locked, sections: [buildSection(markText("locked-section"), elsewhere.id)] });
   for (const one of [inGroup, listedJob, elsewhere]) {
     await one.report({ latency_ms: "34" });
-    await one.report({ status: "down", msg: canary("said") });
+    await one.report({ status: "down", msg: markText("said") });
   }
   await inGroup.report();
   await visitor.pass(61);
@@ -242,7 +242,7 @@ async function fullHouse(site: { at(path?: string): string }) {
   });
   await make(theirs.api, "incidents", { title: "Their incident", message: "Their message" });
   for (const { id } of (await api("GET", "/api/v1/incidents")).json.data)
-    await make(api, `incidents/${id}/notes`, { message: canary("note") });
+    await make(api, `incidents/${id}/notes`, { message: markText("note") });
   await restart();
   const tokens = [inGroup, listedJob, elsewhere].map(({ path }) => path.split("/").pop() ?? "");
   const keys = [visitor.ours.writeKey.key, visitor.theirs.writeKey.key];
@@ -274,9 +274,9 @@ async function crawl({ get }: Visitor, starts: string[], host?: string) {
 }
 
 test("no public path shows private data or data of another organization", async () => {
-  const headers = { "x-answer": canary("answer-header") };
-  await using site = await startTarget(replyWith(200, `fine ${canary("answer")}`, headers));
-  await using world = await fullHouse(site);
+  const headers = { "x-answer": markText("answer-header") };
+  await using site = await startTarget(replyWith(200, `fine ${markText("answer")}`, headers));
+  await using world = await createEverything(site);
   const badges = world.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
   const pathsOf = (slug: string) =>
     partPaths.map((part) => `/status/${slug}${part.replace(":id", unknownId)}`);
@@ -324,7 +324,7 @@ test("no public path shows private data or data of another organization", async 
 
 test("the docs and the health check contain nothing of any organization", async () => {
   await using site = await startTarget();
-  await using world = await fullHouse(site);
+  await using world = await createEverything(site);
   for (const path of [
     "/",
     "/docs",

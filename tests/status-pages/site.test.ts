@@ -113,11 +113,11 @@ describe("sections", () => {
       changeMonitor,
       restart,
     } = visitor;
-    const described = (description: string) => monitor({ description });
+    const buildDescribed = (description: string) => monitor({ description });
     const [a, b, c] = [
-      await described("Orders &\n<b>"),
-      await described("Inner"),
-      await described(""),
+      await buildDescribed("Orders &\n<b>"),
+      await buildDescribed("Inner"),
+      await buildDescribed(""),
     ];
     const groupId = (await group({ monitorIds: [a.id, b.id] })).id;
     const [one, empty] = [a, c].map(({ id }) => ({ id, showDescription: true }));
@@ -434,26 +434,26 @@ test("only the full address of a public page's logo is cached for long", async (
   const { json } = await api("PUT", `/api/v1/status-pages/${id}/logo`, image);
   await restart();
   const whole = json.data.logoUrl;
-  const caching = async (path: string, host?: string, headers = {}) =>
+  const readCaching = async (path: string, host?: string, headers = {}) =>
     (await read(path, { headers, ...(host && { host }) })).headers.get("cache-control");
   const forLong = "public, max-age=31536000, immutable";
-  expect(await caching(whole)).toBe(forLong);
-  expect(await caching(whole, "status.team.example")).toBe(forLong);
+  expect(await readCaching(whole)).toBe(forLong);
+  expect(await readCaching(whole, "status.team.example")).toBe(forLong);
   for (const path of [
     "/status/ours/logo",
     "/status/ours/logo?",
     "/status/ours/logo?v=1",
     `${whole}x`,
   ])
-    expect([path, await caching(path)]).toEqual([path, "no-cache"]);
-  expect(await caching("/logo", "status.team.example")).toBe("no-cache");
+    expect([path, await readCaching(path)]).toEqual([path, "no-cache"]);
+  expect(await readCaching("/logo", "status.team.example")).toBe("no-cache");
   await publish({ visibility: "password", password: "open sesame" });
   await restart();
   const form = { password: "open sesame" };
   const opened = await visitor.get("/status/ours", { method: "POST", form });
   const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
   for (const path of [whole, "/status/ours/logo"])
-    expect(await caching(path, undefined, { cookie })).toBe("private, no-cache");
+    expect(await readCaching(path, undefined, { cookie })).toBe("private, no-cache");
 });
 
 test("without the style sheet, name, state, since, uptime and latency are separate words in this order", async () => {

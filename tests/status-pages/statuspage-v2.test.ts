@@ -120,7 +120,7 @@ const shapes: Record<(typeof v2Names)[number], z.ZodType<Json>> = {
   "scheduled-maintenances/active": z.strictObject({ page, scheduled_maintenances }),
 };
 
-async function v2({ readHtml: read }: Visitor, name: keyof typeof shapes, slug = "ours") {
+async function readV2({ readHtml: read }: Visitor, name: keyof typeof shapes, slug = "ours") {
   const { type, headers, json } = await read(`/status/${slug}/api/v2/${name}.json`);
   expect([type, headers.get("access-control-allow-origin")]).toEqual(["application/json", "*"]);
   return shapes[name].parse(json());
@@ -156,15 +156,15 @@ async function setUpStory() {
 
 test("every document has its published shape, on a full page and on an empty one", async () => {
   await using world = await setUpStory();
-  for (const name of v2Names) await v2(world, name);
-  for (const name of v2Names) await v2(world, name, "theirs");
+  for (const name of v2Names) await readV2(world, name);
+  for (const name of v2Names) await readV2(world, name, "theirs");
 });
 
 describe("components", () => {
   test("are the sections as groups, and their monitors", async () => {
     await using world = await setUpStory();
     const { up, down, paused } = world;
-    const { components: all } = await v2(world, "components");
+    const { components: all } = await readV2(world, "components");
     expect(
       all.map(
         ({
@@ -190,7 +190,7 @@ describe("components", () => {
     ]);
     expect([all[0].components, all[3].components]).toEqual([[up.id, down.id], [paused.id]]);
     expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
-    const { page: head } = await v2(world, "status");
+    const { page: head } = await readV2(world, "status");
     for (const one of all) expect(one.page_id).toBe(head.id);
   });
 });
@@ -200,11 +200,11 @@ describe("incidents", () => {
     await using world = await setUpStory();
     const { down, open, over } = world;
     const readIds = async (name: "incidents" | "incidents/unresolved" | "summary") =>
-      (await v2(world, name)).incidents.map(({ id }: { id: string }) => id);
+      (await readV2(world, name)).incidents.map(({ id }: { id: string }) => id);
     expect(await readIds("incidents")).toEqual([open.id, over.id]);
     expect(await readIds("incidents/unresolved")).toEqual([open.id]);
     expect(await readIds("summary")).toEqual([open.id]);
-    const [first, second] = (await v2(world, "incidents")).incidents;
+    const [first, second] = (await readV2(world, "incidents")).incidents;
     expect(first).toMatchObject({
       impact: "critical",
       resolved_at: null,
@@ -230,7 +230,7 @@ describe("incidents", () => {
       visitor.time.now += 1_000;
       await visitor.createIncident({ title: `Number ${count}` });
     }
-    const { incidents: all } = await v2(visitor, "incidents");
+    const { incidents: all } = await readV2(visitor, "incidents");
     expect([all.length, all[0].name, all[49].name]).toEqual([50, "Number 50", "Number 1"]);
   });
 });
@@ -272,7 +272,7 @@ describe("the indicator", () => {
       await visitor.postUpdate(id, { status: "resolved" });
       if (incident !== undefined) await visitor.createIncident({ severity: incident });
       if (work) await plan(visitor);
-      const { status: text } = await v2(visitor, "status");
+      const { status: text } = await readV2(visitor, "status");
       expect(text).toEqual({ indicator: is, description: says });
     });
 });
@@ -300,15 +300,15 @@ describe("scheduled maintenance", () => {
 
   async function summarize(visitor: Visitor) {
     await visitor.restart();
-    const of = async (name: keyof typeof names) =>
-      (await v2(visitor, names[name])).scheduled_maintenances.map(
+    const readMaintenance = async (name: keyof typeof names) =>
+      (await readV2(visitor, names[name])).scheduled_maintenances.map(
         ({ name, status }: { name: string; status: string }) => [name, status],
       );
     return {
-      all: await of("all"),
-      upcoming: await of("upcoming"),
-      active: await of("active"),
-      summary: await of("summary"),
+      all: await readMaintenance("all"),
+      upcoming: await readMaintenance("upcoming"),
+      active: await readMaintenance("active"),
+      summary: await readMaintenance("summary"),
     };
   }
 
@@ -334,7 +334,7 @@ describe("scheduled maintenance", () => {
       active: [],
       summary: [waiting],
     });
-    const [, over] = (await v2(visitor, "scheduled-maintenances")).scheduled_maintenances;
+    const [, over] = (await readV2(visitor, "scheduled-maintenances")).scheduled_maintenances;
     expect(over).toMatchObject({
       resolved_at: "2026-11-20T12:00:00.000Z",
       updated_at: "2026-11-20T12:00:00.000Z",
@@ -358,7 +358,7 @@ describe("scheduled maintenance", () => {
       sections: [buildSection("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])],
     });
     await plan(visitor, { monitorIds: [shop.id], groupIds: [group.id] });
-    const [one] = (await v2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
+    const [one] = (await readV2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components).toMatchObject([
       { id: shop.id, name: "Web shop" },
       { id: mail.id, name: "Mail" },
@@ -373,7 +373,7 @@ describe("scheduled maintenance", () => {
     const { id: groupId } = await visitor.group({ monitorIds });
     await visitor.publish({ sections: [{ name: "All", groupId, monitors: [] }] });
     await plan(visitor, { groupIds: [groupId] });
-    const [one] = (await v2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
+    const [one] = (await readV2(visitor, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components.map(({ id }: { id: string }) => id)).toEqual(monitorIds.slice(0, 100));
     expect(one.incident_updates[0].affected_components).toHaveLength(100);
     expect((await visitor.readHtml("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
@@ -385,7 +385,7 @@ describe("scheduled maintenance", () => {
     const daily = await plan(visitor, { title: "Daily", rrule: "FREQ=DAILY" });
     const idsOf = async () => {
       await visitor.restart();
-      const { scheduled_maintenances: all } = await v2(visitor, "scheduled-maintenances");
+      const { scheduled_maintenances: all } = await readV2(visitor, "scheduled-maintenances");
       expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
       return new Map<string, Json>(
         all.map((one: Json) => [`${one.name} ${one.scheduled_for}`, one]),
@@ -414,9 +414,9 @@ describe("scheduled maintenance", () => {
 
 test("the page's update time is that of a change, not of a request", async () => {
   await using world = await setUpStory();
-  const updatedAt = async () => {
+  const readUpdateTime = async () => {
     await world.restart();
-    const all = await Promise.all(v2Names.map(async (name) => (await v2(world, name)).page));
+    const all = await Promise.all(v2Names.map(async (name) => (await readV2(world, name)).page));
     const [first, ...others] = new Set(all.map(({ updated_at }) => updated_at));
     expect(others).toEqual([]);
     return first as string;
@@ -425,9 +425,9 @@ test("the page's update time is that of a change, not of a request", async () =>
     world.time.now += 60_000;
     await change();
     const at = new Date(world.time.now).toISOString();
-    expect(await updatedAt()).toBe(at);
+    expect(await readUpdateTime()).toBe(at);
     world.time.now += 86_400_000;
-    expect(await updatedAt()).toBe(at);
+    expect(await readUpdateTime()).toBe(at);
   };
   await applyChange(() => world.postUpdate(world.open.id, { message: "Still." }));
   await applyChange(() => world.postUpdate(world.open.id, { severity: "minor" }));
@@ -437,13 +437,13 @@ test("the page's update time is that of a change, not of a request", async () =>
   const endsAt = new Date(world.time.now + 7_200_000).toISOString();
   await plan(world, { startsAt, endsAt });
   world.time.now += 86_400_000;
-  expect(await updatedAt()).toBe(endsAt);
+  expect(await readUpdateTime()).toBe(endsAt);
   world.time.now += 30 * 86_400_000;
   await world.postUpdate(world.open.id, { status: "resolved" });
-  const at = await updatedAt();
+  const at = await readUpdateTime();
   world.time.now += 30 * 86_400_000;
-  expect(await updatedAt()).toBe(at);
-  const { components: all } = await v2(world, "components");
+  expect(await readUpdateTime()).toBe(at);
+  const { components: all } = await readV2(world, "components");
   expect(all.every(({ updated_at }: { updated_at: string }) => updated_at <= at)).toBe(true);
 });
 
@@ -458,7 +458,7 @@ describe("what clients compare", () => {
     visitor.time.now += 60_000;
     await job.report();
     await visitor.restart();
-    const [one] = (await v2(visitor, "incidents")).incidents;
+    const [one] = (await readV2(visitor, "incidents")).incidents;
     const changes = one.incident_updates.map(({ affected_components: [{ ...change }] }: Json) => [
       change.code,
       change.old_status,
@@ -478,7 +478,7 @@ describe("what clients compare", () => {
     await visitor.createIncident({ title: "General" });
     await visitor.createIncident({ title: "Shop", monitorId });
     await visitor.restart();
-    const [shop, general] = (await v2(visitor, "incidents")).incidents;
+    const [shop, general] = (await readV2(visitor, "incidents")).incidents;
     expect(general.incident_updates[0].affected_components).toBeNull();
     expect(shop.incident_updates[0].affected_components).toEqual([
       { code: monitorId, name: "Shop", old_status: null, new_status: null },
@@ -487,7 +487,7 @@ describe("what clients compare", () => {
 
   test("a component has its own address, and one that the page does not show has none", async () => {
     await using world = await setUpStory();
-    const { components: all } = await v2(world, "components");
+    const { components: all } = await readV2(world, "components");
     for (const one of all) {
       const { status, json } = await world.readHtml(
         `/status/ours/api/v2/components/${one.id}.json`,
@@ -511,20 +511,20 @@ describe("what clients compare", () => {
       buildSection("Three"),
     ];
     const { id } = await visitor.publish({ sections: [one, two, three] });
-    const idsBy = async () => {
+    const readIdsByName = async () => {
       await visitor.restart();
-      const { components: all } = await v2(visitor, "components");
+      const { components: all } = await readV2(visitor, "components");
       const groups = all.filter(({ group }: Json) => group);
       return Object.fromEntries(groups.map(({ name, id }: Json) => [name, id]));
     };
-    const before = await idsBy();
+    const before = await readIdsByName();
     expect(new Set(Object.values(before)).size).toBe(3);
     for (const sections of [
       [three, one, two],
       [two, one],
     ]) {
       await api("PATCH", `/api/v1/status-pages/${id}`, { body: { sections } });
-      expect(before).toMatchObject(await idsBy());
+      expect(before).toMatchObject(await readIdsByName());
     }
   });
 
@@ -538,7 +538,7 @@ describe("what clients compare", () => {
     });
     await visitor.restart();
     const { text } = await visitor.readHtml("/status/ours");
-    const links = (await v2(visitor, "scheduled-maintenances")).scheduled_maintenances.map(
+    const links = (await readV2(visitor, "scheduled-maintenances")).scheduled_maintenances.map(
       ({ shortlink }: Json) => shortlink,
     );
     expect(new Set(links).size).toBe(2);

@@ -96,9 +96,9 @@ const buildTotals = (fields: Partial<Totals>): Totals => ({
 });
 
 /** Puts a thin space before `%`. */
-const thin = (text: string) => text.replaceAll(" %", "\u202f%");
+const narrowSpaces = (text: string) => text.replaceAll(" %", "\u202f%");
 
-function shownDay(fields: Partial<Totals>) {
+function viewDay(fields: Partial<Totals>) {
   const days = new Map([[today, buildTotals(fields)]]);
   const [shown] = view({ monitors: [buildMonitor({ days })] }).sections[0]?.monitors ?? [];
   return shown?.days.at(-1);
@@ -140,9 +140,9 @@ describe("a day", () => {
   ];
   for (const [words, tone, fields, text] of cases)
     test(words, () =>
-      expect(describeShown(shownDay(fields))).toEqual({
+      expect(describeShown(viewDay(fields))).toEqual({
         tone: tone as "up",
-        text: `2026-11-20: ${thin(text)}`,
+        text: `2026-11-20: ${narrowSpaces(text)}`,
       }),
     );
 
@@ -166,7 +166,7 @@ describe("uptime", () => {
     const buildUptime = (historyDays: number) =>
       view({ monitors: [buildMonitor({ days })], page: { historyDays } }).sections[0]?.monitors[0]
         ?.figures.uptime;
-    expect([buildUptime(30), buildUptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
+    expect([buildUptime(30), buildUptime(31)]).toEqual(["100 %", "50.00 %"].map(narrowSpaces));
   });
 
   test("without measurements is a dash, and maintenance alone is no measurement", () => {
@@ -200,8 +200,8 @@ test("of a narrow window covers only its displayed days", () => {
   const createdAt = "2026-10-01T00:00:00.000Z";
   const [shown] =
     view({ monitors: [buildMonitor({ days, createdAt })] }).sections[0]?.monitors ?? [];
-  expect(shown?.figures).toEqual({ uptime: thin("50.00 %"), since: "since 1 Oct" });
-  expect(shown?.recentFigures).toEqual({ uptime: thin("100 %"), since: null });
+  expect(shown?.figures).toEqual({ uptime: narrowSpaces("50.00 %"), since: "since 1 Oct" });
+  expect(shown?.recentFigures).toEqual({ uptime: narrowSpaces("100 %"), since: null });
 });
 
 describe("the headline", () => {
@@ -430,30 +430,30 @@ describe("planned work", () => {
   });
 
   test("that recurs at the same time of day has its rule in words, unless clocks or days differ", () => {
-    const recurring = (day: string, fields = {}) =>
+    const buildRecurring = (day: string, fields = {}) =>
       buildWindow({
         startsAt: `${day}T21:22:00.000Z`,
         endsAt: `${day}T22:22:00.000Z`,
         plan: parseRule("FREQ=DAILY", now),
         ...fields,
       });
-    const every = (windows: PublicData["windows"], timeZone = "UTC") =>
+    const listRules = (windows: PublicData["windows"], timeZone = "UTC") =>
       view({ windows, page: { timeZone } }).scheduled.map((one) => one.every);
     const days = ["2026-11-20", "2026-11-21"];
-    expect(every(days.map((day) => recurring(day)))).toEqual(["Every day 21:22–22:22"]);
-    expect(every(days.map((day) => recurring(day, { plan: parseRule(null, now) })))).toEqual([
-      null,
-    ]);
+    expect(listRules(days.map((day) => buildRecurring(day)))).toEqual(["Every day 21:22–22:22"]);
     expect(
-      every(
-        days.map((day) => recurring(day)),
+      listRules(days.map((day) => buildRecurring(day, { plan: parseRule(null, now) }))),
+    ).toEqual([null]);
+    expect(
+      listRules(
+        days.map((day) => buildRecurring(day)),
         "Asia/Tokyo",
       ),
     ).toEqual([null]);
     const aroundClockChange = ["2026-10-24", "2026-10-25"].map((day) =>
-      recurring(day, { timeZone: "UTC" }),
+      buildRecurring(day, { timeZone: "UTC" }),
     );
-    expect(every(aroundClockChange, "Europe/Berlin")).toEqual([null]);
+    expect(listRules(aroundClockChange, "Europe/Berlin")).toEqual([null]);
   });
 });
 
@@ -466,7 +466,7 @@ describe("on a page of more than 20 monitors", () => {
         buildMonitor({ id: `${section}-${index}` }),
       ),
     }));
-  const folded = (sections: PublicData["sections"]) =>
+  const listFolded = (sections: PublicData["sections"]) =>
     buildView(
       { page, sections, incidents: [], windows: [], marks: [], takesMail: false },
       now,
@@ -479,10 +479,10 @@ describe("on a page of more than 20 monitors", () => {
       name: "T",
       monitors: [buildMonitor(), buildMonitor({ state: "degraded" })],
     };
-    expect(folded(sectionsOf(12, 9))).toEqual([true, true]);
-    expect(folded([...sectionsOf(12, 9), troubled])).toEqual([true, true, false]);
-    expect(folded(sectionsOf(12, 8))).toEqual([false, false]);
-    expect(folded(sectionsOf(40))).toEqual([false]);
+    expect(listFolded(sectionsOf(12, 9))).toEqual([true, true]);
+    expect(listFolded([...sectionsOf(12, 9), troubled])).toEqual([true, true, false]);
+    expect(listFolded(sectionsOf(12, 8))).toEqual([false, false]);
+    expect(listFolded(sectionsOf(40))).toEqual([false]);
   });
 });
 
@@ -503,10 +503,10 @@ test("past incidents of earlier days fill the list up to five", () => {
 });
 
 test("a latency is shown only if the page is set to show it", () => {
-  const latency = (showLatency: boolean, latencyMs: number | null) =>
+  const viewLatency = (showLatency: boolean, latencyMs: number | null) =>
     view({ monitors: [buildMonitor({ latencyMs })], page: { showLatency } }).sections[0]
       ?.monitors[0]?.latency;
-  expect([latency(false, 34), latency(true, null), latency(true, 34)]).toEqual([
+  expect([viewLatency(false, 34), viewLatency(true, null), viewLatency(true, 34)]).toEqual([
     null,
     null,
     "34\u202fms",

@@ -40,7 +40,7 @@ async function setUpStory() {
 }
 
 /** Public texts of one incident: its title and its newest update, in every output. */
-async function publicWords(publisher: Publisher, incidentId: string) {
+async function readPublicWords(publisher: Publisher, incidentId: string) {
   await publisher.restart();
   const at = async (part: string) => (await publisher.readHtml(`/status/ours${part}`)).text;
   const html = await at(`/incidents/${incidentId}`);
@@ -56,7 +56,7 @@ async function publicWords(publisher: Publisher, incidentId: string) {
   const rss = parseRssFeed(await at("/feed.rss")).items?.find(
     ({ guid }) => guid?.value === incidentId,
   );
-  const inFeed = (content: string | undefined) => readWords(content ?? "", "p")[1] ?? "";
+  const readFeedWords = (content: string | undefined) => readWords(content ?? "", "p")[1] ?? "";
   return {
     titles: {
       page: readWords(html, "h1")[0],
@@ -69,8 +69,8 @@ async function publicWords(publisher: Publisher, incidentId: string) {
       page: readWords(html, "li p")[0],
       json: json.updates[0].message,
       v2: v2.incident_updates[0].body,
-      atom: inFeed(atom?.content?.value),
-      rss: inFeed(rss?.description),
+      atom: readFeedWords(atom?.content?.value),
+      rss: readFeedWords(rss?.description),
     },
   };
 }
@@ -81,7 +81,7 @@ describe("text of an automatic incident", () => {
   test("is published under its public name without the reason; inside with both", async () => {
     await using world = await setUpStory();
     await world.send();
-    const { titles, messages } = await publicWords(world, world.incidentId);
+    const { titles, messages } = await readPublicWords(world, world.incidentId);
     for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
     for (const message of Object.values(messages)) expect(message).toEndWith(began);
     expect(world.mails[0]?.text).toContain(began);
@@ -99,7 +99,7 @@ describe("text of an automatic incident", () => {
     await using world = await setUpStory();
     const title = "db-7.internal is down";
     await world.postUpdate(world.incidentId, { title, severity: "minor" });
-    const { titles } = await publicWords(world, world.incidentId);
+    const { titles } = await readPublicWords(world, world.incidentId);
     for (const message of Object.values(titles)) expect(message).toEndWith("Web shop is down");
     expect(await world.preview({ title })).not.toContain("db-7");
   });
@@ -119,14 +119,14 @@ describe("text of a person", () => {
     const message = "Our supplier says the network is up again. We keep looking.";
     expect(readWords(await world.preview({ title, message }), ".inc h2 a")).toEqual([title]);
     await world.postUpdate(world.incidentId, { title, message });
-    const { titles, messages } = await publicWords(world, world.incidentId);
+    const { titles, messages } = await readPublicWords(world, world.incidentId);
     for (const notified of Object.values(titles)) expect(notified).toEndWith(title);
     for (const told of Object.values(messages)) expect(told).toEndWith(message);
     await world.send();
     expect(world.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
     expect(world.mails.at(-1)?.text).toContain(message);
     await world.shop.report();
-    const after = await publicWords(world, world.incidentId);
+    const after = await readPublicWords(world, world.incidentId);
     expect(after.titles.json).toBe(title);
     expect(after.messages.json).toStartWith("Web shop is responding again");
   });
@@ -150,7 +150,7 @@ describe("text of a person", () => {
         const message = `x ${more}`;
         const text = renderText(parseMarkdown(message));
         await world.postUpdate(world.incidentId, { title, message });
-        const notified = await publicWords(world, world.incidentId);
+        const notified = await readPublicWords(world, world.incidentId);
         expect(notified.titles).toEqual({
           page: title,
           json: title,

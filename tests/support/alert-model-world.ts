@@ -48,7 +48,7 @@ export async function createAlertedWorld(server: Target) {
   const modes = new Map<string, Reply>();
   const slots: (string | null)[] = [null, null, null];
   const jobs: { id: string; token: string; paused: boolean; attached: string[] }[] = [];
-  const jobAt = (index: number) => jobs[index] as (typeof jobs)[number];
+  const getJob = (index: number) => jobs[index] as (typeof jobs)[number];
 
   /** Messages that arrived since the last call. */
   function observe(): number {
@@ -120,15 +120,15 @@ export async function createAlertedWorld(server: Target) {
     const engine = new CheckEngine({ ...appliance, monotonic: () => time.now, maintenanceOf });
     const latencyMs = status === "slow" ? 500 : 1;
     const kind = status === "down" ? "failure" : "success";
-    await engine.report(jobAt(index).token, createReport(kind, { latencyMs }));
+    await engine.report(getJob(index).token, createReport(kind, { latencyMs }));
     await readLog();
   }
 
   const recordMonitor = (index: number, now: object) =>
-    void history.push({ is: "monitor", at: time.now, monitor: jobAt(index).id, now });
+    void history.push({ is: "monitor", at: time.now, monitor: getJob(index).id, now });
 
   async function change(index: number, fields: object, now: object) {
-    expect((await board.changeMonitor(jobAt(index).id, fields)).status).toBe(200);
+    expect((await board.changeMonitor(getJob(index).id, fields)).status).toBe(200);
     recordMonitor(index, now);
   }
 
@@ -158,11 +158,11 @@ export async function createAlertedWorld(server: Target) {
       for (const index of [0, 1]) recordMonitor(index, { groupMuted: muted });
     },
     async pause(index: number, paused: boolean) {
-      if (jobAt(index).paused === paused) return;
-      jobAt(index).paused = paused;
+      if (getJob(index).paused === paused) return;
+      getJob(index).paused = paused;
       await change(index, { paused }, {});
       tick();
-      history.push({ is: "state", at: time.now, monitor: jobAt(index).id, to: "pending" });
+      history.push({ is: "state", at: time.now, monitor: getJob(index).id, to: "pending" });
     },
     async renew(index: number) {
       await does.pause(index, true);
@@ -170,8 +170,8 @@ export async function createAlertedWorld(server: Target) {
       await does.pause(index, false);
     },
     maintain(index: number, isOn: boolean) {
-      if (isOn) inMaintenance.add(jobAt(index).id);
-      else inMaintenance.delete(jobAt(index).id);
+      if (isOn) inMaintenance.add(getJob(index).id);
+      else inMaintenance.delete(getJob(index).id);
     },
     async attach(index: number, wanted: readonly number[]) {
       const attached = wanted.flatMap((slot) => slots[slot] ?? []);
@@ -230,7 +230,7 @@ export async function createAlertedWorld(server: Target) {
     },
     async open(of: number | null) {
       tick();
-      const monitorId = of === null ? null : jobAt(of).id;
+      const monitorId = of === null ? null : getJob(of).id;
       await api("POST", "/api/v1/incidents", { body: { title: "Slow", monitorId } });
     },
     async post(which: number, body: object) {
@@ -281,11 +281,11 @@ export async function createAlertedWorld(server: Target) {
         };
       });
       const nameOfSubject = nameSubjects();
-      const linesOfSide = (side: "wanted" | "got") =>
+      const groupSide = (side: "wanted" | "got") =>
         Object.fromEntries(
           pairs.map((pair) => [pair.path, groupBySubject(nameOfSubject, pair[side])]),
         );
-      return { wanted: linesOfSide("wanted"), got: linesOfSide("got") };
+      return { wanted: groupSide("wanted"), got: groupSide("got") };
     },
     /** Violations of rules about deliveries and alerts. */
     findOddities() {

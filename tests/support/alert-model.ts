@@ -101,7 +101,7 @@ function judgeEvent(
   } else if (one.is === "state") {
     const { monitor, to } = one;
     if (to === "pending" || to === "maintenance") return;
-    const previous = stateAfter(before, monitor);
+    const previous = deriveState(before, monitor);
     const isNewsOnly = previous === "pending" || previous === "maintenance";
     const [was, is] = [isFlapping(before, monitor), isFlapping([...before, one], monitor)];
     if (is && !was) addNotifications(snapshot.audience(monitor), monitor, "monitor.flapping");
@@ -117,7 +117,7 @@ function judgePassedTime(
   snapshot: Snapshot,
   all: ExpectedNotification[],
 ) {
-  const state = stateAfter(past, id);
+  const state = deriveState(past, id);
   if (isFlappingOver(past, id, now)) return notifyOfState(id, state, now, false, snapshot, all);
   if (isFlapping(past, id) || findNextReminder(past, id) > now) return;
   for (const channel of snapshot.audience(id))
@@ -150,7 +150,7 @@ function notifyOfState(
   if (to === "up") all.push({ channel: "*", subject: id, type, at });
 }
 
-function stateAfter(past: readonly ModelEvent[], id: string): State {
+function deriveState(past: readonly ModelEvent[], id: string): State {
   const last = past.findLast((one) => one.is === "state" && one.monitor === id);
   return last?.is === "state" ? last.to : "pending";
 }
@@ -177,7 +177,7 @@ function isFlapping(past: readonly ModelEvent[], id: string): boolean {
  * flapping ends waits.
  */
 function findNextReminder(past: readonly ModelEvent[], id: string): number {
-  if (stateAfter(past, id) !== "down") return Infinity;
+  if (deriveState(past, id) !== "down") return Infinity;
   const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
   let interval = buildWorld(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
   let next = (past[start]?.at ?? 0) + interval;

@@ -260,14 +260,14 @@ export function retryVerdict(reason: string, retryAfterSeconds?: number): Verdic
   return { outcome: "failed", reason, failure: "passing", ...patience };
 }
 
-export const finalVerdict = (reason: string): Verdict => ({
+export const createFinalVerdict = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
   failure: "final",
 });
 
 /** Expects retries for an hour and an immediate problem report. */
-export const doubtfulVerdict = (reason: string): Verdict => ({
+export const createDoubtfulVerdict = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
   failure: "looks-permanent",
@@ -294,16 +294,16 @@ export async function expectUsualVerdicts<T extends ChannelType>(
     retryVerdict("The receiver responded with HTTP 400 (Bad Request)."),
   );
   expect(await judgeStatus(401)).toEqual(
-    doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
+    createDoubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
   );
   expect(await judgeStatus(403)).toEqual(
-    doubtfulVerdict("The receiver responded with HTTP 403 (Forbidden)."),
+    createDoubtfulVerdict("The receiver responded with HTTP 403 (Forbidden)."),
   );
   expect(await judgeStatus(404)).toEqual(
-    doubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
+    createDoubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
   );
   expect(await judgeStatus(410)).toEqual(
-    finalVerdict("The receiver responded with HTTP 410 (Gone)."),
+    createFinalVerdict("The receiver responded with HTTP 410 (Gone)."),
   );
   expect(await judgeStatus(429, { "retry-after": "17" })).toEqual(
     retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", 17),

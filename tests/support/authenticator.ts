@@ -5,9 +5,9 @@ const encode = (bytes: Uint8Array | string) => Buffer.from(bytes as string).toSt
 const hash = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
 
 /** CBOR of a byte string with less than 65,536 bytes. */
-const cborBytes = (bytes: Uint8Array) =>
+const encodeCborBytes = (bytes: Uint8Array) =>
   Buffer.concat([Buffer.from([0x59, bytes.length >> 8, bytes.length & 255]), bytes]);
-const cborText = (text: string) =>
+const encodeCborText = (text: string) =>
   Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
 
 type Flags = { verified?: boolean; count?: number; origin?: string; rpId?: string };
@@ -42,12 +42,12 @@ export function createAuthenticator(origin: string) {
     create({ challenge }: { challenge: string }, flags: Flags = {}) {
       const attestation = Buffer.concat([
         Buffer.from([0xa3]),
-        cborText("fmt"),
-        cborText("none"),
-        cborText("attStmt"),
+        encodeCborText("fmt"),
+        encodeCborText("none"),
+        encodeCborText("attStmt"),
         Buffer.from([0xa0]),
-        cborText("authData"),
-        cborBytes(buildData(flags, true)),
+        encodeCborText("authData"),
+        encodeCborBytes(buildData(flags, true)),
       ]);
       return {
         credentialId,

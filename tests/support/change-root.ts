@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A command in a root directory, with /proc, without which Bun exits at once. */
-export const inRoot = (folder: string, ...command: string[]) => [
+export const buildChrootCommand = (folder: string, ...command: string[]) => [
   "unshare",
   "--mount",
   "sh",
@@ -17,7 +17,7 @@ export const inRoot = (folder: string, ...command: string[]) => [
 export const mayChangeRoot = (() => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   mkdirSync(join(folder, "proc"));
-  const [program = "", ...args] = inRoot(folder, "/none");
+  const [program = "", ...args] = buildChrootCommand(folder, "/none");
   const text = Bun.which(program) && Bun.spawnSync([program, ...args]).stderr.toString();
   rmSync(folder, { recursive: true });
   return text?.includes("chroot: failed to run") ?? false;

@@ -83,8 +83,8 @@ export async function runLoggedCheck(
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
   // Clocks without standstills, so that slow test runs are still judged.
-  const zeroClock = () => 0;
-  const trouble = new TroubleWatch(zeroClock, zeroClock);
+  const getZero = () => 0;
+  const trouble = new TroubleWatch(getZero, getZero);
   const targets = createTargetGuard(() => listeners, {
     commandFolder,
     sharing: { isShared: () => isShared, refresh: async () => {} },
@@ -93,7 +93,7 @@ export async function runLoggedCheck(
     memory,
     targets,
     clock: () => now,
-    monotonic: zeroClock,
+    monotonic: getZero,
     trouble,
     log,
     inTurn,

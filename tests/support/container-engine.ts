@@ -56,7 +56,7 @@ async function start(options: string[]) {
       "-c",
       mounts,
       root,
-      ...inside(
+      ...buildInsideCommand(
         [...Entrypoint, ...Cmd],
         [...Env, `SIGNALBOX_PORT=${port}`, "SIGNALBOX_HOST=127.0.0.1"],
       ),
@@ -70,7 +70,7 @@ async function start(options: string[]) {
     else throw new Error(readFileSync(at("log"), "utf8"));
 }
 
-function inside(words: readonly string[], variables: readonly string[]): string[] {
+function buildInsideCommand(words: readonly string[], variables: readonly string[]): string[] {
   const user = readConfiguration().User;
   const chroot = Bun.which("chroot") ?? "/usr/sbin/chroot";
   return ["/usr/bin/env", "-i", ...variables, chroot, `--userspec=${user}`, root, ...words];
@@ -79,7 +79,12 @@ function inside(words: readonly string[], variables: readonly string[]): string[
 function execute(words: string[]) {
   const pid = readFileSync(at("pid"), "utf8");
   const { exitCode } = Bun.spawnSync(
-    ["nsenter", "--mount", `--target=${pid}`, ...inside(words, readConfiguration().Env)],
+    [
+      "nsenter",
+      "--mount",
+      `--target=${pid}`,
+      ...buildInsideCommand(words, readConfiguration().Env),
+    ],
     { stdio: ["inherit", "inherit", "inherit"] },
   );
   process.exitCode = exitCode;

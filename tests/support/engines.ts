@@ -14,7 +14,7 @@ import { unavailableError } from "../../src/database/rqlite/errors.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
-import { addressOfNodes, type RqliteNode, startOneNode } from "./rqlite.ts";
+import { buildClusterAddress, type RqliteNode, startOneNode } from "./rqlite.ts";
 import { openSynchronousDatabase } from "./synchronous.ts";
 
 /** Under `STORE=rqlite bun test …` the stores of tests are on rqlite. */
@@ -115,7 +115,7 @@ async function openOnRqlite(image: Uint8Array): Promise<TestStore> {
       isOver = true;
       idleNodes.push(node);
     });
-  const client = ignoreAfterEnd(new RqliteClient(addressOfNodes(node)), () => isOver);
+  const client = ignoreAfterEnd(new RqliteClient(buildClusterAddress(node)), () => isOver);
   const database = openSynchronousDatabase(node.host) as unknown as Database;
   return { store: createRqliteStore(client, readSystemClock), database };
 }

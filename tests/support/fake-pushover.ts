@@ -24,7 +24,7 @@ export function createFakePushover() {
   const messages: string[] = [];
   const emergencies: Emergency[] = [];
   const world = { now: () => 0, mode: "well" as "well" | "broken" | "lost" };
-  const seconds = () => Math.floor(world.now() / 1000);
+  const readSeconds = () => Math.floor(world.now() / 1000);
 
   function send(form: URLSearchParams) {
     const title = form.get("title") ?? "";
@@ -38,7 +38,7 @@ export function createFakePushover() {
       title,
       tags: (form.get("tags") ?? "").split(","),
       token: form.get("token") ?? "",
-      expiresAt: seconds() + expire,
+      expiresAt: readSeconds() + expire,
       acknowledgedAt: 0,
       isCanceled: false,
       polls: [],
@@ -56,8 +56,8 @@ export function createFakePushover() {
       acknowledged_at: one.acknowledgedAt,
       acknowledged_by: one.acknowledgedAt > 0 ? "u".repeat(30) : "",
       acknowledged_by_device: one.acknowledgedAt > 0 ? "phone" : "",
-      last_delivered_at: seconds(),
-      expired: Number(one.isCanceled || seconds() >= one.expiresAt),
+      last_delivered_at: readSeconds(),
+      expired: Number(one.isCanceled || readSeconds() >= one.expiresAt),
       expires_at: one.expiresAt,
       called_back: 0,
       called_back_at: 0,
@@ -100,12 +100,14 @@ export function createFakePushover() {
     emergencies,
     /** Confirms an emergency on the phone. */
     confirm: (one: Emergency | undefined) => {
-      if (one !== undefined) one.acknowledgedAt = seconds();
+      if (one !== undefined) one.acknowledgedAt = readSeconds();
     },
     /** Titles of the emergencies that are repeated now. */
     repeated: () =>
       emergencies
-        .filter((one) => !one.isCanceled && one.acknowledgedAt === 0 && seconds() < one.expiresAt)
+        .filter(
+          (one) => !one.isCanceled && one.acknowledgedAt === 0 && readSeconds() < one.expiresAt,
+        )
         .map(({ title }) => title),
   };
 }

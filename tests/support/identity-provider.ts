@@ -197,8 +197,12 @@ export function createCookieBrowser(appliance: Pick<TestAppliance, "client">, co
   return {
     jar,
     async page(method: string, path: string, body?: object) {
-      const page = createBrowserClient(appliance, buildCookies(false));
-      const response = await page(method, `/dashboard${path}`, body === undefined ? {} : { body });
+      const requestPage = createBrowserClient(appliance, buildCookies(false));
+      const response = await requestPage(
+        method,
+        `/dashboard${path}`,
+        body === undefined ? {} : { body },
+      );
       store(response);
       return response;
     },

@@ -63,16 +63,16 @@ export function isLinearizable<State, Input, Output>(
       firstEnd = Math.min(firstEnd, end);
       open.push(i);
     }
-    const stepFrom = (one: Operation<Input, Output> | undefined) =>
+    const createStep = (one: Operation<Input, Output> | undefined) =>
       one === undefined || one.start > firstEnd ? null : model.step(state, one.input, one.output);
     for (const [i, one] of unknown.entries()) {
       const isLater = alike[i] !== undefined && !done.includes(alike[i]);
-      const reached = done.includes(i) || isLater ? null : stepFrom(one);
+      const reached = done.includes(i) || isLater ? null : createStep(one);
       if (reached !== null) yield { prefix, beyond, done: insertSorted(done, i), state: reached };
     }
     // Earlier starts are tried first, so they are pushed last.
     for (const i of open.toReversed()) {
-      const reached = stepFrom(known[i]);
+      const reached = createStep(known[i]);
       if (reached === null) continue;
       let [passed, rest] = [prefix, insertSorted(beyond, i)];
       while (rest[0] === passed) [passed, rest] = [passed + 1, rest.slice(1)];

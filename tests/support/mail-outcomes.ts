@@ -23,7 +23,7 @@ export async function findOutcome(
 }
 
 export const delivered = expect.objectContaining({ outcome: "delivered" }) as Verdict;
-export const passingVerdict = (
+export const createPassingVerdict = (
   reason: string,
   reached: string[] = [],
   refused: string[] = [],

@@ -33,4 +33,4 @@ export function copyMonitor(
   })();
 }
 
-export const idOfCopy = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, "0")}`;
+export const buildCopyId = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, "0")}`;

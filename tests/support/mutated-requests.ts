@@ -20,24 +20,22 @@ const strange = [
 
 /** Requests to every route with some changed bytes. */
 export function* generateMutatedRequests(key: string, random: () => number): Generator<string> {
-  const randomBelow = (end: number) => Math.floor(random() * end);
+  const pickBelow = (end: number) => Math.floor(random() * end);
   const mutate = (text: string): string => {
-    const at = randomBelow(text.length);
-    const end = at + randomBelow(20);
-    const insert = strange[randomBelow(strange.length)] ?? "";
-    switch (randomBelow(5)) {
+    const at = pickBelow(text.length);
+    const end = at + pickBelow(20);
+    const insert = strange[pickBelow(strange.length)] ?? "";
+    switch (pickBelow(5)) {
       case 0:
-        return text.slice(0, at) + String.fromCharCode(randomBelow(256)) + text.slice(at + 1);
+        return text.slice(0, at) + String.fromCharCode(pickBelow(256)) + text.slice(at + 1);
       case 1:
         return text.slice(0, at) + text.slice(end);
       case 2:
-        return (
-          text.slice(0, end) + text.slice(at, end).repeat(1 + randomBelow(50)) + text.slice(end)
-        );
+        return text.slice(0, end) + text.slice(at, end).repeat(1 + pickBelow(50)) + text.slice(end);
       case 3:
         return text.slice(0, at) + insert + text.slice(at);
       default:
-        return text.slice(0, at) + insert.repeat(randomBelow(3_000)) + text.slice(at);
+        return text.slice(0, at) + insert.repeat(pickBelow(3_000)) + text.slice(at);
     }
   };
   for (;;)
@@ -48,14 +46,14 @@ export function* generateMutatedRequests(key: string, random: () => number): Gen
         "Host: localhost",
         `Authorization: Bearer ${key}`,
         "Content-Type: application/json",
-        `Idempotency-Key: ${randomBelow(1e9)}`,
+        `Idempotency-Key: ${pickBelow(1e9)}`,
         'If-Match: "1"',
         "Connection: close",
       ].join("\r\n");
       // Mostly well-formed around the fault: a request that is rejected at its first byte proves little.
       const buildRawRequest = (head: string, body: string) =>
         `${head}\r\nContent-Length: ${Buffer.byteLength(body, "latin1")}\r\n\r\n${body}`;
-      const kind = randomBelow(3);
+      const kind = pickBelow(3);
       if (kind === 0) yield buildRawRequest(head, mutate(mutate(body)));
       else if (kind === 1) yield buildRawRequest(mutate(head), body);
       else yield mutate(mutate(buildRawRequest(head, body)));

@@ -12,7 +12,7 @@ export type TestNode = ClusterNode & {
 };
 
 /** Address of a node. */
-export const addressOfNode = (id: string) => `10.1.1.${id.codePointAt(0)}`;
+export const getNodeAddress = (id: string) => `10.1.1.${id.codePointAt(0)}`;
 
 /** Nodes on one database, with one monotonic clock that the test sets. */
 export function createNodeFactory(store: Store, time: { now: number }) {
@@ -24,7 +24,7 @@ export function createNodeFactory(store: Store, time: { now: number }) {
       monotonic: clock,
       log,
       node: { id, name: () => `${id}.lan:3210` },
-      listeners: () => [{ host: "0.0.0.0", port: 3210, addresses: [addressOfNode(id)] }],
+      listeners: () => [{ host: "0.0.0.0", port: 3210, addresses: [getNodeAddress(id)] }],
     });
     const listHeld = () => leaseNames.filter((name) => findLease(node, name) !== null);
     const listShards = () => listHeld().filter((name) => name.startsWith("shard "));

@@ -12,11 +12,11 @@ const joinBytes = (...parts: (string | Buffer)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? encodeLatin(part) : part)));
 
 const ok = "HTTP/1.1 200 OK";
-const lengthField = (body: Buffer) => `Content-Length: ${body.length}`;
+const buildLengthField = (body: Buffer) => `Content-Length: ${body.length}`;
 const frameWithLength =
   (...fields: string[]): Framing =>
   (body) =>
-    joinBytes(buildMessageHead(ok, ...fields, lengthField(body)), body);
+    joinBytes(buildMessageHead(ok, ...fields, buildLengthField(body)), body);
 const frameCoded =
   (coding: string, ...encode: ((body: Buffer) => Buffer)[]): Framing =>
   (body) =>
@@ -42,16 +42,16 @@ export const framings: Readonly<Record<string, Framing>> = {
   "until the connection ends": (body) => joinBytes(buildMessageHead(ok), body),
   "of HTTP/1.0": (body) => joinBytes(buildMessageHead("HTTP/1.0 200 OK"), body),
   "without a reason": (body) =>
-    joinBytes(buildMessageHead("HTTP/1.1 200", lengthField(body)), body),
+    joinBytes(buildMessageHead("HTTP/1.1 200", buildLengthField(body)), body),
   "with a folded field": frameWithLength("X-Long: first\r\n second\r\n\tthird"),
   "with a folded Content-Type": frameWithLength("Content-Type: text/plain;\r\n charset=utf-8"),
   "with a folded Set-Cookie": frameWithLength("Set-Cookie: a=b;\r\n Path=/"),
   "with a fold of blanks": frameWithLength("X-Long: first\r\n  \r\n second"),
-  "with lines of LF": (body) => joinBytes(`${ok}\nA: b\n${lengthField(body)}\n\n`, body),
+  "with lines of LF": (body) => joinBytes(`${ok}\nA: b\n${buildLengthField(body)}\n\n`, body),
   "with fields of LF and an empty line of CRLF": (body) =>
-    joinBytes(`${ok}\r\nA: b\n${lengthField(body)}\n\r\n`, body),
+    joinBytes(`${ok}\r\nA: b\n${buildLengthField(body)}\n\r\n`, body),
   "with a field of CRLF and an empty line of LF": (body) =>
-    joinBytes(`${ok}\nA: b\r\n${lengthField(body)}\r\n\n`, body),
+    joinBytes(`${ok}\nA: b\r\n${buildLengthField(body)}\r\n\n`, body),
   "after 100 and 103": (body) =>
     joinBytes(
       buildMessageHead("HTTP/1.1 100 Continue"),
@@ -106,11 +106,11 @@ export const framings: Readonly<Record<string, Framing>> = {
 /** Responses that no client may accept, each with the expected message. */
 export const refusedFramings: Readonly<Record<string, [Framing, words: string]>> = {
   "with two lengths": [
-    (body) => joinBytes(buildMessageHead(ok, lengthField(body), "Content-Length: 1"), body),
+    (body) => joinBytes(buildMessageHead(ok, buildLengthField(body), "Content-Length: 1"), body),
     "The response is not valid HTTP.",
   ],
   "with a field before the first": [
-    (body) => joinBytes(`${ok}\r\n folded: x\r\n${lengthField(body)}\r\n\r\n`, body),
+    (body) => joinBytes(`${ok}\r\n folded: x\r\n${buildLengthField(body)}\r\n\r\n`, body),
     "The response is not valid HTTP.",
   ],
   "with a NUL in a fold": [frameWithLength("A: b\r\n c\0d"), "The response is not valid HTTP."],

@@ -9,15 +9,19 @@ export async function createPlanner() {
   const pagerWorld = await createPager();
   const { api, time, store, appliance } = pagerWorld;
   const path = "/api/v1/maintenance-windows";
-  const timeInMinutes = (minutes: number) => new Date(time.now + minutes * 60_000).toISOString();
+  const formatMinutesAhead = (minutes: number) =>
+    new Date(time.now + minutes * 60_000).toISOString();
 
   return {
     ...pagerWorld,
     path,
-    inMinutes: timeInMinutes,
+    inMinutes: formatMinutesAhead,
     /** Creates a window that starts in `from` minutes and lasts `minutes`. */
     planWindow: async (fields: object = {}, from = 0, minutes = 60) => {
-      const times = { startsAt: timeInMinutes(from), endsAt: timeInMinutes(from + minutes) };
+      const times = {
+        startsAt: formatMinutesAhead(from),
+        endsAt: formatMinutesAhead(from + minutes),
+      };
       const body = { title: "Firmware", ...times, ...fields };
       const { status, json, text } = await api("POST", path, { body });
       if (status !== 201) throw new Error(text);

@@ -362,7 +362,7 @@ export async function startBucketService(bucket: string) {
 }
 
 /** The user for servers that refuse to run as root. */
-const commandAsUser = (user: string) =>
+const buildUserCommand = (user: string) =>
   process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : [];
 
 export const runOrThrow = (command: string[], cwd: string) => {
@@ -375,7 +375,7 @@ export async function startPostgresServer(password: string) {
   const [port, folder] = [getFreePort(), createFolder()];
   writeCertificates(folder);
   writeFileSync(join(folder, "password"), password);
-  const user = commandAsUser("postgres");
+  const user = buildUserCommand("postgres");
   if (user.length > 0) runOrThrow(["chown", "-R", "postgres", folder], folder);
   const init = [
     "-D",

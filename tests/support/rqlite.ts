@@ -140,7 +140,7 @@ async function isReady(host: string) {
   }
 }
 
-export const addressOfNodes = (...nodes: readonly { host: string }[]): ClusterAddress => ({
+export const buildClusterAddress = (...nodes: readonly { host: string }[]): ClusterAddress => ({
   hosts: nodes.map(({ host }) => host),
   user: null,
   password: null,

@@ -38,7 +38,7 @@ export type Sender = {
   knowsOccurrence?: boolean;
 };
 
-const iso = (at: number) => new Date(at).toISOString();
+const formatTime = (at: number) => new Date(at).toISOString();
 const post = (path: string, body: object | string, headers?: Record<string, string>): Sent => ({
   method: "POST",
   path,
@@ -58,8 +58,8 @@ const writeGroup = ({ problem, isOver, startedAt, at }: Reported) => ({
       status: isOver ? "resolved" : "firing",
       labels: { alertname: problem, severity: "critical" },
       annotations: { summary: `${problem} is broken` },
-      startsAt: iso(startedAt),
-      endsAt: isOver ? iso(at) : "0001-01-01T00:00:00Z",
+      startsAt: formatTime(startedAt),
+      endsAt: isOver ? formatTime(at) : "0001-01-01T00:00:00Z",
       fingerprint: problem,
     },
   ],
@@ -91,11 +91,11 @@ function writeNotification({ problem, isOver, startedAt, at }: Reported, key: Ke
       AlarmArn: arn,
       NewStateValue: isOver ? "OK" : "ALARM",
       NewStateReason: "Threshold Crossed",
-      StateChangeTime: iso(isOver ? at : startedAt).replace("Z", "+0000"),
+      StateChangeTime: formatTime(isOver ? at : startedAt).replace("Z", "+0000"),
     }),
     MessageId: Bun.hash(`${problem}${startedAt}${isOver}`).toString(16),
     Subject: `${isOver ? "OK" : "ALARM"}: ${problem}`,
-    Timestamp: iso(at),
+    Timestamp: formatTime(at),
     TopicArn: "arn:aws:sns:eu-central-1:123456789012:alarms",
     Type: "Notification",
   };
@@ -147,7 +147,7 @@ export const senders: Readonly<Record<string, Sender>> = {
         routing_key: token,
         event_action: isOver ? "resolve" : "trigger",
         dedup_key: problem,
-        payload: { summary: `${problem} is broken`, source: "db1", timestamp: iso(at) },
+        payload: { summary: `${problem} is broken`, source: "db1", timestamp: formatTime(at) },
       }),
   },
   Opsgenie: {
@@ -167,7 +167,12 @@ export const senders: Readonly<Record<string, Sender>> = {
     receiver: "uptime-kuma",
     write: (token, { problem, isOver, at }) =>
       post(`/in/${token}`, {
-        heartbeat: { monitorID: problem, status: isOver ? 1 : 0, time: iso(at), msg: "timeout" },
+        heartbeat: {
+          monitorID: problem,
+          status: isOver ? 1 : 0,
+          time: formatTime(at),
+          msg: "timeout",
+        },
         monitor: { id: problem, name: problem, url: "https://shop.example" },
         msg: problem,
       }),
@@ -247,7 +252,7 @@ export const senders: Readonly<Record<string, Sender>> = {
   "a ping of Healthchecks": {
     ...ping,
     write: (token, { isOver, at }) =>
-      post(`/ping/${token}${isOver ? "" : "/fail"}`, `${iso(at)} 12 tables`),
+      post(`/ping/${token}${isOver ? "" : "/fail"}`, `${formatTime(at)} 12 tables`),
   },
   "a ping with an exit status": {
     ...ping,

@@ -23,17 +23,17 @@ export function findWrongSlots(
   const [repeated, missing]: [string[], string[]] = [[], []];
   for (const key of keys) {
     const phase = computePhase(key, intervalMs);
-    const slotOfTime = (at: number) => Math.floor((at - phase) / intervalMs);
+    const getSlot = (at: number) => Math.floor((at - phase) / intervalMs);
     // The check can have ended in the next slot.
     const slots = Map.groupBy(own.get(key) ?? [], ({ at, latencyMs }) =>
-      slotOfTime(at - (latencyMs ?? 0) + roundingMs),
+      getSlot(at - (latencyMs ?? 0) + roundingMs),
     );
     for (const [slot, slotRows] of slots)
       if (slotRows.length > 1) {
         const times = slotRows.map(({ at, latencyMs }) => `${at - from} ms (took ${latencyMs})`);
         repeated.push(`monitor ${key} in slot ${slot} at ${times.join(", ")}`);
       }
-    for (let slot = slotOfTime(from) + 1; slot < slotOfTime(until); slot++)
+    for (let slot = getSlot(from) + 1; slot < getSlot(until); slot++)
       if (!slots.has(slot)) missing.push(`monitor ${key} in slot ${slot}`);
   }
   return { repeated, missing };

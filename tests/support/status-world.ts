@@ -205,7 +205,8 @@ function writePast(
 function moveToPast(database: Database, id: string, openedAt: number): string {
   const hex = openedAt.toString(16).padStart(12, "0");
   const past = `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
-  const timeAfter = (minutes: number) => new Date(openedAt + minutes * minuteMs).toISOString();
+  const formatTimeAfter = (minutes: number) =>
+    new Date(openedAt + minutes * minuteMs).toISOString();
   const updates = database
     .query<{ seq: number }, [string]>(
       "SELECT seq FROM incident_updates WHERE incident_id = ? ORDER BY seq",
@@ -214,7 +215,7 @@ function moveToPast(database: Database, id: string, openedAt: number): string {
   for (const [index, { seq }] of updates.entries())
     database.run(
       "UPDATE incident_updates SET incident_id = ?, created_at = ? WHERE incident_id = ? AND seq = ?",
-      [past, timeAfter(index * 20), id, seq],
+      [past, formatTimeAfter(index * 20), id, seq],
     );
   for (const table of ["incident_monitors", "incident_notes"])
     database.run(`UPDATE ${table} SET incident_id = ? WHERE incident_id = ?`, [past, id]);
@@ -223,9 +224,9 @@ function moveToPast(database: Database, id: string, openedAt: number): string {
        resolved_at = iif(resolved_at IS NULL, NULL, ?) WHERE id = ?`,
     [
       past,
-      timeAfter(0),
-      timeAfter((updates.length - 1) * 20),
-      timeAfter((updates.length - 1) * 20),
+      formatTimeAfter(0),
+      formatTimeAfter((updates.length - 1) * 20),
+      formatTimeAfter((updates.length - 1) * 20),
       id,
     ],
   );

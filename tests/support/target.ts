@@ -42,7 +42,7 @@ export const replyAfter =
     void setTimeout(() => then(response), ms);
 
 /** An endless body, sent as fast as it is read. */
-export const endless: Reply = (response) => {
+export const replyForever: Reply = (response) => {
   const piece = Buffer.alloc(16 * 1024, "x");
   const writeMore = () => {
     while (!response.destroyed && response.write(piece));

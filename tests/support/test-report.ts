@@ -10,13 +10,11 @@ export function parseOutcome(report: string | undefined, ended?: string): Outcom
   const cases =
     report === undefined ? [] : listCases(parseXml(report.replace(/[\ufffe\uffff]/g, "")));
   const failures = cases.flatMap(({ name, element }) => {
-    const failure = childrenNamed(element, "failure")[0];
+    const failure = findChildren(element, "failure")[0];
     if (!failure) return [];
     return [{ name, text: failure.text.trim() || (failure.attributes["message"] ?? "") }];
   });
-  const skipped = cases.filter(
-    ({ element }) => childrenNamed(element, "skipped").length > 0,
-  ).length;
+  const skipped = cases.filter(({ element }) => findChildren(element, "skipped").length > 0).length;
   const passed = cases.length - failures.length - skipped;
   const addFailure = (text: string) => failures.push({ name: "bun test", text });
   if (report === undefined) addFailure(`${ended ?? "ended well"}, without a report`);
@@ -38,7 +36,7 @@ export function formatVerdict({ passed, skipped, failures }: Outcome): string {
 type Parent = { children: readonly unknown[] };
 type Case = { name: string; element: XmlElement };
 
-const childrenNamed = (parent: Parent, name: string) =>
+const findChildren = (parent: Parent, name: string) =>
   parent.children.filter(
     (child): child is XmlElement => child instanceof XmlElement && child.name === name,
   );
@@ -48,11 +46,11 @@ function listCases(parent: Parent): Case[] {
   const joinNames = ({ attributes }: XmlElement, name: string) =>
     [attributes["name"], name].filter(Boolean).join(" > ");
   return [
-    ...childrenNamed(parent, "testsuites").flatMap(listCases),
-    ...childrenNamed(parent, "testsuite").flatMap((suite) =>
+    ...findChildren(parent, "testsuites").flatMap(listCases),
+    ...findChildren(parent, "testsuite").flatMap((suite) =>
       listCases(suite).map(({ name, element }) => ({ name: joinNames(suite, name), element })),
     ),
-    ...childrenNamed(parent, "testcase").map((element) => ({
+    ...findChildren(parent, "testcase").map((element) => ({
       name: joinNames(element, ""),
       element,
     })),

@@ -15,7 +15,7 @@ import {
   type TestAppliance,
 } from "./appliance.ts";
 import { loadMigrated } from "./engines.ts";
-import { addressOfNodes, type RqliteNode } from "./rqlite.ts";
+import { buildClusterAddress, type RqliteNode } from "./rqlite.ts";
 import { openSynchronousDatabase } from "./synchronous.ts";
 
 type Settings = Parameters<typeof createAppliance>[1];
@@ -37,24 +37,24 @@ export async function createTwoNodes(databases: readonly RqliteNode[], settings:
   const start = async () => {
     const clock = () => time.now;
     const store = createRqliteStore(
-      new RqliteClient(addressOfNodes(...databases), clientPatience),
+      new RqliteClient(buildClusterAddress(...databases), clientPatience),
       clock,
     );
     const vault = createVault(new Uint8Array(32).fill(7));
     const started = createAppliance({ store, vault, clock }, settings);
     const { appliance, live } = started;
     const createLimit = () => createNetworkLimit(10_000, clock);
-    const visitorAddress = () => "192.168.1.7";
+    const getVisitorAddress = () => "192.168.1.7";
     const site = createStatusSite({
       ...appliance,
       store: store.relaxed(),
       makingLimit: createLimit(),
-      addressOf: visitorAddress,
-      lock: createPageLock(store, vault, clock, createLimit(), visitorAddress),
+      addressOf: getVisitorAddress,
+      lock: createPageLock(store, vault, clock, createLimit(), getVisitorAddress),
       subscriptions: createSubscriptions({
         services: appliance,
         signUps: createLimit(),
-        addressOf: visitorAddress,
+        addressOf: getVisitorAddress,
       }),
     });
     await site.start();

@@ -26,21 +26,27 @@ type Status = "delivered" | "pending" | "failed" | "held";
 
 describe("notified channels", () => {
   const at = "2026-11-22T14:31:00.000Z";
-  const one = (name: string, status: Status, error?: string) => ({
+  const buildNotified = (name: string, status: Status, error?: string) => ({
     id: name,
     name,
     status,
     at,
     error: error ?? null,
   });
-  const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
+  const describeNotifiedOf = (attached: number, ...notified: ReturnType<typeof buildNotified>[]) =>
     describeNotified(
       { monitorId: "m", attached, notified, alertId: null, acknowledgedBy: [], incident: null },
       false,
     );
 
   test("are named; those that failed are counted, because the banner names them", () => {
-    expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
+    expect(
+      describeNotifiedOf(
+        2,
+        buildNotified("Slack", "delivered"),
+        buildNotified("Mail", "failed", "refused"),
+      ),
+    ).toMatchObject({
       words: "alerted",
       names: ["Slack"],
       at,
@@ -51,19 +57,26 @@ describe("notified channels", () => {
   });
   test("are shown as none if no channel could be reached, with the reason", () => {
     const nobody = { words: "No one reached", detail: "Mail: refused", isBad: true };
-    expect(of(1, one("Mail", "pending", "refused"))).toMatchObject(nobody);
-    expect(of(1, one("Mail", "failed", "refused"))).toMatchObject(nobody);
+    expect(describeNotifiedOf(1, buildNotified("Mail", "pending", "refused"))).toMatchObject(
+      nobody,
+    );
+    expect(describeNotifiedOf(1, buildNotified("Mail", "failed", "refused"))).toMatchObject(nobody);
   });
   test("are unknown during the first attempt", () => {
-    expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "being alerted", isBad: false });
+    expect(describeNotifiedOf(1, buildNotified("Mail", "pending"))).toMatchObject({
+      words: "being alerted",
+      isBad: false,
+    });
   });
   test("are none in their quiet hours", () => {
     const none = { words: "No alert sent", detail: "Quiet hours of Mail", isBad: false };
-    expect(of(1, one("Mail", "held"))).toMatchObject(none);
-    expect(of(2, one("Mail", "held"), one("Slack", "pending")).words).toBe("being alerted");
+    expect(describeNotifiedOf(1, buildNotified("Mail", "held"))).toMatchObject(none);
+    expect(
+      describeNotifiedOf(2, buildNotified("Mail", "held"), buildNotified("Slack", "pending")).words,
+    ).toBe("being alerted");
   });
   test("are none without a channel, or if the monitor is muted", () => {
-    expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
+    expect(describeNotifiedOf(0)).toMatchObject({ detail: "No alert channel", isBad: true });
     const muted = describeNotified(
       {
         monitorId: "m",

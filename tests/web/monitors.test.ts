@@ -171,7 +171,7 @@ test("figures are never rounded up", () => {
 
 describe("the latency chart", () => {
   const start = Date.UTC(2026, 10, 20, 10);
-  const point = (slot: number, more: Partial<TimelinePoint> = {}): TimelinePoint => ({
+  const buildPoint = (slot: number, more: Partial<TimelinePoint> = {}): TimelinePoint => ({
     at: new Date(start + slot * 60_000).toISOString(),
     upSeconds: 60,
     degradedSeconds: 0,
@@ -198,13 +198,26 @@ describe("the latency chart", () => {
   test("breaks its line only where a response or check is missing", () => {
     const down = { checks: 0, averageMs: null, p50Ms: null, upSeconds: 0, downSeconds: 60 };
     const { times, lines } = buildColumns(
-      buildTimeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
+      buildTimeline(
+        buildPoint(0),
+        buildPoint(1),
+        buildPoint(2, down),
+        buildPoint(3),
+        buildPoint(4),
+        buildPoint(10),
+      ),
       undefined,
     );
     expect(times).toHaveLength(12);
     const [_, gap] = [undefined, null];
     expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, gap, gap, gap, gap, 5, _]);
-    const sparse = buildTimeline(point(0), point(2), point(4, down), point(6), point(8));
+    const sparse = buildTimeline(
+      buildPoint(0),
+      buildPoint(2),
+      buildPoint(4, down),
+      buildPoint(6),
+      buildPoint(8),
+    );
     expect(buildColumns(sparse, undefined).lines.p50.slice(0, 9)).toEqual([
       5,
       _,
@@ -238,13 +251,13 @@ describe("the latency chart", () => {
   test("merges equal consecutive points, the worst first", () => {
     const down = { downSeconds: 30, degradedSeconds: 30 };
     const found = findRuns([
-      point(0),
-      point(1, down),
-      point(2, down),
-      point(3, { degradedSeconds: 60 }),
+      buildPoint(0),
+      buildPoint(1, down),
+      buildPoint(2, down),
+      buildPoint(3, { degradedSeconds: 60 }),
       undefined,
-      point(5, { upSeconds: 0, maintenanceSeconds: 60 }),
-      point(6, { upSeconds: 0, unknownSeconds: 60 }),
+      buildPoint(5, { upSeconds: 0, maintenanceSeconds: 60 }),
+      buildPoint(6, { upSeconds: 0, unknownSeconds: 60 }),
     ]);
     expect(found).toEqual([
       { state: "up", first: 0, last: 0, seconds: 60 },
@@ -257,8 +270,16 @@ describe("the latency chart", () => {
   test("shows an outage as one, even with points closer than the checks", () => {
     const down = { upSeconds: 0, downSeconds: 120 };
     const none = undefined;
-    const checked = [point(0), none, point(2, down), none, point(4, down), none, point(6, down)];
-    expect(findRuns([...checked, none, point(8)])).toEqual([
+    const checked = [
+      buildPoint(0),
+      none,
+      buildPoint(2, down),
+      none,
+      buildPoint(4, down),
+      none,
+      buildPoint(6, down),
+    ];
+    expect(findRuns([...checked, none, buildPoint(8)])).toEqual([
       { state: "up", first: 0, last: 0, seconds: 60 },
       { state: "down", first: 2, last: 6, seconds: 360 },
       { state: "up", first: 8, last: 8, seconds: 60 },
@@ -274,8 +295,8 @@ describe("the latency chart", () => {
         if (hours > 72) expect(step % 3_600).toBe(0);
       }
     // A young monitor has a point for each of its checks.
-    const minutes = (count: number) => ({ from: start, to: start + count * 60_000 });
-    expect([20, 60, 90, 5_400].map((interval) => chooseStep(minutes(5), interval))).toEqual([
+    const buildMinutes = (count: number) => ({ from: start, to: start + count * 60_000 });
+    expect([20, 60, 90, 5_400].map((interval) => chooseStep(buildMinutes(5), interval))).toEqual([
       20, 60, 90, 10_800,
     ]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Command, rankCommands, selectForActions } from "../../web/shell/palette-rules.ts";
 
-const command = (label: string, keywords = ""): Command => ({
+const buildCommand = (label: string, keywords = ""): Command => ({
   key: label,
   label,
   keywords,
@@ -10,10 +10,10 @@ const command = (label: string, keywords = ""): Command => ({
 });
 
 const commands = [
-  command("Checkout API", "api.acme.example/checkout prod"),
-  command("Großhandel Köln"),
-  command("Create monitor"),
-  command("Search", "search.acme.example pci"),
+  buildCommand("Checkout API", "api.acme.example/checkout prod"),
+  buildCommand("Großhandel Köln"),
+  buildCommand("Create monitor"),
+  buildCommand("Search", "search.acme.example pci"),
 ];
 const findOutcome = (text: string) => rankCommands(commands, text).map(({ label }) => label);
 
@@ -34,9 +34,9 @@ test("letters can be omitted and accents need not be typed, but not every entry 
 
 test("without a text, the records last opened are first, then the common commands", () => {
   const all = [
-    { ...command("Web shop"), hint: "Monitor" },
-    { ...command("Go to Alerts"), common: true },
-    ...Array.from({ length: 6 }, (_, index) => command(`Disk ${index}`)),
+    { ...buildCommand("Web shop"), hint: "Monitor" },
+    { ...buildCommand("Go to Alerts"), common: true },
+    ...Array.from({ length: 6 }, (_, index) => buildCommand(`Disk ${index}`)),
   ];
   const list = (recent: string[]) =>
     rankCommands(all, " ", recent).map(({ label, hint }) => [label, hint]);

@@ -6,7 +6,7 @@ import {
   nameLanguages,
 } from "../../web/pages/incidents/translations.ts";
 
-const page = (...languages: PageLanguage[]) => ({
+const buildPage = (...languages: PageLanguage[]) => ({
   id: "1",
   slug: "a",
   title: "A",
@@ -16,9 +16,12 @@ const page = (...languages: PageLanguage[]) => ({
 
 test("a message is translated into the languages of its pages, except their common default", () => {
   expect(listTargetLanguages([])).toEqual([]);
-  expect(listTargetLanguages([page("en")])).toEqual([]);
-  expect(listTargetLanguages([page("en", "de"), page("en", "fr", "de")])).toEqual(["de", "fr"]);
-  expect(listTargetLanguages([page("en", "de"), page("de")])).toEqual(["en", "de"]);
+  expect(listTargetLanguages([buildPage("en")])).toEqual([]);
+  expect(listTargetLanguages([buildPage("en", "de"), buildPage("en", "fr", "de")])).toEqual([
+    "de",
+    "fr",
+  ]);
+  expect(listTargetLanguages([buildPage("en", "de"), buildPage("de")])).toEqual(["en", "de"]);
 });
 
 test("only entered texts in offered languages are sent, and the button counts them", () => {

@@ -24,7 +24,7 @@ async function createProvider(appliance: TestAppliance) {
   });
   const providerId = json.data.id as string;
   /** A session that the provider has started. */
-  const through = async () => {
+  const signInByProvider = async () => {
     const session = await signInVisitor(appliance, owner.id);
     appliance.database.run("UPDATE sessions SET provider_id = ?, by_password = 0 WHERE id = ?", [
       providerId,
@@ -32,13 +32,13 @@ async function createProvider(appliance: TestAppliance) {
     ]);
     return session;
   };
-  return { ...owner, providerId, through };
+  return { ...owner, providerId, signInByProvider };
 }
 
 /** The same, after the owner has turned password sign-in off. */
 async function turnPasswordsOff(appliance: TestAppliance) {
   const owner = await createProvider(appliance);
-  const session = await owner.through();
+  const session = await owner.signInByProvider();
   const off = await session.page("PATCH", policy, { body: { passwordSignIn: false } });
   expect(off.status).toBe(200);
   return { ...owner, session };
@@ -47,7 +47,7 @@ async function turnPasswordsOff(appliance: TestAppliance) {
 describe("password sign-in of an organization", () => {
   test("can be turned off only by an owner who is signed in through a provider", async () => {
     const appliance = await testAppliance();
-    const { page, through, providerId } = await createProvider(appliance);
+    const { page, signInByProvider, providerId } = await createProvider(appliance);
     const off = { body: { passwordSignIn: false } };
     expect((await page("GET", policy)).json.data).toEqual({
       passwordSignIn: true,
@@ -57,7 +57,7 @@ describe("password sign-in of an organization", () => {
     expect((await page("PATCH", policy, off)).status).toBe(409);
     const admin = await signInMember(appliance, "admin");
     expect((await admin.page("PATCH", policy, off)).status).toBe(403);
-    const session = await through();
+    const session = await signInByProvider();
     await page("PATCH", `/dashboard/identity-providers/${providerId}`, {
       body: { enabled: false },
     });

@@ -25,7 +25,7 @@ async function setUp() {
     return json.data;
   };
   const send = (id: string) => ada.page("POST", `${path}/${id}/code`);
-  const lastCode = () => {
+  const readLastCode = () => {
     const { data } = JSON.parse(server.asked.at(-1)?.body ?? "{}") as { data: { message: string } };
     return /\b\d{6}\b/.exec(data.message)?.[0] ?? "";
   };
@@ -34,7 +34,7 @@ async function setUp() {
   const createVerified = async (fields: object = {}) => {
     const { id } = await create(fields);
     expect((await send(id)).json.data).toEqual({ delivered: true, message: "Delivered." });
-    expect((await verify(id, lastCode())).status).toBe(200);
+    expect((await verify(id, readLastCode())).status).toBe(200);
     return id as string;
   };
   return {
@@ -43,7 +43,7 @@ async function setUp() {
     server,
     create,
     send,
-    lastCode,
+    readLastCode,
     verify,
     createVerified,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -94,10 +94,10 @@ test("a contact method has types for one person, minutes up to 60, and one mail 
 describe("a verification", () => {
   test("needs the code of the message, which no response and no log contains", async () => {
     await using world = await setUp();
-    const { create, send, verify, lastCode, database } = world;
+    const { create, send, verify, readLastCode, database } = world;
     const { id } = await create();
     const { text } = await send(id);
-    const code = lastCode();
+    const code = readLastCode();
     expect(code).toMatch(/^\d{6}$/);
     expect(text + dumpTables(world)).not.toContain(code);
     const { status, json } = await verify(id, code);
@@ -112,30 +112,30 @@ describe("a verification", () => {
 
   test("ends after five wrong codes, also with concurrent attempts", async () => {
     await using world = await setUp();
-    const { create, send, verify, lastCode, database } = world;
+    const { create, send, verify, readLastCode, database } = world;
     const { id } = await create();
     await send(id);
-    const wrong = lastCode() === "000000" ? "000001" : "000000";
+    const wrong = readLastCode() === "000000" ? "000001" : "000000";
     const responses = await Promise.all(Array.from({ length: 9 }, () => verify(id, wrong)));
     expect(responses.every(({ status }) => status === 422)).toBe(true);
     expect(database.query("SELECT code_attempts FROM alert_channels").values()).toEqual([[5]]);
-    const { status, json } = await verify(id, lastCode());
+    const { status, json } = await verify(id, readLastCode());
     expect([status, json.error.details[0].message]).toEqual([
       422,
       "is no longer valid: request a new one",
     ]);
     await send(id);
-    expect((await verify(id, lastCode())).status).toBe(200);
+    expect((await verify(id, readLastCode())).status).toBe(200);
   });
 
   test("expires after 15 minutes, and a new code replaces the old one", async () => {
     await using world = await setUp();
-    const { create, send, verify, lastCode, time } = world;
+    const { create, send, verify, readLastCode, time } = world;
     const { id } = await create();
     await send(id);
-    const first = lastCode();
+    const first = readLastCode();
     await send(id);
-    const second = lastCode();
+    const second = readLastCode();
     if (first !== second) expect((await verify(id, first)).status).toBe(422);
     time.now += 15 * 60_000;
     expect((await verify(id, second)).status).toBe(422);
@@ -242,7 +242,7 @@ test("a person has at most 20, and they leave with the person", async () => {
 });
 
 test("a page uses verified methods only, by their minutes for the priority", () => {
-  const method = (id: string, more: object = {}) => ({
+  const buildMethod = (id: string, more: object = {}) => ({
     id,
     enabled: true,
     verifiedAt: "2026-11-20T10:00:00.000Z",
@@ -251,11 +251,11 @@ test("a page uses verified methods only, by their minutes for the priority", () 
     ...more,
   });
   const all = [
-    method("call", { afterMinutes: null, criticalAfterMinutes: 3 }),
-    method("mail", { afterMinutes: 10, criticalAfterMinutes: 5 }),
-    method("push"),
-    method("new", { verifiedAt: null }),
-    method("off", { enabled: false }),
+    buildMethod("call", { afterMinutes: null, criticalAfterMinutes: 3 }),
+    buildMethod("mail", { afterMinutes: 10, criticalAfterMinutes: 5 }),
+    buildMethod("push"),
+    buildMethod("new", { verifiedAt: null }),
+    buildMethod("off", { enabled: false }),
   ];
   const plan = (priority: "low" | "normal" | "critical") =>
     planContactMethods(all, priority).map(({ method: { id }, afterMinutes }) => [id, afterMinutes]);

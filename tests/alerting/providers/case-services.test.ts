@@ -10,8 +10,8 @@ import {
   createAlert,
   alertTypes,
   deliveryId,
-  doubtfulVerdict,
-  finalVerdict,
+  createDoubtfulVerdict,
+  createFinalVerdict,
   monitor,
   startReceiver,
   createMessage,
@@ -277,7 +277,7 @@ describe("an issue tracker", () => {
     const limited = retryVerdict("GitHub accepts no more requests at present.");
     expect(await judge(403, { "x-ratelimit-remaining": "0" })).toEqual(limited);
     const forbidden = "GitHub reports that the token is not allowed to change issues.";
-    expect(await judge(403)).toEqual(doubtfulVerdict(forbidden));
+    expect(await judge(403)).toEqual(createDoubtfulVerdict(forbidden));
     expect(await judge(200)).toMatchObject({ outcome: "failed", failure: "passing" });
   });
 });
@@ -410,19 +410,27 @@ describe("responses", () => {
     [
       "pagerduty",
       pagerduty,
-      [[400, finalVerdict("PagerDuty rejected the event; the integration key may be wrong.")]],
+      [
+        [
+          400,
+          createFinalVerdict("PagerDuty rejected the event; the integration key may be wrong."),
+        ],
+      ],
     ],
     [
       "opsgenie",
       opsgenie,
-      refusedByOpsgenie.map(([status, reason]) => [status, doubtfulVerdict(`Opsgenie ${reason}`)]),
+      refusedByOpsgenie.map(([status, reason]) => [
+        status,
+        createDoubtfulVerdict(`Opsgenie ${reason}`),
+      ]),
     ],
     [
       "jsm",
       jsm,
       refusedByOpsgenie.map(([status, reason]) => [
         status,
-        doubtfulVerdict(`Jira Service Management ${reason}`),
+        createDoubtfulVerdict(`Jira Service Management ${reason}`),
       ]),
     ],
     ["signl4", { webhookUrl }, [[201, { outcome: "delivered" }]]],
@@ -430,8 +438,8 @@ describe("responses", () => {
       "incidentio",
       incidentio,
       [
-        [401, doubtfulVerdict("incident.io reports that the token is not valid.")],
-        [404, doubtfulVerdict("incident.io reports that the alert source does not exist.")],
+        [401, createDoubtfulVerdict("incident.io reports that the token is not valid.")],
+        [404, createDoubtfulVerdict("incident.io reports that the alert source does not exist.")],
       ],
     ],
     ["alertmanager", alertmanager, [[200, { outcome: "delivered" }]]],

@@ -17,7 +17,7 @@ import { ann, bob, delivered, findOutcome } from "../../support/mail-outcomes.ts
 import { startScriptedMailServer, buildSmtpSettings } from "../../support/scripted-mail-server.ts";
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
-const silent: SocketHandler = (socket) => void socket.resume();
+const stayIdle: SocketHandler = (socket) => void socket.resume();
 const greetOnly: SocketHandler = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
 
 describe("a connection", () => {
@@ -81,11 +81,11 @@ describe("a connection", () => {
         return { message: typeof text === "string" ? text : text.outcome };
       });
     const hanging = [
-      ["none", silent],
+      ["none", stayIdle],
       ["none", greetOnly],
-      ["starttls", silent],
+      ["starttls", stayIdle],
       ["starttls", greetOnly],
-      ["tls", silent],
+      ["tls", stayIdle],
     ] as const;
     for (const [tls, greets] of hanging) {
       await using server = await startListener(greets);

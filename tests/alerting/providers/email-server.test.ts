@@ -6,13 +6,13 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { certificates, writeCertificates } from "../../support/certificates.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { doubtfulVerdict, finalVerdict } from "../../support/alert-receiver.ts";
+import { createDoubtfulVerdict, createFinalVerdict } from "../../support/alert-receiver.ts";
 import {
   ann,
   bob,
   cid,
   delivered,
-  passingVerdict,
+  createPassingVerdict,
   findOutcome,
 } from "../../support/mail-outcomes.ts";
 import { hasPrograms, defineTestWith } from "../../support/real-targets.ts";
@@ -84,13 +84,17 @@ describe("encryption", () => {
   test("that is required but not offered is a configuration error", async () => {
     await using server = await startMailServer({}, { disabledCommands: ["STARTTLS"] });
     expect(await findOutcome(server.smtp({ tls: "starttls" }))).toEqual(
-      doubtfulVerdict("The mail server does not offer STARTTLS; see its encryption in Settings."),
+      createDoubtfulVerdict(
+        "The mail server does not offer STARTTLS; see its encryption in Settings.",
+      ),
     );
     await using old = await startScriptedMailServer({
       replies: { EHLO: "502 what?", HELO: "250 old" },
     });
     expect(await findOutcome(old.smtp({ tls: "starttls" }))).toEqual(
-      doubtfulVerdict("The mail server does not offer STARTTLS; see its encryption in Settings."),
+      createDoubtfulVerdict(
+        "The mail server does not offer STARTTLS; see its encryption in Settings.",
+      ),
     );
     expect(old.said).toEqual(["EHLO"]);
   });
@@ -100,7 +104,7 @@ describe("encryption", () => {
       replies: { STARTTLS: "454 TLS not available" },
     });
     expect(await findOutcome(server.smtp({ tls: "starttls" }))).toEqual(
-      passingVerdict("The mail server rejected the connection for now."),
+      createPassingVerdict("The mail server rejected the connection for now."),
     );
     expect(server.said).toEqual(["EHLO", "STARTTLS"]);
   });
@@ -130,7 +134,7 @@ describe("the user and the password", () => {
       await using server = await startMailServer({ users }, { ...open, authMethods });
       expect(await findOutcome(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
       expect(await findOutcome(server.smtp(wrong))).toEqual(
-        doubtfulVerdict("The mail server rejected the user name or password."),
+        createDoubtfulVerdict("The mail server rejected the user name or password."),
       );
     }
   });
@@ -138,14 +142,14 @@ describe("the user and the password", () => {
   test("are retried when they can't be verified temporarily", async () => {
     await using server = await startMailServer({ users, login: 454 }, open);
     expect(await findOutcome(server.smtp(wrong))).toEqual(
-      passingVerdict("The mail server rejected the user name or password for now."),
+      createPassingVerdict("The mail server rejected the user name or password for now."),
     );
   });
 
   test("are not sent to a server without authentication", async () => {
     await using server = await startScriptedMailServer();
     expect(await findOutcome(server.smtp(wrong))).toEqual(
-      doubtfulVerdict(
+      createDoubtfulVerdict(
         "The mail server accepts no user name and password, or only over an encrypted connection.",
       ),
     );
@@ -155,17 +159,21 @@ describe("the user and the password", () => {
   test("are required when they are missing", async () => {
     await using server = await startMailServer({ users }, open);
     expect(await findOutcome(server.smtp())).toEqual(
-      doubtfulVerdict("The mail server requires a user name and password."),
+      createDoubtfulVerdict("The mail server requires a user name and password."),
     );
   });
 });
 
 describe("a rejection", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
-    ["sender", { sender: 550 }, doubtfulVerdict("The mail server rejected the sender.")],
-    ["sender", { sender: 451 }, passingVerdict("The mail server rejected the sender for now.")],
-    ["mail", { mail: 554 }, finalVerdict("The mail server rejected the mail.")],
-    ["mail", { mail: 452 }, passingVerdict("The mail server rejected the mail for now.")],
+    ["sender", { sender: 550 }, createDoubtfulVerdict("The mail server rejected the sender.")],
+    [
+      "sender",
+      { sender: 451 },
+      createPassingVerdict("The mail server rejected the sender for now."),
+    ],
+    ["mail", { mail: 554 }, createFinalVerdict("The mail server rejected the mail.")],
+    ["mail", { mail: 452 }, createPassingVerdict("The mail server rejected the mail for now.")],
   ];
   test.each(codes)("of the %s: %o", async (_step, treats, verdict) => {
     await using server = await startMailServer(treats);
@@ -178,12 +186,12 @@ describe("a rejection", () => {
     [{ [bob]: 550, [ann]: 553 }, note("2 of 3", [cid], [ann, bob]), [cid]],
     [
       { [bob]: 450 },
-      passingVerdict("The mail server rejected 1 of 3 recipients for now.", [ann, cid]),
+      createPassingVerdict("The mail server rejected 1 of 3 recipients for now.", [ann, cid]),
       [ann, cid],
     ],
     [
       { [bob]: 450, [ann]: 550 },
-      passingVerdict("The mail server rejected 2 of 3 recipients for now.", [cid], [ann]),
+      createPassingVerdict("The mail server rejected 2 of 3 recipients for now.", [cid], [ann]),
       [cid],
     ],
   ];
@@ -208,9 +216,9 @@ describe("a rejection", () => {
     ],
     [
       [550, 450, 550],
-      passingVerdict("The mail server rejected every recipient for now.", [], [ann, cid]),
+      createPassingVerdict("The mail server rejected every recipient for now.", [], [ann, cid]),
     ],
-    [[450, 450, 450], passingVerdict("The mail server rejected every recipient for now.")],
+    [[450, 450, 450], createPassingVerdict("The mail server rejected every recipient for now.")],
   ];
   test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
     for (const hidePIPELINING of [false, true]) {
@@ -224,14 +232,14 @@ describe("a rejection", () => {
   test("of an oversized mail happens before it is sent", async () => {
     await using server = await startMailServer({}, { size: 1_000 });
     expect(await findOutcome(server.smtp())).toEqual(
-      finalVerdict("The e-mail is larger than the mail server accepts."),
+      createFinalVerdict("The e-mail is larger than the mail server accepts."),
     );
   });
 
   test("in the greeting, or because the server shuts down", async () => {
     const greetings: [string, Verdict][] = [
-      ["421 too busy", passingVerdict("The mail server rejected the connection for now.")],
-      ["554 no service here", doubtfulVerdict("The mail server rejected the connection.")],
+      ["421 too busy", createPassingVerdict("The mail server rejected the connection for now.")],
+      ["554 no service here", createDoubtfulVerdict("The mail server rejected the connection.")],
     ];
     for (const [greeting, verdict] of greetings) {
       await using server = await startScriptedMailServer({ greeting });
@@ -239,7 +247,7 @@ describe("a rejection", () => {
     }
     await using going = await startScriptedMailServer({ replies: { RCPT: "421 shutting down" } });
     expect(await findOutcome(going.smtp(), [ann])).toEqual(
-      passingVerdict("The mail server rejected every recipient for now."),
+      createPassingVerdict("The mail server rejected every recipient for now."),
     );
   });
 });

@@ -4,8 +4,8 @@ import type { DeliveryContext } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import { now, startReceiver, retryVerdict } from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { doubtfulVerdict } from "../../support/alert-receiver.ts";
-import { ann, delivered, passingVerdict, findOutcome } from "../../support/mail-outcomes.ts";
+import { createDoubtfulVerdict } from "../../support/alert-receiver.ts";
+import { ann, delivered, createPassingVerdict, findOutcome } from "../../support/mail-outcomes.ts";
 import { replyWith, type Reply } from "../../support/target.ts";
 
 const box = "box@team.example";
@@ -92,7 +92,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
   ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
     await using result = await readSnapshot("tok-1", replyWith(401, JSON.stringify(gossip)));
-    expect(await result.send(microsoft)).toEqual(doubtfulVerdict(reason));
+    expect(await result.send(microsoft)).toEqual(createDoubtfulVerdict(reason));
     expect(result.server.connections()).toBe(0);
   });
 });
@@ -134,7 +134,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
     await using result = await readSnapshot("tok", replyWith(status, JSON.stringify({ error })));
-    expect(await result.send(google)).toEqual(doubtfulVerdict(reason));
+    expect(await result.send(google)).toEqual(createDoubtfulVerdict(reason));
     expect(result.server.connections()).toBe(0);
   });
 
@@ -142,7 +142,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     await using result = await readSnapshot("tok", buildToken("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
     expect(await result.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
-      doubtfulVerdict("The private key of the service account can't be read."),
+      createDoubtfulVerdict("The private key of the service account can't be read."),
     );
     expect(result.asked).toEqual([]);
   });
@@ -194,7 +194,7 @@ describe("a token", () => {
   test("that the mail server rejects is requested again the next time", async () => {
     await using result = await readSnapshot("tok-2", buildToken("tok-1"));
     expect(await result.send(microsoft)).toEqual(
-      doubtfulVerdict(
+      createDoubtfulVerdict(
         "The mail server rejected the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
       ),
     );
@@ -206,13 +206,13 @@ describe("a token", () => {
   test("is requested again after a temporary error", async () => {
     await using result = await readSnapshot("tok", replyWith(503, "gossip"));
     expect(await result.send(microsoft)).toEqual(
-      passingVerdict(
+      createPassingVerdict(
         "No access token was given: the service responded with HTTP 503 (Service Unavailable).",
       ),
     );
     result.setReply(replyWith(200, "<title>Sign in</title>"));
     expect(await result.send(microsoft)).toEqual(
-      passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
+      createPassingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
     );
     result.setReply(buildToken("tok"));
     expect(await result.send(microsoft)).toEqual(delivered);
@@ -235,7 +235,9 @@ describe("a token", () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
       await using result = await readSnapshot("tok", buildToken(odd as string));
       expect(await result.send(microsoft)).toEqual(
-        passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
+        createPassingVerdict(
+          "No access token was given: the service responded with HTTP 200 (OK).",
+        ),
       );
       expect(result.server.connections()).toBe(0);
     }

@@ -3,8 +3,8 @@ import type { ChannelSettings, ChannelType } from "../../../src/alerting/channel
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import {
   deliveryId,
-  doubtfulVerdict,
-  finalVerdict,
+  createDoubtfulVerdict,
+  createFinalVerdict,
   monitor,
   retryVerdict,
 } from "../../support/alert-receiver.ts";
@@ -78,7 +78,7 @@ const unconfirmed = retryVerdict(
   "The receiver responded with HTTP 200 (OK), but did not confirm the message.",
 );
 
-const slackGone = finalVerdict("Slack reports that the webhook is disabled or was removed.");
+const slackGone = createFinalVerdict("Slack reports that the webhook is disabled or was removed.");
 
 const slack: Service<"slack"> = {
   settings: { webhookUrl: "https://hooks.slack.com/services/T0/B0/token", template: null },
@@ -130,7 +130,7 @@ const slack: Service<"slack"> = {
     [200, { ok: false, error: "no_service" }, slackGone],
     [200, "no_service", slackGone],
     [404, "no_service\n", slackGone],
-    ...buildErrorResponses(finalVerdict, "Slack reports that", (code) => `${code}\n`, [
+    ...buildErrorResponses(createFinalVerdict, "Slack reports that", (code) => `${code}\n`, [
       [410, "channel_is_archived", "the channel is archived"],
       [404, "channel_not_found", "the channel does not exist"],
       [400, "user_not_found", "the person it is addressed to does not exist"],
@@ -195,7 +195,7 @@ const discord: Service<"discord"> = {
     ],
   ],
   responses: [
-    ...buildErrorResponses(finalVerdict, "Discord reports that", discordError, [
+    ...buildErrorResponses(createFinalVerdict, "Discord reports that", discordError, [
       [404, "10003", "the channel no longer exists"],
       [404, "10015", "the webhook no longer exists"],
       [403, "50013", "the webhook is not allowed to post to the channel"],
@@ -281,10 +281,10 @@ const teams: Service<"teams"> = {
     [
       200,
       connectorError("HTTP error 404"),
-      doubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
+      createDoubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
     ],
     [200, connectorError("something"), badGateway],
-    ...buildErrorResponses(doubtfulVerdict, "Teams reports that the workflow", teamsError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Teams reports that the workflow", teamsError, [
       [400, "WorkflowTriggerIsNotEnabled", "is turned off or was removed"],
       [404, "WorkflowNotFound", "does not exist"],
       [
@@ -333,7 +333,7 @@ const mattermost: Service<"mattermost"> = {
     most: 7_000,
   },
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "Mattermost", mattermostError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Mattermost", mattermostError, [
       [400, "web.incoming_webhook.invalid", "does not know this webhook"],
       [501, "web.incoming_webhook.disabled", "does not accept webhooks at present"],
       [404, "web.incoming_webhook.channel", "reports that the channel does not exist"],
@@ -347,7 +347,7 @@ const mattermost: Service<"mattermost"> = {
     [
       400,
       { id: "api.post.create_post.can_not_post_to_deleted.error" },
-      doubtfulVerdict("Mattermost reports that the channel is archived."),
+      createDoubtfulVerdict("Mattermost reports that the channel is archived."),
     ],
     [500, mattermostError("web.incoming_webhook.channel"), serverError],
     [400, mattermostError("web.incoming_webhook.parse"), badRequest],
@@ -409,7 +409,7 @@ const googlechat: Service<"googlechat"> = {
     most: 20_000,
   },
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "Google Chat reports that", googlechatError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Google Chat reports that", googlechatError, [
       [401, "UNAUTHENTICATED", "the webhook's address is not valid"],
       [403, "PERMISSION_DENIED", "the webhook is not allowed to post to the space"],
       [404, "NOT_FOUND", "the space or its webhook no longer exists"],
@@ -417,7 +417,9 @@ const googlechat: Service<"googlechat"> = {
     [
       400,
       googlechatError("INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]),
-      doubtfulVerdict("Google Chat reports that the key in the webhook's address is not valid."),
+      createDoubtfulVerdict(
+        "Google Chat reports that the key in the webhook's address is not valid.",
+      ),
     ],
     [400, googlechatError("INVALID_ARGUMENT"), badRequest],
     [400, googlechatError("INVALID_ARGUMENT", "odd"), badRequest],
@@ -475,7 +477,7 @@ const telegram: Service<"telegram"> = {
   confirmation: null,
   responses: [
     [200, { ok: true, result: {} }, delivered],
-    ...buildErrorResponses(doubtfulVerdict, "Telegram reports that", telegramError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Telegram reports that", telegramError, [
       [401, "internal gossip", "the bot token is not valid"],
       [404, "internal gossip", "the bot token is not valid"],
       [403, "internal gossip", "the bot is not allowed to write to the chat"],
@@ -553,7 +555,7 @@ const ntfy: Service<"ntfy"> = {
     [{ server: "http://ntfy.lan/?auth=x#y" }, "http://ntfy.lan/"],
   ],
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "ntfy reports that", ntfyError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "ntfy reports that", ntfyError, [
       [400, "40009", "the name of the topic is not valid"],
       [400, "40010", "the name of the topic is not allowed"],
       [401, "40101", "the access token, or the user name or password, is not valid"],
@@ -597,8 +599,8 @@ const gotify: Service<"gotify"> = {
   responses: [],
 };
 
-const noUser = finalVerdict("Pushover reports that the user key is not valid.");
-const refusedByPushover = finalVerdict("Pushover rejected the message.");
+const noUser = createFinalVerdict("Pushover reports that the user key is not valid.");
+const refusedByPushover = createFinalVerdict("Pushover rejected the message.");
 
 const pushover: Service<"pushover"> = {
   settings: {
@@ -638,7 +640,7 @@ const pushover: Service<"pushover"> = {
     [
       400,
       { status: 0, token: "invalid" },
-      finalVerdict("Pushover reports that the application's token is not valid."),
+      createFinalVerdict("Pushover reports that the application's token is not valid."),
     ],
     [400, { status: 0 }, refusedByPushover],
     [401, { status: 0 }, refusedByPushover],
@@ -697,7 +699,7 @@ const apprise: Service<"apprise"> = {
     [{ key: "../add/ops?x#y%" }, "http://apprise.lan:8000/notify/..%2Fadd%2Fops%3Fx%23y%25"],
   ],
   responses: [
-    [204, "", doubtfulVerdict("Apprise has no services under this key or these URLs.")],
+    [204, "", createDoubtfulVerdict("Apprise has no services under this key or these URLs.")],
     [
       424,
       "internal gossip",

@@ -13,9 +13,9 @@ import {
   createLinkedMessage,
   createMessage,
   deliveryId,
-  doubtfulVerdict,
+  createDoubtfulVerdict,
   expectUsualVerdicts,
-  finalVerdict,
+  createFinalVerdict,
   judgeReply,
   monitor,
   origin,
@@ -54,13 +54,13 @@ const from = "+4915112345678";
 const retryTooMany = (seconds?: number) =>
   retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
-const unauthorized = doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized).");
+const unauthorized = createDoubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized).");
 const rejectNumber = (name: string) =>
-  finalVerdict(`${name} reports that the number of the recipient is not valid.`);
+  createFinalVerdict(`${name} reports that the number of the recipient is not valid.`);
 const doubtAccount = (name: string) =>
-  doubtfulVerdict(`${name} reports that the account or its secret is not valid.`);
+  createDoubtfulVerdict(`${name} reports that the account or its secret is not valid.`);
 const doubtCredit = (name: string) =>
-  doubtfulVerdict(`${name} reports that the account has too little credit.`);
+  createDoubtfulVerdict(`${name} reports that the account has too little credit.`);
 const retryBusy = (name: string) =>
   retryVerdict(`${name} reports that it can't accept the message at present.`);
 
@@ -92,7 +92,7 @@ const cases: Record<SmsPreset, Case> = {
       [
         400,
         twilioError(21606, 400),
-        doubtfulVerdict("Twilio reports that the account must not send from this sender."),
+        createDoubtfulVerdict("Twilio reports that the account must not send from this sender."),
       ],
       [401, twilioError(20003, 401), doubtAccount("Twilio")],
       [400, twilioError(99999, 400), badRequest],
@@ -113,7 +113,7 @@ const cases: Record<SmsPreset, Case> = {
       [
         200,
         buildVonageStatus("29"),
-        doubtfulVerdict("Vonage reports that the account must not send to this number."),
+        createDoubtfulVerdict("Vonage reports that the account must not send to this number."),
       ],
       [200, buildVonageStatus("99"), retryVerdict("Vonage rejected the message with code 99.")],
       [200, buildVonageStatus("internal gossip"), retryVerdict("Vonage rejected the message.")],
@@ -487,7 +487,7 @@ describe("a custom gateway", () => {
 test("an account can't lead to another URL of the gateway", async () => {
   const settings = createSettings({ preset: "twilio", account: "..", secret: "s", from });
   expect(await judgeReply(hang, sms, settings)).toEqual(
-    finalVerdict("The account leads to another URL of the gateway."),
+    createFinalVerdict("The account leads to another URL of the gateway."),
   );
 });
 

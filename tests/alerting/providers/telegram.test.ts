@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { telegram } from "../../../src/alerting/providers/telegram.ts";
 import {
   createAlert,
-  doubtfulVerdict,
+  createDoubtfulVerdict,
   startReceiver,
   createMessage,
 } from "../../support/alert-receiver.ts";
@@ -56,7 +56,9 @@ describe("a group that became a supergroup", () => {
     const { verdict, chats } = await deliverAfterMove(replyWith(400, moved));
     expect(chats).toHaveLength(2);
     expect(verdict).toEqual(
-      doubtfulVerdict("Telegram reports that the group became a supergroup, with another chat ID."),
+      createDoubtfulVerdict(
+        "Telegram reports that the group became a supergroup, with another chat ID.",
+      ),
     );
   });
 

@@ -5,7 +5,7 @@ import { sha256 } from "../../../src/core/ids.ts";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import {
   deliveryId,
-  doubtfulVerdict,
+  createDoubtfulVerdict,
   monitor,
   retryVerdict,
 } from "../../support/alert-receiver.ts";
@@ -101,7 +101,7 @@ const matrix: Service<"matrix"> = createTextService({
   most: 19_500,
   sizeOf: (text) => 2 * countBytes(text),
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "Matrix reports that", matrixError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Matrix reports that", matrixError, [
       [401, "M_UNKNOWN_TOKEN", "the access token is not valid"],
       [403, "M_FORBIDDEN", "the account is not in the room, or is not allowed to post to it"],
     ]),
@@ -163,7 +163,7 @@ const zulip: Service<"zulip"> = createTextService({
     most: 10_000,
   },
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "Zulip reports that", zulipError, [
+    ...buildErrorResponses(createDoubtfulVerdict, "Zulip reports that", zulipError, [
       [400, "STREAM_DOES_NOT_EXIST", "the channel does not exist"],
       [401, "INVALID_API_KEY", "the bot's API key is not valid"],
     ]),
@@ -202,14 +202,16 @@ const nextcloudtalk: Service<"nextcloudtalk"> = createTextService({
     [
       401,
       "",
-      doubtfulVerdict(
+      createDoubtfulVerdict(
         "Nextcloud Talk reports that the bot's secret is not valid, or the bot is not enabled in the conversation.",
       ),
     ],
     [
       404,
       "",
-      doubtfulVerdict("Nextcloud Talk reports that the conversation or the bot does not exist."),
+      createDoubtfulVerdict(
+        "Nextcloud Talk reports that the conversation or the bot does not exist.",
+      ),
     ],
     [413, "", retryVerdict("The receiver responded with HTTP 413 (Payload Too Large).")],
   ],
@@ -237,7 +239,7 @@ const line: Service<"line"> = createTextService({
     [200, "{}", delivered],
     // An earlier attempt was accepted.
     [409, { message: "The retry key is already accepted" }, delivered],
-    [401, "", doubtfulVerdict("LINE reports that the channel access token is not valid.")],
+    [401, "", createDoubtfulVerdict("LINE reports that the channel access token is not valid.")],
     [429, "", retryTooMany()],
   ],
 });
@@ -279,19 +281,19 @@ const feishu: Service<"feishu"> = createTextService({
     [
       200,
       { code: 19021 },
-      doubtfulVerdict(
+      createDoubtfulVerdict(
         "Feishu reports that the signature is not valid: check the secret and the clock of this machine.",
       ),
     ],
     [
       200,
       { code: 19024 },
-      doubtfulVerdict("Feishu reports that the message has none of the bot's keywords."),
+      createDoubtfulVerdict("Feishu reports that the message has none of the bot's keywords."),
     ],
     [
       400,
       { code: 19001 },
-      doubtfulVerdict("Feishu reports that the webhook's address is not valid."),
+      createDoubtfulVerdict("Feishu reports that the webhook's address is not valid."),
     ],
     [200, { code: 11232 }, retryBusy("Feishu")],
     [200, { code: 9499 }, retryVerdict("Feishu rejected the message with code 9499.")],
@@ -314,7 +316,7 @@ const dingtalk: Service<"dingtalk"> = createTextService({
   sizeOf: countBytes,
   confirmation: '{"errcode":0,"errmsg":"ok"}',
   responses: [
-    ...buildErrorResponses(doubtfulVerdict, "DingTalk reports that", codeBody("errcode"), [
+    ...buildErrorResponses(createDoubtfulVerdict, "DingTalk reports that", codeBody("errcode"), [
       [
         200,
         "310000",
@@ -342,7 +344,7 @@ const wecom: Service<"wecom"> = createTextService({
     [
       200,
       { errcode: 93000 },
-      doubtfulVerdict("WeCom reports that the webhook's address is not valid."),
+      createDoubtfulVerdict("WeCom reports that the webhook's address is not valid."),
     ],
     [200, { errcode: 45009 }, retryBusy("WeCom")],
     [200, { errcode: 40008 }, retryVerdict("WeCom rejected the message with code 40008.")],
@@ -438,11 +440,13 @@ const sendgrid: Service<"sendgrid"> = createMailService({
   confirmation: null,
   responses: [
     [202, "", delivered],
-    [401, "", doubtfulVerdict("SendGrid reports that the API key is not valid.")],
+    [401, "", createDoubtfulVerdict("SendGrid reports that the API key is not valid.")],
     [
       403,
       "",
-      doubtfulVerdict("SendGrid reports that the API key or the sender is not allowed to send."),
+      createDoubtfulVerdict(
+        "SendGrid reports that the API key or the sender is not allowed to send.",
+      ),
     ],
   ],
 });
@@ -461,7 +465,7 @@ const brevo: Service<"brevo"> = createMailService({
   }),
   shown: ({ htmlContent: _html, ...body }) => body,
   textOf: ({ textContent }) => textContent,
-  responses: buildErrorResponses(doubtfulVerdict, "Brevo reports that", brevoError, [
+  responses: buildErrorResponses(createDoubtfulVerdict, "Brevo reports that", brevoError, [
     [401, "unauthorized", "the API key is not valid, or this machine's address is not allowed"],
     [402, "not_enough_credits", "the account has too few credits"],
   ]),
@@ -481,7 +485,7 @@ const resend: Service<"resend"> = createMailService({
   }),
   shown: ({ html: _html, ...body }) => body,
   textOf: ({ text }) => text,
-  responses: buildErrorResponses(doubtfulVerdict, "Resend reports that", resendError, [
+  responses: buildErrorResponses(createDoubtfulVerdict, "Resend reports that", resendError, [
     [403, "invalid_api_key", "the API key is not valid"],
     [429, "daily_quota_exceeded", "the daily quota is used up"],
   ]),
@@ -513,7 +517,7 @@ const mailgun: Service<"mailgun"> = createMailService({
     [
       401,
       "",
-      doubtfulVerdict(
+      createDoubtfulVerdict(
         "Mailgun reports that the sending key is not valid for the domain, or the region is another one.",
       ),
     ],
@@ -544,7 +548,9 @@ const pushbullet: Service<"pushbullet"> = createTextService({
     most: 4_000,
   },
   confirmation: null,
-  responses: [[401, "", doubtfulVerdict("Pushbullet reports that the access token is not valid.")]],
+  responses: [
+    [401, "", createDoubtfulVerdict("Pushbullet reports that the access token is not valid.")],
+  ],
 });
 
 const shopKey = `signalbox-${monitor.id}`;
@@ -579,7 +585,7 @@ const homeassistant: Service<"homeassistant"> = createTextService({
   ],
   confirmation: null,
   responses: [
-    [401, "", doubtfulVerdict("Home Assistant reports that the access token is not valid.")],
+    [401, "", createDoubtfulVerdict("Home Assistant reports that the access token is not valid.")],
   ],
 });
 
@@ -607,7 +613,7 @@ const sns: Service<"sns"> = createTextService({
   textOf: ({ Message }) => Message,
   most: 18_000,
   sizeOf: (text) => new URLSearchParams({ text }).toString().length,
-  responses: buildErrorResponses(doubtfulVerdict, "AWS SNS reports that", snsError, [
+  responses: buildErrorResponses(createDoubtfulVerdict, "AWS SNS reports that", snsError, [
     [403, "InvalidClientTokenId", "the access key is not valid"],
     [403, "SignatureDoesNotMatch", "the secret access key is not valid"],
     [404, "NotFound", "the topic does not exist"],

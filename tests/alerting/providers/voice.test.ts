@@ -11,8 +11,8 @@ import {
   createAlertStorm,
   createLinkedMessage,
   createMessage,
-  doubtfulVerdict,
-  finalVerdict,
+  createDoubtfulVerdict,
+  createFinalVerdict,
   judgeReply,
   origin,
   parseFields,
@@ -100,12 +100,12 @@ const cases: Record<VoicePreset, Case> = {
       [
         400,
         twilioError(21211),
-        finalVerdict("Twilio reports that the number of the recipient is not valid."),
+        createFinalVerdict("Twilio reports that the number of the recipient is not valid."),
       ],
       [
         400,
         twilioError(21215),
-        doubtfulVerdict("Twilio reports that the account must not send to this number."),
+        createDoubtfulVerdict("Twilio reports that the account must not send to this number."),
       ],
       [
         429,
@@ -159,7 +159,7 @@ const cases: Record<VoicePreset, Case> = {
       [
         401,
         { type: "UNAUTHORIZED", error_title: "internal gossip" },
-        doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
+        createDoubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
       ],
       [
         429,
@@ -207,7 +207,7 @@ const cases: Record<VoicePreset, Case> = {
       [
         401,
         "internal gossip",
-        doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
+        createDoubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
       ],
     ],
     receiptUrl: "https://api.plivo.com/v1/Account/AC1/Call/9834029e-58b6-11e1-b8b7-a5bd0e4e126f/",
@@ -242,7 +242,7 @@ const cases: Record<VoicePreset, Case> = {
       [
         200,
         { success: "900" },
-        doubtfulVerdict("seven.io reports that the account or its secret is not valid."),
+        createDoubtfulVerdict("seven.io reports that the account or its secret is not valid."),
       ],
     ],
     receiptUrl: null,
@@ -269,7 +269,7 @@ const cases: Record<VoicePreset, Case> = {
       [
         403,
         "internal gossip",
-        doubtfulVerdict("The receiver responded with HTTP 403 (Forbidden)."),
+        createDoubtfulVerdict("The receiver responded with HTTP 403 (Forbidden)."),
       ],
     ],
     receiptUrl: "https://api.46elks.com/a1/calls/c595183c042b1e43d1c8e79b9fd5cbcab",
@@ -344,7 +344,7 @@ test("Vonage gets a token that the private key signed for the application", asyn
   });
   const broken = createSettings({ preset: "vonage", account: "app-1", secret: "no key" });
   expect(await judgeReply(replyWith(), voice, broken)).toEqual(
-    doubtfulVerdict("The private key can't be read."),
+    createDoubtfulVerdict("The private key can't be read."),
   );
 });
 

@@ -10,8 +10,8 @@ import {
   createAlertStorm,
   createLinkedMessage,
   createMessage,
-  doubtfulVerdict,
-  finalVerdict,
+  createDoubtfulVerdict,
+  createFinalVerdict,
   monitor,
   retryVerdict,
   startReceiver,
@@ -109,13 +109,13 @@ test("long messages and digests are shortened to what every push service accepts
 const remedy = "In that browser, open Settings, Contact methods, and choose “This browser”.";
 
 test.each([
-  [404, {}, finalVerdict(`The browser has unsubscribed. ${remedy}`)],
-  [410, {}, finalVerdict(`The browser has unsubscribed. ${remedy}`)],
-  [413, {}, finalVerdict("The push service rejected the message as too long.")],
+  [404, {}, createFinalVerdict(`The browser has unsubscribed. ${remedy}`)],
+  [410, {}, createFinalVerdict(`The browser has unsubscribed. ${remedy}`)],
+  [413, {}, createFinalVerdict("The push service rejected the message as too long.")],
   [
     403,
     {},
-    doubtfulVerdict(
+    createDoubtfulVerdict(
       `The push service rejected the subscription with HTTP 403 (Forbidden). ${remedy}`,
     ),
   ],
@@ -141,7 +141,7 @@ test("keys that no browser creates are a final failure, and nothing is sent", as
   const message = createMessage(createAlert("monitor.down"));
   const { exchange } = service;
   expect(await to.deliver(webpush, settings, message, { exchange })).toEqual(
-    finalVerdict(`The keys of this browser's subscription are not valid. ${remedy}`),
+    createFinalVerdict(`The keys of this browser's subscription are not valid. ${remedy}`),
   );
   expect(service.received).toEqual([]);
 });

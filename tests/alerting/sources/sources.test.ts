@@ -192,13 +192,13 @@ describe("an alert of another tool", () => {
     const fields = { type: "pagerduty", escalationPolicyId: policy.json.data.id };
     const source = await createSource({ ...fields, alertChannelIds: [] });
     const key = source.at.slice("/in/".length);
-    const event = (action: string) => ({
+    const buildEvent = (action: string) => ({
       routing_key: key,
       event_action: action,
       dedup_key: "k",
       payload: { summary: "The boiler is cold", source: "cellar", severity: "critical" },
     });
-    const { status, json } = await send("/v2/enqueue", event("trigger"));
+    const { status, json } = await send("/v2/enqueue", buildEvent("trigger"));
     expect([status, json]).toEqual([
       202,
       { status: "success", message: "Event processed", dedup_key: "k" },
@@ -207,7 +207,7 @@ describe("an alert of another tool", () => {
     await later(600);
     await later();
     expect(ada.received().length).toBe(2);
-    await send("/v2/enqueue", event("acknowledge"));
+    await send("/v2/enqueue", buildEvent("acknowledge"));
     await later();
     expect((await readAlerts())[0]).toMatchObject({
       status: "acknowledged",
@@ -216,7 +216,7 @@ describe("an alert of another tool", () => {
     await later(1_200);
     await later();
     expect(ada.received().length).toBe(2);
-    await send("/v2/enqueue", event("resolve"));
+    await send("/v2/enqueue", buildEvent("resolve"));
     await later();
     await later();
     expect(ada.received().at(-1)?.type).toBe("source.resolved");

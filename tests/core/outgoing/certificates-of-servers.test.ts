@@ -16,7 +16,7 @@ const host = "127.0.0.1";
 const names = ["localhost", "127.0.0.1"];
 
 /** A server that sends these certificates. */
-async function sending(subject: Party, ...chain: string[]) {
+async function startServer(subject: Party, ...chain: string[]) {
   const server = createServer(
     { key: exportKey(subject), cert: chain.join("") },
     (socket: TLSSocket) => {
@@ -51,7 +51,7 @@ async function findOutcome(
   subject = leaf,
   fields: object = {},
 ) {
-  await using server = await sending(subject, ...chain);
+  await using server = await startServer(subject, ...chain);
   return await runCheckOfType(
     "tls",
     { host: "localhost", port: server.port, ...fields },
@@ -119,10 +119,10 @@ describe("a path to a trusted authority", () => {
   });
 
   test("is rejected with the reason if a certificate is not meant for its use", async () => {
-    const foundBy = async (chain: string[]) => (await findOutcome(chain, newRootPem)).message;
+    const readMessage = async (chain: string[]) => (await findOutcome(chain, newRootPem)).message;
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
     const client = issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] });
-    expect(await foundBy([client, byNew])).toBe(wrongUse);
+    expect(await readMessage([client, byNew])).toBe(wrongUse);
     const deep = createParty("deep");
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const chain = [
@@ -130,7 +130,7 @@ describe("a path to a trusted authority", () => {
       issueCertificate(deep, inter, { isAuthority }),
       limited,
     ];
-    expect(await foundBy(chain)).toBe(
+    expect(await readMessage(chain)).toBe(
       "The certificate's chain is longer than one of its authorities permits.",
     );
   });
@@ -172,20 +172,22 @@ describe("the first expiry on the path", () => {
   test("can be an intermediate's or the authority's, and is named so", async () => {
     const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
     const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
-    const says = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
+    const expectStart = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
     expect(await findOutcome([leafPem, soon], newRootPem)).toMatchObject({
       status: "degraded",
-      message: says("An intermediate certificate expires in 2 days"),
+      message: expectStart("An intermediate certificate expires in 2 days"),
       certificateExpiresAt: new X509Certificate(soon).validToDate.toISOString(),
     });
     const shortRoot = issueRoot(newRoot, { to: 5.5 });
     expect(await findOutcome([leafPem, byNew], shortRoot)).toMatchObject({
       status: "degraded",
-      message: says("The authority's own certificate expires in 5 days"),
+      message: expectStart("The authority's own certificate expires in 5 days"),
     });
     expect(await findOutcome([leafPem, byNew], newRootPem)).toMatchObject({
       status: "up",
-      message: says("The certificate is valid\\. An intermediate certificate expires before it"),
+      message: expectStart(
+        "The certificate is valid\\. An intermediate certificate expires before it",
+      ),
     });
     const longer = issueCertificate(inter, newRoot, { isAuthority, to: 500 });
     expect(await findOutcome([leafPem, longer], newRootPem)).toMatchObject({
@@ -208,7 +210,7 @@ describe("the first expiry on the path", () => {
 
   test("affects other monitor types, too", async () => {
     const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
-    await using server = await sending(leaf, leafPem, soon);
+    await using server = await startServer(leaf, leafPem, soon);
     const fields = { host: "localhost", port: server.port, tls: true };
     const outcome = await runCheckOfType("redis", fields, { authorities: newRootPem });
     expect(outcome.status).toBe("down");
@@ -257,7 +259,7 @@ describe("the names of a certificate", () => {
 });
 
 /** Server name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null without one. */
-function nameIn(hello: Buffer): string | null {
+function readServerName(hello: Buffer): string | null {
   let at = 5 + 4 + 2 + 32;
   at += 1 + hello.readUInt8(at);
   at += 2 + hello.readUInt16BE(at);
@@ -287,6 +289,6 @@ test("the server name is sent without a trailing dot, in A-labels, and never for
       }),
     );
     await runCheckOfType("tls", { port: server.port, ...fields });
-    expect([fields, nameIn(await hello.promise)]).toEqual([fields, name]);
+    expect([fields, readServerName(await hello.promise)]).toEqual([fields, name]);
   }
 });

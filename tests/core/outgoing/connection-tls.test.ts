@@ -67,25 +67,25 @@ describe("over TLS", () => {
       protocols: ["http/1.1", "h2"],
       greets: (socket) => void socket.end(String(socket.alpnProtocol)),
     });
-    const spoken = async (protocol?: string) =>
+    const readProtocol = async (protocol?: string) =>
       readAll(
         await dial([first], server.port, context, { ...name, ...(protocol && { protocol }) }),
       );
-    expect([await spoken("h2"), await spoken()]).toEqual(["h2", "false"]);
+    expect([await readProtocol("h2"), await readProtocol()]).toEqual(["h2", "false"]);
     end();
   });
 
   defineTestWith(["openssl"], "large writes arrive completely, too", async () => {
     const { context, end } = createDialing();
     let received = 0;
-    const greets = (socket: TLSSocket) =>
+    const pauseReading = (socket: TLSSocket) =>
       void socket.on("data", (chunk: Buffer) => {
         received += chunk.length;
         socket.pause();
         setImmediate(() => socket.resume());
         if (chunk.includes("!")) socket.end("thanks");
       });
-    await using server = await startSecureListener("selfSigned", { greets });
+    await using server = await startSecureListener("selfSigned", { greets: pauseReading });
     const connection = await dial([first], server.port, context, name);
     connection.write(Buffer.alloc(4 * 1024 * 1024, "a"));
     connection.write("!");

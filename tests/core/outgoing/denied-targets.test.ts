@@ -74,29 +74,34 @@ const channelWays = waysOf(channelKinds, channelSamples);
 type Json = { format?: string; properties?: Record<string, Json>; items?: Json; anyOf?: Json[] };
 
 /** Paths of the addresses in a field. */
-const addressesIn = (
+const listAddressFields = (
   { format, properties = {}, items, anyOf = [] }: Json,
   path: string,
 ): string[] => [
   ...(format === "uri" || /url$/i.test(path) ? [path] : []),
-  ...(items === undefined ? [] : addressesIn(items, `${path}[0]`)),
-  ...anyOf.flatMap((option) => addressesIn(option, path)),
-  ...Object.entries(properties).flatMap(([name, part]) => addressesIn(part, `${path}.${name}`)),
+  ...(items === undefined ? [] : listAddressFields(items, `${path}[0]`)),
+  ...anyOf.flatMap((option) => listAddressFields(option, path)),
+  ...Object.entries(properties).flatMap(([name, part]) =>
+    listAddressFields(part, `${path}.${name}`),
+  ),
 ];
 
 test("each address field of a monitor is covered here", () => {
   for (const [type, { fields }] of Object.entries(monitorKinds)) {
     const schemas: [string, z.ZodType][] = Object.entries(fields);
     const addresses = schemas.flatMap(([name, field]) =>
-      addressesIn(z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json, name),
+      listAddressFields(
+        z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json,
+        name,
+      ),
     );
     const tried = monitorWays.filter(({ what }) => what.startsWith(`${type}, `));
     expect(tried.map(({ field }) => field)).toEqual(expect.arrayContaining(addresses));
   }
 });
 
-const byName = ({ field }: Way) => field !== "resolver";
-const calledIn = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target");
+const takesName = ({ field }: Way) => field !== "resolver";
+const nameTarget = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target");
 /** Fields of the first connection of a check. */
 const isFirst = ({ field }: Way) => !field.startsWith("steps[");
 
@@ -149,7 +154,7 @@ describe("while two organizations share the machine, a loopback address is rejec
 });
 
 /** Outcome of a monitor's check or a channel's test that connects to this host. */
-async function reached(
+async function reachHost(
   appliance: TestSetUp,
   way: Way,
   host: string,
@@ -169,14 +174,14 @@ async function reached(
 describe("a name that resolves to loopback is rejected at each connection, and nothing arrives, for", () => {
   test.each(
     [...monitorWays, ...channelWays]
-      .filter((way) => byName(way) && isFirst(way))
+      .filter((way) => takesName(way) && isFirst(way))
       .map((way) => [way.what, way] as const),
   )("%s", async (_, way) => {
     await using sink = await startTarget();
     const dashboard = await createDashboard({ isShared: () => true });
     const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
-    expect(await reached(dashboard, way, "localhost", sink.port)).toBe(
-      `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
+    expect(await reachHost(dashboard, way, "localhost", sink.port)).toBe(
+      `${start}: the ${nameTarget(way)} ${shared} (see --allow-target).`,
     );
     expect(sink.connections()).toBe(0);
   });
@@ -196,7 +201,7 @@ describe("a target in --deny-target is rejected", () => {
         422,
         { path: way.field, message: `must not be connected to: this address ${denied}` },
       ]);
-      if (!byName(way)) return;
+      if (!takesName(way)) return;
       expect(await issue("DB.internal.lan")).toEqual([
         422,
         { path: way.field, message: `must not be connected to: this name ${denied}` },
@@ -206,15 +211,15 @@ describe("a target in --deny-target is rejected", () => {
 
   test.each(
     [...monitorWays, ...channelWays]
-      .filter((way) => byName(way) && isFirst(way))
+      .filter((way) => takesName(way) && isFirst(way))
       // Without a network, a failing proxy counts as a problem of this machine.
       .filter((way) => way.field !== "proxyUrl" || hasNetwork())
       .map((way) => [way.what, way] as const),
   )("when a name resolves to it: %s", async (_, way) => {
     await using sink = await startTarget();
     const dashboard = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
-    expect(await reached(dashboard, way, "localhost", sink.port)).toBe(
-      `Blocked: the ${calledIn(way)} ${denied}.`,
+    expect(await reachHost(dashboard, way, "localhost", sink.port)).toBe(
+      `Blocked: the ${nameTarget(way)} ${denied}.`,
     );
     expect(sink.connections()).toBe(0);
   });
@@ -226,14 +231,14 @@ test("once the machine is shared, stored loopback targets are rejected: a mail s
   await using publisher = await createPublisher({}, { allowTarget: [], isShared: () => isShared });
   await publisher.added({ type: "webhook", url: `http://127.0.0.1:${sink.port}/` });
   await publisher.mailbox();
-  const announced = async () => {
+  const announceIncident = async () => {
     await publisher.api("POST", "/api/v1/incidents", { body: { title: "Checkout fails" } });
     await publisher.send();
     return [sink.connections(), publisher.mails.length];
   };
-  expect(await announced()).toEqual([1, 1]);
+  expect(await announceIncident()).toEqual([1, 1]);
   isShared = true;
-  expect(await announced()).toEqual([1, 1]);
+  expect(await announceIncident()).toEqual([1, 1]);
   const tried =
     "SELECT count(*) AS n FROM delivery_attempts WHERE message LIKE '%several organizations%'";
   expect(publisher.database.query(tried).get()).toEqual({ n: 2 });

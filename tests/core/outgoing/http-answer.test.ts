@@ -241,13 +241,15 @@ describe("a connection that ends too early yields no response", () => {
 
 test("the memory of received data is released after the reader has used it, not before", async () => {
   const { connection, arrive } = createLine();
-  const own = (text: string) => {
+  const allocateBytes = (text: string) => {
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text, "latin1");
     return bytes;
   };
   const reading = readHttpResponse(connection, "GET");
-  const [first, early, late] = [buildMessageHead("HTTP/1.1 200 OK") + "a", "bc", "d"].map(own);
+  const [first, early, late] = [buildMessageHead("HTTP/1.1 200 OK") + "a", "bc", "d"].map(
+    allocateBytes,
+  );
   if (!first || !early || !late) throw new Error("Three pieces.");
   arrive(first);
   const response = await reading;

@@ -34,7 +34,7 @@ async function startProxied({ maxBytes = 1_000_000 } = {}) {
 }
 
 /** A client of the proxy, and the bytes that it received so far. */
-function client(port: number, request: readonly number[]) {
+function connectClient(port: number, request: readonly number[]) {
   const socket = connect(port, "127.0.0.1");
   let all = Buffer.alloc(0);
   let changed = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ const greeting = [5, 1, 0];
 const greeted = [5, 0];
 const accepted = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
 const refused = [5, 4, 0, 1, 0, 0, 0, 0, 0, 0];
-const portBytes = (port: number) => [port >> 8, port & 0xff];
+const encodePort = (port: number) => [port >> 8, port & 0xff];
 const findByName = (name: string, port: number, command = 1) => [
   5,
   command,
@@ -71,7 +71,7 @@ const findByName = (name: string, port: number, command = 1) => [
   3,
   name.length,
   ...Buffer.from(name),
-  ...portBytes(port),
+  ...encodePort(port),
 ];
 
 test("each address is checked in any notation, and allowed connections are forwarded", async () => {
@@ -80,14 +80,14 @@ test("each address is checked in any notation, and allowed connections are forwa
   const { port } = target;
   const requests: [asked: number[], judged: string][] = [
     [findByName("shop.test", port), `shop.test ${port}`],
-    [[5, 1, 0, 1, 192, 0, 2, 7, ...portBytes(port)], `192.0.2.7 ${port}`],
+    [[5, 1, 0, 1, 192, 0, 2, 7, ...encodePort(port)], `192.0.2.7 ${port}`],
     [
-      [5, 1, 0, 4, 0x20, 0x01, 0x0d, 0xb8, ...Array(11).fill(0), 7, ...portBytes(port)],
+      [5, 1, 0, 4, 0x20, 0x01, 0x0d, 0xb8, ...Array(11).fill(0), 7, ...encodePort(port)],
       `2001:0db8:0000:0000:0000:0000:0000:0007 ${port}`,
     ],
   ];
   for (const [request, host] of requests) {
-    const { socket, received } = client(proxy.port, request);
+    const { socket, received } = connectClient(proxy.port, request);
     expect(Array.from(await received(12))).toEqual([...greeted, ...accepted]);
     socket.write("ping");
     expect((await received(16)).toString().slice(-4)).toBe("ping");
@@ -100,7 +100,7 @@ test("each address is checked in any notation, and allowed connections are forwa
 test("a blocked address is rejected without a connection, and the reason is recorded", async () => {
   await using result = await startProxied();
   const { proxy, target } = result;
-  const { received } = client(proxy.port, findByName("blocked.test", target.port));
+  const { received } = connectClient(proxy.port, findByName("blocked.test", target.port));
   expect(Array.from(await received())).toEqual([...greeted, ...refused]);
   expect(proxy.failureOf("blocked.test", target.port)?.message).toBe("Blocked: it is.");
   expect(target.countAccepted()).toBe(0);
@@ -110,7 +110,7 @@ test("it only connects: it neither listens nor sends datagrams", async () => {
   await using result = await startProxied();
   const { proxy, target, judged } = result;
   for (const command of [2, 3]) {
-    const { received } = client(proxy.port, findByName("shop.test", target.port, command));
+    const { received } = connectClient(proxy.port, findByName("shop.test", target.port, command));
     expect(Array.from(await received())).toEqual(greeted);
   }
   expect([judged, target.countAccepted()]).toEqual([[], 0]);
@@ -120,7 +120,7 @@ test("all connections together have a limit of bytes, beyond which the page fail
   await using result = await startProxied({ maxBytes: 1024 * 1024 });
   const { proxy, target } = result;
   const all = [1, 2].map(async () => {
-    const { socket, received } = client(proxy.port, findByName("shop.test", target.port));
+    const { socket, received } = connectClient(proxy.port, findByName("shop.test", target.port));
     await received(12);
     socket.write(Buffer.alloc(1024 * 1024, "x"));
     return (await received()).length;
@@ -133,7 +133,7 @@ test("all connections together have a limit of bytes, beyond which the page fail
 test("the end of its check closes all connections on both sides", async () => {
   await using result = await startProxied();
   const { proxy, target, ending } = result;
-  const { received } = client(proxy.port, findByName("shop.test", target.port));
+  const { received } = connectClient(proxy.port, findByName("shop.test", target.port));
   await received(12);
   expect(target.countAccepted()).toBe(1);
   ending.abort();
@@ -145,7 +145,7 @@ test("a page sends at most 8 MiB, whether its target reads it or not", async () 
   await using result = await startProxied();
   const { proxy } = result;
   await using silent = await startListener((socket) => socket.pause());
-  const { socket, received } = client(proxy.port, findByName("a.test", silent.port));
+  const { socket, received } = connectClient(proxy.port, findByName("a.test", silent.port));
   await received(greeted.length + accepted.length);
   expect(proxy.failureOf("a.test", silent.port)).toBe(null);
   socket.write(Buffer.alloc(9 * 1024 * 1024));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { TargetFailure, LocalFailure } from "../../../src/core/outgoing/failures.ts";
 import { classifyFailure } from "../../../src/core/outgoing/failure-reasons.ts";
 
-const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
+const createError = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 
 describe("of a failure", () => {
   test("in a check, the sentence is the reason", () => {
@@ -25,7 +25,7 @@ describe("of a failure", () => {
       "ERR_SSL_ANYTHING_ELSE",
       "ERR_TLS_CERT_ALTNAME_INVALID",
     ]) {
-      const reason = classifyFailure(failed(code));
+      const reason = classifyFailure(createError(code));
       expect([code, reason]).toEqual([code, expect.any(TargetFailure)]);
       expect(reason?.message).toMatch(/^[A-Z][^_]*\.$/);
       expect(reason?.message).not.toContain("secret");
@@ -34,19 +34,19 @@ describe("of a failure", () => {
 
   test("for lack of resources, this machine is at fault", () => {
     for (const code of ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EADDRNOTAVAIL", "EAGAIN"])
-      expect([code, classifyFailure(failed(code))]).toEqual([code, expect.any(LocalFailure)]);
+      expect([code, classifyFailure(createError(code))]).toEqual([code, expect.any(LocalFailure)]);
   });
 
   test("in the program, there is no reason, for any code", () => {
     for (const error of [
       new Error("secret"),
       new TypeError("secret"),
-      failed("ERR_INVALID_ARG_TYPE"),
-      failed("ERR_INVALID_URL"),
-      failed("ABORT_ERR"),
-      failed("constructor"),
-      failed("__proto__"),
-      failed(""),
+      createError("ERR_INVALID_ARG_TYPE"),
+      createError("ERR_INVALID_URL"),
+      createError("ABORT_ERR"),
+      createError("constructor"),
+      createError("__proto__"),
+      createError(""),
       "text",
       undefined,
       null,

@@ -23,20 +23,20 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 type Written = Partial<Assertion>;
 
-function settingsWith(assertions: readonly Written[], fields: object = {}) {
+function parseSettings(assertions: readonly Written[], fields: object = {}) {
   const monitor = { type: "http", name: "Target", url: site.at(), assertions, ...fields };
   return NewMonitor.parse(monitor) as unknown as MonitorSettings<"http">;
 }
 
 /** Returns the failure of an assertion about a received value, or null. */
 async function issue(assertion: Written, value: unknown, fields: object = {}) {
-  const settings = settingsWith([assertion], fields);
+  const settings = parseSettings([assertion], fields);
   const condition = buildConditions(settings).at(-1);
   if (condition === undefined) throw new Error("There is no condition.");
   return findIssue(condition, { value }, () => secretsOf(settings), createCheckContext());
 }
 
-const holds = async (assertion: Written, value: unknown) =>
+const isHolding = async (assertion: Written, value: unknown) =>
   (await issue(assertion, value)) === null;
 
 describe("an assertion holds", () => {
@@ -96,13 +96,13 @@ describe("an assertion holds", () => {
     test(`that ${op}`, async () => {
       for (const [value, good, bad] of cases[op]) {
         for (const received of good)
-          expect([value, received, await holds({ ...at, op, value }, received)]).toEqual([
+          expect([value, received, await isHolding({ ...at, op, value }, received)]).toEqual([
             value,
             received,
             true,
           ]);
         for (const received of bad)
-          expect([value, received, await holds({ ...at, op, value }, received)]).toEqual([
+          expect([value, received, await isHolding({ ...at, op, value }, received)]).toEqual([
             value,
             received,
             false,

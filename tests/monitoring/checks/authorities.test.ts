@@ -8,7 +8,7 @@ import { startSecureListener } from "../../support/secure-listener.ts";
 import { signInMember } from "../../support/people.ts";
 
 const path = "/api/v1/settings";
-const authorities = (body: unknown) => ({ body: { certificateAuthorities: body } });
+const buildAuthorities = (body: unknown) => ({ body: { certificateAuthorities: body } });
 
 defineTestWith(
   ["openssl"],
@@ -24,27 +24,27 @@ defineTestWith(
     };
     const ours = await findOutcome(appliance.ours);
     const theirs = await findOutcome(appliance.theirs);
-    const both = async () => [await ours(), await theirs()];
-    expect(await both()).toEqual(["down", "down"]);
-    const set = (pem: string | null) => appliance.ours.api("PATCH", path, authorities(pem));
+    const checkBoth = async () => [await ours(), await theirs()];
+    expect(await checkBoth()).toEqual(["down", "down"]);
+    const set = (pem: string | null) => appliance.ours.api("PATCH", path, buildAuthorities(pem));
     // With a second authority, and without line breaks.
     const { json } = await set(clientCertificate + server.authority.replaceAll("\n", " "));
     expect(json.data.certificateAuthorities).toBe(clientCertificate + server.authority);
-    expect(await both()).toEqual(["up", "down"]);
+    expect(await checkBoth()).toEqual(["up", "down"]);
     await appliance.ours.api("PATCH", path, { body: { smtp: null } });
-    expect(await both()).toEqual(["up", "down"]);
+    expect(await checkBoth()).toEqual(["up", "down"]);
     const { page } = await signInMember(appliance, "member");
     const tried = await page("POST", "/dashboard/monitors/try", { body: monitor });
     expect(tried.json.data.status).toBe("up");
     await set(null);
-    expect(await both()).toEqual(["down", "down"]);
+    expect(await checkBoth()).toEqual(["down", "down"]);
   },
 );
 
 test("an invalid certificate is rejected as an authority", async () => {
   const { ours } = await testAppliance();
   const readRejection = async (pem: unknown) => {
-    const { status, json } = await ours.api("PATCH", path, authorities(pem));
+    const { status, json } = await ours.api("PATCH", path, buildAuthorities(pem));
     return [status, json.error?.details?.[0]?.path, json.error?.details?.[0]?.message];
   };
   const field = "certificateAuthorities";
@@ -100,7 +100,7 @@ test("the page shows the name and expiry of each certificate to administrators o
   const at = "/dashboard/settings/certificate-authorities";
   const admin = await signInMember(appliance, "admin");
   expect((await admin.page("GET", at)).json.data).toEqual([]);
-  await appliance.ours.api("PATCH", path, authorities(clientCertificate + clientCertificate));
+  await appliance.ours.api("PATCH", path, buildAuthorities(clientCertificate + clientCertificate));
   const [one, ...others] = (await admin.page("GET", at)).json.data;
   const { subject, validTo } = new X509Certificate(clientCertificate);
   expect(others).toEqual([one]);

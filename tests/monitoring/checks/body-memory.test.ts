@@ -47,7 +47,7 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
 }
 
 /** Tracks the current and the highest memory use. */
-function counted() {
+function createCountedMemory() {
   const kept = { now: 0, most: 0 };
   const memory: Memory = {
     reserve(bytes) {
@@ -62,11 +62,16 @@ function counted() {
 async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = uncounted) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
-  const secrets = () => secretsOf(settings);
+  const collectSecrets = () => secretsOf(settings);
   const conditions = buildConditions(settings);
   const context = { ...createCheckContext(), memory };
   const limits = { allowance: { left: Infinity }, patienceMs: defaultPatienceMs };
-  const body = await readBody(answer, { conditions, secrets, isSaved: false }, context, limits);
+  const body = await readBody(
+    answer,
+    { conditions, secrets: collectSecrets, isSaved: false },
+    context,
+    limits,
+  );
   const issue = await body.issue();
   return issue?.message.replace("but ", "") ?? null;
 }
@@ -95,12 +100,12 @@ test("a text search in a stream equals a search in the whole body for any chunks
         const whole = "x".repeat(length) + body;
         const bytes = codings[coding]?.(Buffer.from(whole)) ?? Buffer.alloc(0);
         const larger = length === 0 ? sizes : sizes.map((size) => size * 1_500);
-        const answer = () => answerOf(cut(bytes, larger), { "content-encoding": coding });
+        const createAnswer = () => answerOf(cut(bytes, larger), { "content-encoding": coding });
         const has = whole.includes(wanted);
-        expect(await issueOf({ keyword: wanted }, answer())).toBe(
+        expect(await issueOf({ keyword: wanted }, createAnswer())).toBe(
           has ? null : "the keyword is missing",
         );
-        expect(await issueOf({ keywordAbsent: wanted }, answer())).toBe(
+        expect(await issueOf({ keywordAbsent: wanted }, createAnswer())).toBe(
           has ? "it has the keyword that must be absent" : null,
         );
       },
@@ -140,13 +145,13 @@ describe("memory use of a response", () => {
   const body = Buffer.from(`${'{"a":"'.padEnd(mib - 8, "x")}"}`);
 
   test("is zero for a text search", async () => {
-    const { memory, kept } = counted();
+    const { memory, kept } = createCountedMemory();
     await issueOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
     expect(kept).toEqual({ now: 0, most: 0 });
   });
 
   test("is limited to the decompression buffer", async () => {
-    const { memory, kept } = counted();
+    const { memory, kept } = createCountedMemory();
     const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)));
     const bytes = gzipSync(Buffer.concat(Array.from({ length: 15 }, () => random)), { level: 0 });
     const headers = { "content-encoding": "gzip" };
@@ -157,11 +162,11 @@ describe("memory use of a response", () => {
 
   test("is limited for JSON with any chunks", async () => {
     for (const size of [100, 3_000, 500_000]) {
-      const { memory, kept } = counted();
+      const { memory, kept } = createCountedMemory();
       expect(await issueOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
       expect(kept.most).toBeLessThanOrEqual(mib);
     }
-    const { memory, kept } = counted();
+    const { memory, kept } = createCountedMemory();
     const small = Buffer.from(JSON.stringify({ a: "x".repeat(7_000) }));
     await issueOf({ jsonPath: "$.a" }, answerOf(cut(small, [10])), memory);
     expect(kept.most).toBe(0);
@@ -173,19 +178,19 @@ test("the body is not read while a header's search waits in the queue", async ()
   const piece = Buffer.alloc(64 * kib, "x");
   await using shop = await startTarget((response) => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(15_000))).toString("hex");
-    const more = () => {
+    const writeMore = () => {
       do sent += piece.length;
       while (!response.destroyed && response.write(piece));
     };
-    response.writeHead(200, { "x-digits": digits }).on("drain", more);
-    more();
+    response.writeHead(200, { "x-digits": digits }).on("drain", writeMore);
+    writeMore();
   });
   const value = "\\w*a\\w{30}z";
   const assertions = [{ source: "header", path: "X-Digits", op: "matches", value }];
   const message = "Not judged: too many long responses are being searched at once.";
-  const inTurn = () => new Promise<never>(() => {});
+  const waitForever = () => new Promise<never>(() => {});
   const found = await runUntilTimedOut(message, (timeoutMs) =>
-    runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
+    runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn: waitForever }),
   );
   expect(found).toMatchObject({ status: "unknown", message });
   // The buffers of the operating system are filled.
@@ -234,11 +239,12 @@ describe("the memory of all responses", () => {
 
   test("is released at the end of a check with any outcome, and later data is not counted", async () => {
     const budget = createByteBudget(() => 1, limits);
-    const hangs: Reply = (response) => void response.writeHead(200).write("x".repeat(200 * kib));
+    const hangInBody: Reply = (response) =>
+      void response.writeHead(200).write("x".repeat(200 * kib));
     const cutShort: Reply = (response) => {
       response.writeHead(200).write("x".repeat(200 * kib), () => response.destroy());
     };
-    for (const reply of [hangs, cutShort]) {
+    for (const reply of [hangInBody, cutShort]) {
       await using shop = await startTarget(reply);
       const memory = budget.of("ours");
       const found = await runCheckOfType(

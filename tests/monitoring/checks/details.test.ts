@@ -13,7 +13,11 @@ const watch = await createWatch();
 watch.time.now = Date.now();
 const { page } = await signInMember(watch, "member");
 
-const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">, port: number) => ({
+const buildBody = (
+  type: MonitorType,
+  { at, fields }: Pick<Fake, "at" | "fields">,
+  port: number,
+) => ({
   type,
   name: "Shop",
   ...(at?.("127.0.0.1", port, false) ?? { host: "127.0.0.1", port }),
@@ -29,7 +33,7 @@ async function attempt(body: object) {
 
 test.each(types)("%s: “Test now” and the monitor show the same details", async (type, fake) => {
   await using server = await startFake(fake);
-  const body = bodyFor(type, fake, server.port);
+  const body = buildBody(type, fake, server.port);
   const { status, details } = await attempt(body);
   expect({ status, details }).toEqual({ status: "up", details: fake.details });
   const { id } = await watch.monitor(body);
@@ -60,7 +64,7 @@ test("“Test now” reports the failed assertion and the received value for eac
     const served = fake === undefined ? http.served : ({ ...fake, answers } as ServedFake);
     await using server = await startFake(served);
     const { status, message } = await attempt({
-      ...bodyFor(type, fake ?? http, server.port),
+      ...buildBody(type, fake ?? http, server.port),
       ...fields,
     });
     expect([type, status, message]).toEqual([

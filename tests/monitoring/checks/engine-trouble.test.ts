@@ -5,11 +5,11 @@ import { replyWith, hang, reset, startTarget } from "../../support/target.ts";
 import { type Watch, createWatch } from "../../support/check-board.ts";
 
 /** Events of the appliance about itself. */
-const troubles = async ({ store }: Watch) =>
+const readTroubles = async ({ store }: Watch) =>
   (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled");
 
 /** Two monitors that were up; the appliance stalls for some seconds during their next checks. */
-async function stoodStill(watch: Watch, seconds: number, then = replyWith(500)) {
+async function stallDuringChecks(watch: Watch, seconds: number, then = replyWith(500)) {
   const shop = await watch.createSite({ interval: 10, autoIncidentSeverity: "critical" });
   await watch.pass(10);
   const requestCount = shop.asked.length;
@@ -26,7 +26,7 @@ async function stoodStill(watch: Watch, seconds: number, then = replyWith(500)) 
 test("a failure during a stall of the appliance is unknown: no change, no incident, no downtime", async () => {
   for (const failure of [replyWith(500), reset]) {
     const watch = await createWatch();
-    await using shop = await stoodStill(watch, 3, failure);
+    await using shop = await stallDuringChecks(watch, 3, failure);
     const heartbeats = await watch.readBeats(shop.id);
     expect(heartbeats.filter(({ status }) => status !== "up")).toMatchObject([
       {
@@ -81,11 +81,11 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
 
 test("a successful result counts despite a stall of any length", async () => {
   const watch = await createWatch();
-  await using shop = await stoodStill(watch, 3, replyWith());
+  await using shop = await stallDuringChecks(watch, 3, replyWith());
   expect(new Set((await watch.readBeats(shop.id)).map(({ status }) => status))).toEqual(
     new Set(["up"]),
   );
-  expect(await troubles(watch)).toEqual([]);
+  expect(await readTroubles(watch)).toEqual([]);
 });
 
 test("trouble of the appliance is reported once per organization, and again after five quiet minutes", async () => {
@@ -105,7 +105,7 @@ test("trouble of the appliance is reported once per organization, and again afte
     await running;
   };
   const summarize = async () =>
-    (await troubles(watch)).map(({ organizationId, subjectId, data }) => {
+    (await readTroubles(watch)).map(({ organizationId, subjectId, data }) => {
       expect(subjectId).toBe("checks");
       expect(data).toMatchObject({
         message: "Signalbox was briefly blocked and could not check.",
@@ -136,7 +136,7 @@ test("a failure during a jump of the clock is unknown", async () => {
     expect(await watch.readBeats(shop.id)).toMatchObject([
       { status: "unknown", message: "Not judged: the clock of this machine jumped." },
     ]);
-    expect((await troubles(watch)).map(({ data }) => data)).toMatchObject([
+    expect((await readTroubles(watch)).map(({ data }) => data)).toMatchObject([
       { message: "The clock of this machine jumped." },
     ]);
   }

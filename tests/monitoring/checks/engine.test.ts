@@ -9,7 +9,7 @@ import { copyMonitor } from "../../support/many-monitors.ts";
 const buildStatuses = (heartbeats: readonly Beat[]) => heartbeats.map(({ status }) => status);
 
 /** Seconds between one heartbeat and the next. */
-const gaps = (heartbeats: readonly Beat[]) =>
+const computeGaps = (heartbeats: readonly Beat[]) =>
   heartbeats
     .slice(1)
     .map(({ at }, index) => (Date.parse(at) - Date.parse(heartbeats[index]!.at)) / 1000);
@@ -33,7 +33,7 @@ describe("schedule", () => {
     await using shop = await site({ interval: 20 });
     await pass(100);
     const heartbeats = await beatsOf(shop.id);
-    expect(gaps(heartbeats.slice(1))).toEqual(heartbeats.slice(2).map(() => 20));
+    expect(computeGaps(heartbeats.slice(1))).toEqual(heartbeats.slice(2).map(() => 20));
     expect(heartbeats.length).toBeGreaterThanOrEqual(5);
     expect(heartbeats.map(({ period }) => period)).toEqual([
       1,
@@ -116,7 +116,7 @@ describe("state", () => {
     expect(await statusOf(shop.id)).toBe("down");
     await pass(60);
     const failures = (await beatsOf(shop.id)).slice(before.length);
-    expect(gaps(failures).slice(0, 2)).toEqual([10, 10]);
+    expect(computeGaps(failures).slice(0, 2)).toEqual([10, 10]);
     expect(failures.map(({ period }) => period)).toEqual([10, 10, 40, 60]);
     expect(failures.map(({ message }) => message)).toEqual(
       failures.map(() => "HTTP 500 (Internal Server Error), expected 200-299."),

@@ -57,13 +57,13 @@ describe("the level of a number", () => {
   });
 
   test("never improves between the first limit and the return value", () => {
-    const severity = (level: NumberLevel) => [null, "degraded", "down"].indexOf(level);
+    const rankLevel = (level: NumberLevel) => [null, "degraded", "down"].indexOf(level);
     fc.assert(
       fc.property(fc.array(fc.double({ min: 901, max: 3_000, noNaN: true })), (values) => {
         let level: NumberLevel = null;
         for (const value of values) {
           const next = judgeNumber(queue, value, level);
-          expect(severity(next)).toBeGreaterThanOrEqual(severity(level));
+          expect(rankLevel(next)).toBeGreaterThanOrEqual(rankLevel(level));
           level = next;
         }
       }),

@@ -118,18 +118,18 @@ describe("checks on demand per minute are limited to", () => {
     await using world = await readSnapshot();
     const { shop, time, someone, stranger } = world;
     shop.setReply(replyWith());
-    const inTurn = async (request: Ask, count: number) => {
+    const requestInTurn = async (request: Ask, count: number) => {
       for (let number = 0; number < count; number++) expect((await request()).status).toBe(200);
     };
     const ann = await someone();
-    await inTurn(ann, 60);
+    await requestInTurn(ann, 60);
     expectTooMany(await ann());
-    for (let people = 0; people < 3; people++) await inTurn(await someone(), 60);
+    for (let people = 0; people < 3; people++) await requestInTurn(await someone(), 60);
     expectTooMany(await (await someone())());
-    await inTurn(await stranger(), 1);
+    await requestInTurn(await stranger(), 1);
     expect(shop.asked).toHaveLength(241);
     time.now += 60_000;
-    await inTurn(ann, 1);
+    await requestInTurn(ann, 1);
   });
 });
 

@@ -33,7 +33,7 @@ function machineOf() {
 type Machine = ReturnType<typeof machineOf>;
 
 /** A check of this type without a route to its target; `meanwhile` runs during it. */
-async function failingCheck(
+async function runFailingCheck(
   type: keyof typeof checkKinds,
   { clock, trouble }: Machine,
   meanwhile = () => {},
@@ -113,7 +113,7 @@ describe("a check on a machine without a network is not judged", () => {
       test(`${when}: ${type}`, async () => {
         const machine = machineOf();
         const meanwhile = begin(machine);
-        expect(await failingCheck(type, machine, meanwhile)).toMatchObject(missing);
+        expect(await runFailingCheck(type, machine, meanwhile)).toMatchObject(missing);
       });
 });
 
@@ -121,7 +121,7 @@ describe("a check without free file handles is not judged, for any error", () =>
   for (const type of types)
     test(type, async () => {
       const machine = machineOf();
-      const found = await failingCheck(type, machine, () => (machine.world.hasHandles = false));
+      const found = await runFailingCheck(type, machine, () => (machine.world.hasHandles = false));
       expect(found).toMatchObject({
         status: "unknown",
         message: "Not judged: this process has no file handles left.",
@@ -132,6 +132,6 @@ describe("a check without free file handles is not judged, for any error", () =>
 describe("a failing check on a healthy machine is down", () => {
   for (const type of types)
     test(type, async () => {
-      expect((await failingCheck(type, machineOf())).status).toBe("down");
+      expect((await runFailingCheck(type, machineOf())).status).toBe("down");
     });
 });

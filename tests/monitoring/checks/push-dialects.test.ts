@@ -9,7 +9,7 @@ type Sent = { query?: string; options?: Options };
 const formType = "application/x-www-form-urlencoded";
 const boundary = "----boundary1234";
 const buildForm = (fields: Fields) => new URLSearchParams(fields).toString();
-const multipart = (fields: Fields) =>
+const buildMultipart = (fields: Fields) =>
   Object.entries(fields)
     .map(
       ([name, value]) =>
@@ -31,7 +31,7 @@ const encodings: Record<string, (fields: Fields) => Sent> = {
       `${formType}; charset=utf-16le`,
     ),
   "a multipart form": (fields) =>
-    buildBody(multipart(fields), `multipart/form-data; boundary=${boundary}`),
+    buildBody(buildMultipart(fields), `multipart/form-data; boundary=${boundary}`),
   JSON: (fields) => buildBody(JSON.stringify(fields), "application/json"),
   "JSON with a charset": (fields) =>
     buildBody(JSON.stringify(fields), "Application/JSON; charset=utf-8"),
@@ -56,8 +56,8 @@ async function setUpWaiting() {
       route.replace(":token", token) + (query === undefined ? "" : `?${query}`),
       options,
     );
-  const lastBeat = async () => (await watch.readBeats(id)).at(-1);
-  return { ...watch, id, send, lastBeat };
+  const readLastBeat = async () => (await watch.readBeats(id)).at(-1);
+  return { ...watch, id, send, readLastBeat };
 }
 
 const statuses = [
@@ -85,7 +85,7 @@ for (const { path, methods, dialect } of pushRoutes)
 
     for (const [name, encode] of Object.entries(encodings))
       test(`accepts a status from ${name}, or rejects it with its name`, async () => {
-        const { send, lastBeat, id, readStatus: stateOf } = await setUpWaiting();
+        const { send, readLastBeat, id, readStatus: stateOf } = await setUpWaiting();
         const method = name === "a query" ? "GET" : "POST";
         for (const status of statuses) {
           const other = statusOf(status) === "down" ? "up" : "down";
@@ -100,7 +100,7 @@ for (const { path, methods, dialect } of pushRoutes)
         const message = "line1\nline2\t\u001b[31m \u202eDisk \ud83d\ude00 full";
         const latency = { [dialect.latency]: "12.5" };
         await send(path, method, encode({ status: "down", msg: message, ...latency }));
-        expect(await lastBeat()).toMatchObject({
+        expect(await readLastBeat()).toMatchObject({
           status: "down",
           message: "line1 line2 [31m Disk \ud83d\ude00 full",
         });
@@ -218,7 +218,7 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     test("treats an empty body, or one without a status, as a successful report", async () => {
-      const { send, lastBeat } = await setUpWaiting();
+      const { send, readLastBeat } = await setUpWaiting();
       const quiet = [
         {},
         buildBody("", formType),
@@ -232,17 +232,17 @@ for (const { path, methods, dialect } of pushRoutes)
             sent,
             200,
           ]);
-          expect((await lastBeat())?.status).toBe("up");
+          expect((await readLastBeat())?.status).toBe("up");
         }
       const odd = { msg: { copied: 12 }, status: "down" };
       await send(path, "POST", buildBody(JSON.stringify(odd), "application/json"));
-      expect(await lastBeat()).toMatchObject({ status: "down", message: '{"copied":12}' });
+      expect(await readLastBeat()).toMatchObject({ status: "down", message: '{"copied":12}' });
       await send(
         path,
         "POST",
         buildBody('{"status":"down","msg":"line1\nline2"}', "application/json"),
       );
-      expect(await lastBeat()).toMatchObject({ status: "down", message: "line1 line2" });
+      expect(await readLastBeat()).toMatchObject({ status: "down", message: "line1 line2" });
     });
 
     test("never treats a JSON status as up if it is not text", async () => {

@@ -18,7 +18,11 @@ async function startRecording(fields: object = {}) {
   const [[monitor] = []] = await Array.fromAsync(readAllWatched(watch.appliance));
   if (monitor === undefined) throw new Error("The monitor is not watched.");
   let before: MonitorState = monitor.state;
-  const result = (status: Status, message = `Reported ${status}.`, isEarly = false): Result => {
+  const createResult = (
+    status: Status,
+    message = `Reported ${status}.`,
+    isEarly = false,
+  ): Result => {
     const at = (watch.time.now += 1_000);
     const since = status === before.status ? before.since : formatTimestamp(at);
     const after = { status, since, failures: 0, successes: 0 };
@@ -41,7 +45,7 @@ async function startRecording(fields: object = {}) {
   return {
     ...watch,
     id,
-    result,
+    createResult,
     results: new ResultWriter(watch.appliance),
   };
 }
@@ -55,7 +59,7 @@ function add(results: ResultWriter, result: Result) {
 const readTypes = async ({ readStateChanges }: Pick<Watch, "readStateChanges">) =>
   (await readStateChanges()).map(({ type }) => type.replace("monitor.", ""));
 
-async function timelines({ api }: Pick<Watch, "api">) {
+async function readTimelines({ api }: Pick<Watch, "api">) {
   const { json } = await api("GET", "/api/v1/incidents");
   const all = json.data.map(async ({ id }: { id: string }) => {
     const { status, updates } = (await api("GET", `/api/v1/incidents/${id}`)).json.data;
@@ -69,13 +73,13 @@ const began = "Job is not responding. We are investigating.";
 describe("one write", () => {
   test("can contain several changes of one monitor, each with its incidents", async () => {
     const world = await startRecording();
-    const { result, results } = world;
+    const { createResult, results } = world;
     const story: Status[] = ["up", "down", "down", "up", "down", "up", "up", "down"];
-    const stored = story.map((status) => add(results, result(status, `It is ${status}.`)));
+    const stored = story.map((status) => add(results, createResult(status, `It is ${status}.`)));
     await results.flush();
     await Promise.all(stored);
     expect(await readTypes(world)).toEqual(["up", "down", "up", "down", "up", "down"]);
-    expect(await timelines(world)).toEqual([
+    expect(await readTimelines(world)).toEqual([
       ["investigating", began],
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 2 s."],
@@ -85,26 +89,29 @@ describe("one write", () => {
   });
 
   test("with an outage and a later unknown result keeps the reason of the outage", async () => {
-    const { result, results, readMonitor: monitorOf, id } = await startRecording();
-    results.add(result("down", "The disk is full."));
-    const late = result("down", "Not judged: Signalbox was briefly blocked and could not check.");
+    const { createResult, results, readMonitor: monitorOf, id } = await startRecording();
+    results.add(createResult("down", "The disk is full."));
+    const late = createResult(
+      "down",
+      "Not judged: Signalbox was briefly blocked and could not check.",
+    );
     const stored = add(results, { ...late, message: null });
     await results.flush();
     await stored;
     expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "The disk is full." });
-    await add(results, { ...result("down"), message: null });
+    await add(results, { ...createResult("down"), message: null });
     expect(await monitorOf(id)).toMatchObject({ lastMessage: "The disk is full." });
   });
 
   test("starts soon after a result", async () => {
-    const { result, results, readBeats: beatsOf, id } = await startRecording();
-    await add(results, result("up"));
+    const { createResult, results, readBeats: beatsOf, id } = await startRecording();
+    await add(results, createResult("up"));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
   test("waits for the batch interval of the store, or for the first state change", async () => {
     const world = await startRecording();
-    const { result, store } = world;
+    const { createResult, store } = world;
     const tables: (string | null)[][] = [];
     const atomic: Store["atomic"] = (statements) => {
       tables.push(
@@ -114,9 +121,9 @@ describe("one write", () => {
     };
     const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
     const results = new ResultWriter({ ...world.appliance, store: gathering });
-    await add(results, result("up"));
-    const unchanged = [add(results, result("up")), add(results, result("up"))];
-    await Promise.all([add(results, result("down")), ...unchanged]);
+    await add(results, createResult("up"));
+    const unchanged = [add(results, createResult("up")), add(results, createResult("up"))];
+    await Promise.all([add(results, createResult("down")), ...unchanged]);
     expect(await world.readBeats(world.id)).toHaveLength(4);
     expect(tables).toHaveLength(2);
     // Cache entries that depend on other tables survive writes of results.
@@ -124,8 +131,8 @@ describe("one write", () => {
   });
 
   test("contains each result once, even if it is requested repeatedly", async () => {
-    const { result, results, readBeats: beatsOf, id, database } = await startRecording();
-    const stored = [add(results, result("up")), add(results, result("up"))];
+    const { createResult, results, readBeats: beatsOf, id, database } = await startRecording();
+    const stored = [add(results, createResult("up")), add(results, createResult("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
     expect(await beatsOf(id)).toHaveLength(2);
     expect(database.query("SELECT sum(up_seconds) AS up FROM uptime_hours").get()).toEqual({
@@ -136,17 +143,17 @@ describe("one write", () => {
 
 describe("a database that can't be written", () => {
   /** Simulates a full disk: reads succeed, every write fails. */
-  const full = ({ database }: Watch, on: boolean) =>
+  const setReadOnly = ({ database }: Watch, on: boolean) =>
     database.run(`PRAGMA query_only = ${on ? "ON" : "OFF"}`);
 
   test("loses no result: waiting callers get an error, and all results are written in order later", async () => {
     const world = await startRecording();
-    const { result, results, logged } = world;
+    const { createResult, results, logged } = world;
     const before = dumpTables(world);
-    full(world, true);
+    setReadOnly(world, true);
     const refused: unknown[] = [];
     for (const status of ["down", "up", "down"] as const) {
-      const stored = add(results, result(status));
+      const stored = add(results, createResult(status));
       const refusing = findErrorCode(stored).then((code) => refused.push(code));
       expect(await results.flush()).toBe(false);
       await refusing;
@@ -154,12 +161,12 @@ describe("a database that can't be written", () => {
     expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
     expect(logged.join("\n")).toContain("they stay in memory and are tried again");
     expect(dumpTables(world)).toBe(before);
-    full(world, false);
-    const last = add(results, result("up"));
+    setReadOnly(world, false);
+    const last = add(results, createResult("up"));
     expect(await results.flush()).toBe(true);
     await last;
     expect(await readTypes(world)).toEqual(["down", "up", "down", "up"]);
-    expect(await timelines(world)).toEqual([
+    expect(await readTimelines(world)).toEqual([
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 1 s."],
     ]);
@@ -169,7 +176,7 @@ describe("a database that can't be written", () => {
 
   test("may have stored a write that failed: its retry has no second effect", async () => {
     const world = await startRecording();
-    const { result, store, database } = world;
+    const { createResult, store, database } = world;
     const lost = new AppError("UNAVAILABLE", "Nobody knows.");
     let isLost = true;
     const atomic: Store["atomic"] = async (statements) => {
@@ -178,14 +185,14 @@ describe("a database that can't be written", () => {
     };
     const results = new ResultWriter({ ...world.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
-      const stored = add(results, result(status, undefined, true));
+      const stored = add(results, createResult(status, undefined, true));
       await Promise.all([results.flush(), findErrorCode(stored)]);
     }
     isLost = false;
-    const last = add(results, result("down"));
+    const last = add(results, createResult("down"));
     await Promise.all([results.flush(), last]);
     expect(await readTypes(world)).toEqual(["up", "down", "up", "down"]);
-    expect(await timelines(world)).toEqual([
+    expect(await readTimelines(world)).toEqual([
       ["investigating", began],
       ["resolved", began, "Job is responding again after 2 s."],
     ]);
@@ -199,19 +206,19 @@ describe("a database that can't be written", () => {
 
   test("is retried automatically", async () => {
     const world = await startRecording();
-    const { result, results, store, readBeats: beatsOf, id } = world;
-    full(world, true);
-    expect(await findErrorCode(add(results, result("up")))).toBe("UNAVAILABLE");
-    full(world, false);
+    const { createResult, results, store, readBeats: beatsOf, id } = world;
+    setReadOnly(world, true);
+    expect(await findErrorCode(add(results, createResult("up")))).toBe("UNAVAILABLE");
+    setReadOnly(world, false);
     await new Promise<void>((resolve) => store.onCommit(resolve));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
   test("does not prevent the recorder from stopping", async () => {
     const world = await startRecording();
-    const { result, results } = world;
-    full(world, true);
-    const refused = findErrorCode(add(results, result("up")));
+    const { createResult, results } = world;
+    setReadOnly(world, true);
+    const refused = findErrorCode(add(results, createResult("up")));
     await results.stop();
     expect(await refused).toBe("UNAVAILABLE");
   });
@@ -220,19 +227,19 @@ describe("a database that can't be written", () => {
 describe("a pause", () => {
   test("discards earlier results: no state, no event, no incident", async () => {
     const world = await startRecording();
-    const { result, results, changeMonitor, readMonitor: monitorOf, id } = world;
-    const stored = add(results, result("down"));
+    const { createResult, results, changeMonitor, readMonitor: monitorOf, id } = world;
+    const stored = add(results, createResult("down"));
     await changeMonitor(id, { paused: true });
     await changeMonitor(id, { paused: false });
     await Promise.all([results.flush(), stored]);
     expect(await readTypes(world)).toEqual([]);
-    expect(await timelines(world)).toEqual([]);
+    expect(await readTimelines(world)).toEqual([]);
     expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 
   test("between the read and the write of a batch discards it, too", async () => {
     const world = await startRecording();
-    const { result, store, changeMonitor, readMonitor: monitorOf, id } = world;
+    const { createResult, store, changeMonitor, readMonitor: monitorOf, id } = world;
     let paused: Promise<unknown> | null = null;
     const query: Store["query"] = async (text, parameters) => {
       const rows = await store.query<never>(text, parameters);
@@ -240,10 +247,10 @@ describe("a pause", () => {
       return rows;
     };
     const results = new ResultWriter({ ...world.appliance, store: { ...store, query } });
-    await Promise.all([add(results, result("down")), results.flush()]);
+    await Promise.all([add(results, createResult("down")), results.flush()]);
     expect(paused).not.toBeNull();
     expect(await readTypes(world)).toEqual([]);
-    expect(await timelines(world)).toEqual([]);
+    expect(await readTimelines(world)).toEqual([]);
     await changeMonitor(id, { paused: false });
     expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
@@ -254,8 +261,8 @@ test("the result of a deleted monitor does not delay other results", async () =>
   const other = await world.createJob({ name: "Other" });
   const [[, monitor] = []] = await Array.fromAsync(readAllWatched(world.appliance));
   if (monitor === undefined) throw new Error("The other monitor is not watched.");
-  const { result, results, api, id } = world;
-  const gone = result("down");
+  const { createResult, results, api, id } = world;
+  const gone = createResult("down");
   const stored = [add(results, gone), add(results, { ...gone, monitor })];
   await api("DELETE", `/api/v1/monitors/${id}`);
   await Promise.all([results.flush(), ...stored]);

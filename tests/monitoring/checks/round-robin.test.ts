@@ -12,7 +12,7 @@ type Monitor = { organizationId: string; lane: string; interval: number; takes: 
 type Start = { key: number; at: number; dueAt: number; beyondShare: boolean };
 
 /** Simulates the checks of these monitors on a test clock; hanging checks take very long. */
-async function simulated(monitors: readonly Monitor[], limits: Limits, until: number) {
+async function simulateChecks(monitors: readonly Monitor[], limits: Limits, until: number) {
   let now = 0;
   const share = (() => {
     const organizations = new Set(monitors.map(({ organizationId }) => organizationId));
@@ -23,7 +23,7 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
   const most = { all: 0, lanes: new Map<string, number>() };
   const ends: { at: number; end: () => void }[] = [];
   const running = new Map<number, Monitor>();
-  const of = (key: number) => monitors[key] as Monitor;
+  const getMonitor = (key: number) => monitors[key] as Monitor;
   const count = (isSo: (monitor: Monitor) => boolean) => [...running.values()].filter(isSo).length;
   const termsOf = ({ organizationId, lane, interval }: Monitor) => ({
     organizationId,
@@ -33,10 +33,10 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
   const jobs = new Scheduler(
     {
       async run(key, dueAt) {
-        const { organizationId, lane, takes, interval } = of(key);
+        const { organizationId, lane, takes, interval } = getMonitor(key);
         const beyondShare = count((one) => one.organizationId === organizationId) >= share;
         started.push({ key, at: now, dueAt, beyondShare });
-        running.set(key, of(key));
+        running.set(key, getMonitor(key));
         most.all = Math.max(most.all, running.size);
         const here = `${organizationId} ${lane}`;
         const inLane = count((one) => one.organizationId === organizationId && one.lane === lane);
@@ -46,7 +46,7 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
         jobs.schedule(
           key,
           dueAt + interval * Math.ceil((now - dueAt + 1) / interval),
-          termsOf(of(key)),
+          termsOf(getMonitor(key)),
         );
       },
       overdue: (key) => void overdue.push(key),
@@ -86,7 +86,7 @@ describe("under any load of other organizations,", () => {
   test("an organization within its share has every check on time", async () => {
     await fc.assert(
       fc.asyncProperty(many, limits, async (monitors, limits) => {
-        const { started, overdue, share } = await simulated(monitors, limits, 300);
+        const { started, overdue, share } = await simulateChecks(monitors, limits, 300);
         const all = Map.groupBy(monitors.keys(), (key) => monitors[key]?.organizationId);
         for (const keys of all.values()) {
           if (keys.length > share) continue;
@@ -101,7 +101,7 @@ describe("under any load of other organizations,", () => {
   test("an organization above its share waits at most one check of each other organization", async () => {
     await fc.assert(
       fc.asyncProperty(many, limits, async (monitors, limits) => {
-        const { started } = await simulated(monitors, limits, 300);
+        const { started } = await simulateChecks(monitors, limits, 300);
         const organizationOf = ({ key }: Start) => monitors[key]?.organizationId ?? "";
         // An organization waits while its check is due but not started.
         for (const [index, own] of started.entries()) {
@@ -123,7 +123,7 @@ describe("under any load of other organizations,", () => {
     const narrow = limits.map((each) => ({ ...each, perLane: 2 }));
     await fc.assert(
       fc.asyncProperty(many, narrow, async (monitors, limits) => {
-        const { most, started } = await simulated(monitors, limits, 300);
+        const { most, started } = await simulateChecks(monitors, limits, 300);
         expect(most.all).toBeLessThanOrEqual(limits.shared + Math.max(limits.reserved, 4));
         for (const inLane of most.lanes.values()) expect(inLane).toBeLessThanOrEqual(2);
         expect(new Set(started.map(({ key }) => key)).size).toBe(monitors.length);
@@ -136,12 +136,12 @@ test("idle capacity is used: a single organization gets all slots except the sha
   const hanging = { organizationId: "a", lane: "x", interval: 5, takes: 1_000 };
   const idle = { organizationId: "b", lane: "x", interval: 1_000, takes: 0 };
   const monitors = [idle, ...Array.from({ length: 50 }, () => hanging)];
-  const { most } = await simulated(monitors, { reserved: 8, shared: 8, perLane: 100 }, 100);
+  const { most } = await simulateChecks(monitors, { reserved: 8, shared: 8, perLane: 100 }, 100);
   expect(most.lanes.get("a x")).toBe(8 / 2 + 8);
 });
 
 /** An engine with one slot per organization; a hanging check occupies ours. */
-async function fullEngine() {
+async function createFullEngine() {
   const watch = await createWatch();
   const { time, appliance, store, monitor } = watch;
   const limits = { reserved: 1, shared: 0, perLane: 1 };
@@ -195,7 +195,7 @@ async function fullEngine() {
 }
 
 test("a check that can't start in time is unknown each time, without further effects", async () => {
-  await using world = await fullEngine();
+  await using world = await createFullEngine();
   const {
     shop,
     roundRobin,
@@ -243,7 +243,7 @@ test("a check that can't start in time is unknown each time, without further eff
 });
 
 test("the checks of another organization stay on time", async () => {
-  await using world = await fullEngine();
+  await using world = await createFullEngine();
   const { theirs, roundRobin, untilBeats, ended, shop } = world;
   const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };
   const { json } = await theirs.api("POST", "/api/v1/monitors", { body });

@@ -16,7 +16,7 @@ async function setUp(fields: object = {}) {
 }
 
 /** Yields to the event loop until a request has reached its use case. */
-async function inTurn({ readMonitor: monitorOf }: Watch, id: string) {
+async function letTasksRun({ readMonitor: monitorOf }: Watch, id: string) {
   for (let turn = 0; turn < 5; turn++) await monitorOf(id);
 }
 
@@ -81,7 +81,7 @@ test("a request during a check waits for its result instead of starting another"
   const world = await setUp();
   await using shop = world.shop;
   const also = world.api("POST", checkOf(shop.id));
-  await inTurn(world, shop.id);
+  await letTasksRun(world, shop.id);
   shop.release(replyWith(500));
   const responses = await Promise.all([world.checked, also]);
   await world.running;
@@ -95,7 +95,7 @@ test("a request during a check waits for its result instead of starting another"
 test("a request after a change returns a result of the changed monitor", async () => {
   const world = await setUp();
   await using shop = world.shop;
-  await inTurn(world, shop.id);
+  await letTasksRun(world, shop.id);
   shop.setReply(replyWith(), "/new");
   await world.changeMonitor(shop.id, { url: shop.at("/new") });
   const { status, json } = await world.api("POST", checkOf(shop.id));
@@ -111,7 +111,7 @@ test("a request after a change returns a result of the changed monitor", async (
 test("a request that waits while the monitor is changed returns a result of the changed monitor", async () => {
   const world = await setUp();
   await using shop = world.shop;
-  await inTurn(world, shop.id);
+  await letTasksRun(world, shop.id);
   shop.setReply(replyWith(), "/new");
   await world.changeMonitor(shop.id, { url: shop.at("/new") });
   await world.engine.runOnce();
@@ -122,13 +122,13 @@ test("a request that waits while the monitor is changed returns a result of the 
 test("a request that waits while the monitor is paused or deleted gets an error", async () => {
   const paused = await setUp();
   await using one = paused.shop;
-  await inTurn(paused, one.id);
+  await letTasksRun(paused, one.id);
   await paused.changeMonitor(one.id, { paused: true });
   await paused.engine.runOnce();
   expect((await paused.checked).status).toBe(409);
   const deleted = await setUp();
   await using other = deleted.shop;
-  await inTurn(deleted, other.id);
+  await letTasksRun(deleted, other.id);
   await deleted.api("DELETE", `/api/v1/monitors/${other.id}`);
   await deleted.engine.runOnce();
   expect((await deleted.checked).status).toBe(404);

@@ -31,8 +31,8 @@ function statesOf(steps: readonly Step[], patience: Patience): MonitorState[] {
 /** Number of failures, or else successes, at the end of a history; unknown results are ignored. */
 function runOf(history: readonly Step[], failures: boolean): number {
   const judged = history.filter(({ found }) => found.status !== "unknown");
-  const others = ({ found }: Step) => (found.status === "down") !== failures;
-  return judged.length - 1 - judged.findLastIndex(others);
+  const isOther = ({ found }: Step) => (found.status === "down") !== failures;
+  return judged.length - 1 - judged.findLastIndex(isOther);
 }
 const failuresOf = (history: readonly Step[]) => runOf(history, true);
 
@@ -159,21 +159,21 @@ describe("the state of a monitor after its checks", () => {
 
 describe("seconds to the next check", () => {
   const pace = { intervalSeconds: 60, retryIntervalSeconds: 20 };
-  const next = (status: MonitorState["status"], found: Found, by = pace) =>
+  const computeNext = (status: MonitorState["status"], found: Found, by = pace) =>
     computeSecondsToNext({ ...beginning, status }, found, by);
 
   test("are the retry interval while a failure is unconfirmed, else the interval", () => {
-    expect(next("up", { status: "down" })).toBe(20);
-    expect(next("pending", { status: "down" })).toBe(20);
-    expect(next("down", { status: "unknown" })).toBe(20);
-    expect(next("down", { status: "down" })).toBe(60);
-    expect(next("up", { status: "up" })).toBe(60);
-    expect(next("degraded", { status: "degraded" })).toBe(60);
+    expect(computeNext("up", { status: "down" })).toBe(20);
+    expect(computeNext("pending", { status: "down" })).toBe(20);
+    expect(computeNext("down", { status: "unknown" })).toBe(20);
+    expect(computeNext("down", { status: "down" })).toBe(60);
+    expect(computeNext("up", { status: "up" })).toBe(60);
+    expect(computeNext("degraded", { status: "degraded" })).toBe(60);
   });
 
   test("never exceed the interval", () => {
     const slower = { intervalSeconds: 20, retryIntervalSeconds: 60 };
-    expect(next("up", { status: "down" }, slower)).toBe(20);
+    expect(computeNext("up", { status: "down" }, slower)).toBe(20);
   });
 });
 

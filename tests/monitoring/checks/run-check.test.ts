@@ -49,10 +49,10 @@ describe("a check", () => {
     await using shop = await startTarget(replyWith(200, digits));
     const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
     const message = "Not judged: too many long responses are being searched at once.";
-    const inTurn = () => new Promise<never>(() => {});
+    const waitForever = () => new Promise<never>(() => {});
     expect(
       await runUntilTimedOut(message, (timeoutMs) =>
-        runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
+        runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn: waitForever }),
       ),
     ).toMatchObject({ status: "unknown", message });
   });

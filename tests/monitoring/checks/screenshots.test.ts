@@ -144,7 +144,7 @@ test("a failure that another node does not confirm has no screenshot", async () 
     (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
   );
   /** Runs the other node while the checks of the owner continue. */
-  async function until(reached: (monitor: Record<string, string | null>) => boolean) {
+  async function waitForMonitor(reached: (monitor: Record<string, string | null>) => boolean) {
     for (;;) {
       const monitor = await inspect();
       if (reached(monitor)) return monitor;
@@ -157,10 +157,12 @@ test("a failure that another node does not confirm has no screenshot", async () 
       await passing;
     }
   }
-  await until(({ status }) => status === "up");
-  const contradicted = await until(({ lastMessage }) => /sees it up/.test(lastMessage ?? ""));
+  await waitForMonitor(({ status }) => status === "up");
+  const contradicted = await waitForMonitor(({ lastMessage }) =>
+    /sees it up/.test(lastMessage ?? ""),
+  );
   expect(contradicted).toMatchObject({ status: "up", screenshotAt: null });
-  const down = await until(({ status }) => status === "down");
+  const down = await waitForMonitor(({ status }) => status === "down");
   expect(down["screenshotAt"]).toBe(down["lastCheckedAt"]!);
 });
 
@@ -169,7 +171,7 @@ describe("a queued screenshot", () => {
     const world = await watchTarget();
     const [[monitor] = []] = await Array.fromAsync(readAllWatched(world.appliance));
     if (monitor === undefined) throw new Error("The monitor is not watched.");
-    const resultAt = (at: number): Result => ({
+    const createResult = (at: number): Result => ({
       monitor,
       heartbeat: {
         monitorKey: monitor.key,
@@ -189,7 +191,7 @@ describe("a queued screenshot", () => {
       details: null,
       screenshot: new Uint8Array(1_000),
     });
-    return { ...world, monitor, resultAt };
+    return { ...world, monitor, createResult };
   }
 
   test("is discarded after its monitor was paused", async () => {
@@ -200,9 +202,9 @@ describe("a queued screenshot", () => {
   });
 
   test("is dropped if too many are queued, but its result is stored", async () => {
-    const { appliance, time, resultAt, readBeats: beatsOf, id } = await startRecording();
+    const { appliance, time, createResult, readBeats: beatsOf, id } = await startRecording();
     const results = new ResultWriter(appliance);
-    const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
+    const all = Array.from({ length: 40 }, (_, index) => createResult(time.now + index));
     for (const result of all) results.add(result);
     expect(all.filter(({ screenshot }) => screenshot !== null)).toEqual(all.slice(-32));
     expect(await results.flush()).toBe(true);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { computePhase } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { type Answer, createApplianceClient } from "../../support/appliance.ts";
-import { addressOfNode } from "../../support/nodes.ts";
+import { getNodeAddress } from "../../support/nodes.ts";
 import { type Sharing, createSharing } from "../../support/shared-database.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 import { isStateChange } from "../../support/check-board.ts";
@@ -27,7 +27,7 @@ describe("two nodes that share the checks", () => {
     return json.data;
   }
 
-  async function shops(sharing: Sharing, count: number): Promise<string[]> {
+  async function createShops(sharing: Sharing, count: number): Promise<string[]> {
     const monitors: { id: string }[] = [];
     for (let i = 0; i < count; i++)
       monitors.push(await make(sharing, { type: "http", url: site.at(), retries: 0 }));
@@ -53,7 +53,7 @@ describe("two nodes that share the checks", () => {
     const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, time } = sharing;
     const [a, b] = both;
-    const ids = await shops(sharing, 16);
+    const ids = await createShops(sharing, 16);
     await pass(interval, both);
     const began = time.now;
     site.asked.length = 0;
@@ -142,7 +142,7 @@ describe("two nodes that share the checks", () => {
           Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
       );
       /** Runs the other node while the checks of the owner continue. */
-      const passes = async (seconds: number) => {
+      const passAndCount = async (seconds: number) => {
         let isOver = false;
         const passing = pass(seconds, both).finally(() => (isOver = true));
         while (!isOver) {
@@ -156,9 +156,9 @@ describe("two nodes that share the checks", () => {
       // Fails on the owner, but not on the other node.
       reached.push(bad, good);
       const contradicted = `${other!.id}.lan:3210 sees it up, while here: ${seen}`;
-      while (!(await inspect()).lastMessage?.includes(contradicted)) await passes(1);
+      while (!(await inspect()).lastMessage?.includes(contradicted)) await passAndCount(1);
       expect((await inspect()).status).toBe("up");
-      await passes(6);
+      await passAndCount(6);
       expect((await inspect()).status).toBe("down");
       expect(owner!.node.findByRecord(id)).not.toBeNull();
     },
@@ -192,17 +192,17 @@ describe("two nodes that share the checks", () => {
     const sharing = await createSharing();
     const { both, pass, ours } = sharing;
     const urls = [
-      ...both.map(({ id }) => `http://${addressOfNode(id)}:3210/`),
+      ...both.map(({ id }) => `http://${getNodeAddress(id)}:3210/`),
       "http://127.0.0.1:3210/",
     ];
-    const [key, other] = [ours.writeKey.key, `http://${addressOfNode("b")}:3211/`];
+    const [key, other] = [ours.writeKey.key, `http://${getNodeAddress("b")}:3211/`];
     const request = ({ app }: (typeof both)[0], url: string) =>
       createApplianceClient(app, key)("POST", "/api/v1/monitors", {
         body: { type: "http", name: "Own", url },
       });
     for (const server of both) {
       // The published address of a node applies to the other nodes.
-      const elsewhere = urls.filter((url) => !url.includes(addressOfNode(server.id)));
+      const elsewhere = urls.filter((url) => !url.includes(getNodeAddress(server.id)));
       for (const url of elsewhere) {
         const { status, text } = await request(server, url);
         expect([url, status, text]).toEqual([
@@ -216,13 +216,13 @@ describe("two nodes that share the checks", () => {
     const [a, b] = both;
     await b.node.stop();
     await pass(3, [a]);
-    expect((await request(a, `http://${addressOfNode("b")}:3210/`)).status).toBe(201);
+    expect((await request(a, `http://${getNodeAddress("b")}:3210/`)).status).toBe(201);
   });
 
   test("reports and requested checks are processed by the owner of the monitor", async () => {
     const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, ours } = sharing;
-    const [id = ""] = await shops(sharing, 1);
+    const [id = ""] = await createShops(sharing, 1);
     const { id: jobId, pushUrl } = await make(sharing, { type: "push" });
     await pass(1, both);
     /** The owner of the monitor, and the other node. */
@@ -232,7 +232,7 @@ describe("two nodes that share the checks", () => {
           Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
       );
     /** Sends a request to the other node while the owner processes forwarded work. */
-    const meanwhile = async (
+    const requestDuringCheck = async (
       id: string,
       request: (other: (typeof both)[0]["app"]) => Promise<Answer>,
     ) => {
@@ -246,7 +246,7 @@ describe("two nodes that share the checks", () => {
       return response as Answer;
     };
     const { pathname } = new URL(pushUrl);
-    const reported = await meanwhile(jobId, (app) =>
+    const reported = await requestDuringCheck(jobId, (app) =>
       createApplianceClient(app, null)("GET", `${pathname}?status=down&msg=late`),
     );
     expect(reported.json).toEqual({ ok: true });
@@ -254,7 +254,7 @@ describe("two nodes that share the checks", () => {
     expect(state.json.data).toMatchObject({ lastMessage: "late" });
 
     site.asked.length = 0;
-    const checked = await meanwhile(id, (app) =>
+    const checked = await requestDuringCheck(id, (app) =>
       createApplianceClient(app, ours.writeKey.key)("POST", `/api/v1/monitors/${id}/check`),
     );
     expect(checked.status).toBe(200);

@@ -5,7 +5,7 @@ import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.
 import { createWatch } from "../../support/check-board.ts";
 
 /** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
-async function watchedJob(fields: object = {}) {
+async function createWatched(fields: object = {}) {
   const watch = await createWatch();
   const job = await watch.createJob({ interval: 60, grace: 60, ...fields });
   const time = { wall: watch.time.now, monotonic: 0 };
@@ -45,7 +45,7 @@ async function watchedJob(fields: object = {}) {
   };
 }
 
-type Job = Awaited<ReturnType<typeof watchedJob>>;
+type Job = Awaited<ReturnType<typeof createWatched>>;
 
 /** Interruptions that prevent reports, as the engine sees them. */
 const interruptions: Record<string, (job: Job, seconds: number) => Promise<void>> = {
@@ -80,7 +80,7 @@ describe("silence during an interruption", () => {
       ["at its end", 118],
     ] as const)
       test(`after ${name}, ${when}: the window restarts, and silence counts from then on`, async () => {
-        const job = await watchedJob();
+        const job = await createWatched();
         await job.pass(before);
         await interrupt(job, 150);
         await job.pass(110);
@@ -92,7 +92,7 @@ describe("silence during an interruption", () => {
       });
 
   test("is unknown with its reason, and a report ends it", async () => {
-    const job = await watchedJob();
+    const job = await createWatched();
     job.machine.families = new Set();
     await job.pass(300);
     expect(await job.wentDown()).toBe(0);
@@ -125,7 +125,7 @@ test("on a machine that never had a network, silence of local jobs is judged", a
 
 test("a clock that is set back, or a short stall, does not delay the outage", async () => {
   for (const step of ["back", "stall"]) {
-    const job = await watchedJob();
+    const job = await createWatched();
     await job.pass(60);
     if (step === "back") job.time.wall -= 3_600_000;
     else {
@@ -139,7 +139,7 @@ test("a clock that is set back, or a short stall, does not delay the outage", as
 
 test("a clock that is set back makes a scheduled job late by its new time, and no sooner", async () => {
   // The clock starts at 10:00, and the job is due every quarter of an hour.
-  const job = await watchedJob({ schedule: "*/15 * * * *" });
+  const job = await createWatched({ schedule: "*/15 * * * *" });
   await job.pass(13 * 60);
   job.time.wall -= 10 * 60_000;
   await job.pass(5 * 60);

@@ -50,11 +50,11 @@ test("monitors with unstored results are shown as not judged in REST, metrics an
     notJudgedSince: up.notJudgedSince,
   });
   const text = await metricsOf(world);
-  const of = (name: string) =>
+  const filterLines = (name: string) =>
     text.split("\n").filter((line) => line.startsWith(`signalbox_${name}`));
-  expect(of("storage_failing")).toEqual(["signalbox_storage_failing 1"]);
-  expect(of("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
-  expect(of("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
+  expect(filterLines("storage_failing")).toEqual(["signalbox_storage_failing 1"]);
+  expect(filterLines("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
+  expect(filterLines("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
   expect(text).toContain('status="unknown"} 1');
   const [status, health] = await healthOf(world);
   expect([status, health]).toEqual([

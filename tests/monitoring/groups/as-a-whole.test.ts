@@ -108,13 +108,14 @@ for (const [way, leave] of Object.entries(waysOut))
     const { id } = await world.monitor();
     const { id: groupId } = await world.group({ monitorIds: [id] });
     await world.pauseGroup(groupId, true);
-    const epoch = () => world.database.query("SELECT epoch FROM monitor_states").values().flat()[0];
-    const before = epoch();
+    const readEpoch = () =>
+      world.database.query("SELECT epoch FROM monitor_states").values().flat()[0];
+    const before = readEpoch();
     world.time.now += 1_000;
     await leave(world, id, groupId);
     const since = new Date(world.time.now).toISOString();
     expect(await world.readMonitor(id)).toMatchObject({ status: "pending", statusSince: since });
-    expect(epoch()).toBe(Number(before) + 1);
+    expect(readEpoch()).toBe(Number(before) + 1);
   });
 
 test("a monitor that moves between two paused groups stays paused and otherwise unchanged", async () => {

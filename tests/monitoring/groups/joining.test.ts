@@ -26,7 +26,7 @@ const ways: Record<
   },
 };
 
-async function withChannels() {
+async function createChannels() {
   const dashboard = await createDashboard();
   const [own, a, b] = [
     await dashboard.channel(),
@@ -39,7 +39,7 @@ async function withChannels() {
 describe("joining", () => {
   for (const [way, join] of Object.entries(ways))
     test(`${way}, a monitor gets the group's channels after its own, once`, async () => {
-      const world = await withChannels();
+      const world = await createChannels();
       const { own, a, b, group, readGroupById: groupOf, readMonitor: monitorOf } = world;
       const { id } = await group({ alertChannelIds: [b, own, a] });
       const monitorId = await join(world, [own], id);
@@ -51,7 +51,7 @@ describe("joining", () => {
     });
 
   test("a new group attaches its channels to its initial monitors", async () => {
-    const { own, a, group, monitor, readMonitor: monitorOf } = await withChannels();
+    const { own, a, group, monitor, readMonitor: monitorOf } = await createChannels();
     const { id } = await monitor({ alertChannelIds: [own] });
     await group({ alertChannelIds: [a], monitorIds: [id] });
     expect((await monitorOf(id)).alertChannelIds).toEqual([own, a]);
@@ -67,7 +67,7 @@ describe("joining", () => {
   });
 
   test("monitors that join in the request that changes the channels get the new channels", async () => {
-    const { a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await withChannels();
+    const { a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await createChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const monitorId = (await monitor()).id;
     await changeGroup(id, { alertChannelIds: [b], monitorIds: [monitorId] });
@@ -75,7 +75,7 @@ describe("joining", () => {
   });
 
   test("a monitor that joins with a new list of channels gets this list and the group's channels", async () => {
-    const { own, a, b, group, monitor, changeMonitor } = await withChannels();
+    const { own, a, b, group, monitor, changeMonitor } = await createChannels();
     const { id: groupId } = await group({ alertChannelIds: [a] });
     const { id } = await monitor({ alertChannelIds: [b] });
     const { json } = await changeMonitor(id, { groupId, alertChannelIds: [own] });
@@ -85,7 +85,15 @@ describe("joining", () => {
 
 describe("being in a group", () => {
   test("later changes of the group's channels do not affect its monitors", async () => {
-    const { own, a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await withChannels();
+    const {
+      own,
+      a,
+      b,
+      group,
+      monitor,
+      readMonitor: monitorOf,
+      changeGroup,
+    } = await createChannels();
     const { id: monitorId } = await monitor({ alertChannelIds: [own] });
     const { id } = await group({ alertChannelIds: [a], monitorIds: [monitorId] });
     for (const alertChannelIds of [[b], [], [a, b]]) {
@@ -102,7 +110,7 @@ describe("being in a group", () => {
       readMonitor: monitorOf,
       changeGroup,
       changeMonitor,
-    } = await withChannels();
+    } = await createChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const stayer = (await monitor({ groupId: id })).id;
     await changeMonitor(stayer, { alertChannelIds: [] });
@@ -114,7 +122,7 @@ describe("being in a group", () => {
   });
 
   test("a monitor that left can join again", async () => {
-    const { a, group, monitor, changeMonitor } = await withChannels();
+    const { a, group, monitor, changeMonitor } = await createChannels();
     const { id: groupId } = await group({ alertChannelIds: [a] });
     const { id } = await monitor({ groupId });
     await changeMonitor(id, { groupId: null, alertChannelIds: [] });
@@ -136,7 +144,7 @@ describe("leaving", () => {
   };
   for (const [way, leave] of Object.entries(waysOut))
     test(`${way}, a monitor keeps all its channels`, async () => {
-      const world = await withChannels();
+      const world = await createChannels();
       const { own, a, group, monitor, readMonitor: monitorOf } = world;
       const { id } = await monitor({ alertChannelIds: [own] });
       const before = await group({ alertChannelIds: [a], monitorIds: [id] });
@@ -275,7 +283,7 @@ test("monitors that join while the group's channels change get the channels at t
     changeGroup,
     changeMonitor,
     database,
-  } = await withChannels();
+  } = await createChannels();
   const { id: groupId } = await group({ alertChannelIds: [a] });
   const monitors: { id: string }[] = [];
   for (let index = 0; index < 12; index++) monitors.push(await monitor());

@@ -278,12 +278,12 @@ describe("atomic writes", () => {
   test("a group of another organization gets the same response as an unknown group", async () => {
     const { ours, theirs } = await testAppliance();
     const { json } = await theirs.api("POST", path, { body: { name: "Theirs" } });
-    const anonymous = ({ json }: Answer) => ({ ...json.error, requestId: "" });
+    const removeRequestId = ({ json }: Answer) => ({ ...json.error, requestId: "" });
     for (const method of ["GET", "DELETE"]) {
       const foreign = await ours.api(method, `${path}/${json.data.id}`);
       expect(foreign.status).toBe(404);
       const unknown = await ours.api(method, `${path}/${unknownId}`);
-      expect(anonymous(foreign)).toEqual(anonymous(unknown));
+      expect(removeRequestId(foreign)).toEqual(removeRequestId(unknown));
     }
     expect((await ours.api("GET", path)).json).toEqual({ data: [] });
   });

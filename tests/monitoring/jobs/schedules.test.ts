@@ -125,16 +125,16 @@ describe("cron", () => {
   test("runs a job at a fixed time once when clocks change, and one with a wildcard as often as its time occurs", () => {
     const spring = "2026-03-29T00:00:00Z";
     const autumn = "2026-10-24T23:00:00Z";
-    const first = (expression: string, from: string, count: number) =>
+    const listFirst = (expression: string, from: string, count: number) =>
       listTimes(expression, "Europe/Berlin", from)
         .slice(0, count)
         .map((at) => at.slice(5, 16));
-    expect(first("30 2 * * *", spring, 2)).toEqual(["03-29T01:00", "03-30T00:30"]);
-    expect(first("*/30 2 * * *", spring, 1)).toEqual(["03-30T00:00"]);
+    expect(listFirst("30 2 * * *", spring, 2)).toEqual(["03-29T01:00", "03-30T00:30"]);
+    expect(listFirst("*/30 2 * * *", spring, 1)).toEqual(["03-30T00:00"]);
     // A range with a step has fixed times.
-    expect(first("10-40/5 2 * * *", spring, 2)).toEqual(["03-29T01:00", "03-30T00:10"]);
-    expect(first("30 2 * * *", autumn, 2)).toEqual(["10-25T00:30", "10-26T01:30"]);
-    expect(first("*/30 2 * * *", autumn, 5)).toEqual([
+    expect(listFirst("10-40/5 2 * * *", spring, 2)).toEqual(["03-29T01:00", "03-30T00:10"]);
+    expect(listFirst("30 2 * * *", autumn, 2)).toEqual(["10-25T00:30", "10-26T01:30"]);
+    expect(listFirst("*/30 2 * * *", autumn, 5)).toEqual([
       "10-25T00:00",
       "10-25T00:30",
       "10-25T01:00",

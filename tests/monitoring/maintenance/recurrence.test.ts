@@ -3,7 +3,7 @@ import { findRruleIssue } from "../../../src/monitoring/maintenance/rrule-rules.
 import { listOccurrences } from "../../../src/monitoring/maintenance/rules.ts";
 
 /** Starts of the first four occurrences, as `2026-11-22T02:00`. */
-function starts(rule: string, startsAt = "2027-01-01T02:00:00.000Z"): string[] {
+function listStarts(rule: string, startsAt = "2027-01-01T02:00:00.000Z"): string[] {
   const endsAt = new Date(Date.parse(startsAt) + 60_000).toISOString();
   const times = { startsAt, endsAt, timeZone: "UTC", rrule: rule };
   return listOccurrences(times, 0, Infinity, 4).map(({ start }) =>
@@ -48,15 +48,15 @@ describe("a rule", () => {
   for (const [name, rule, expected] of cases)
     test(name, () => {
       expect(findRruleIssue(rule)).toBeNull();
-      const days = starts(rule).map((time) => time.slice(0, 10));
+      const days = listStarts(rule).map((time) => time.slice(0, 10));
       expect(days).toEqual(expected);
     });
 });
 
 test("the seconds of the start are preserved, also with an UNTIL of whole seconds", () => {
   const startsAt = "2027-01-01T02:00:17.250Z";
-  expect(starts("FREQ=DAILY;UNTIL=20270102T020017Z", startsAt)).toHaveLength(2);
-  expect(starts("FREQ=DAILY;UNTIL=20270102T020016Z", startsAt)).toHaveLength(1);
+  expect(listStarts("FREQ=DAILY;UNTIL=20270102T020017Z", startsAt)).toHaveLength(2);
+  expect(listStarts("FREQ=DAILY;UNTIL=20270102T020016Z", startsAt)).toHaveLength(1);
 });
 
 test("COUNT starts at the first occurrence, also in a query that starts later", () => {

@@ -28,7 +28,7 @@ function buildTimes(
 
 const listAll = (window: Times, limit = 4, from = 0) =>
   listOccurrences(window, from, Infinity, limit);
-const starts = (window: Times, limit?: number, from?: string) =>
+const listStarts = (window: Times, limit?: number, from?: string) =>
   listAll(window, limit, from === undefined ? 0 : at(from)).map((one) =>
     buildText(one).slice(0, 17),
   );
@@ -67,11 +67,11 @@ describe("a window on every Sunday", () => {
   });
 
   test("is part of a span that it overlaps at either end", () => {
-    const between = (from: string, to: string) =>
+    const listBetween = (from: string, to: string) =>
       listOccurrences(window, at(from), at(to), 9).map((one) => buildText(one).slice(0, 10));
-    expect(between("2026-11-22T03:59:00Z", "2026-11-29T02:00:00Z")).toEqual(["2026-11-22"]);
-    expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:01:00Z")).toEqual(["2026-11-29"]);
-    expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:00:00Z")).toEqual([]);
+    expect(listBetween("2026-11-22T03:59:00Z", "2026-11-29T02:00:00Z")).toEqual(["2026-11-22"]);
+    expect(listBetween("2026-11-22T04:00:00Z", "2026-11-29T02:01:00Z")).toEqual(["2026-11-29"]);
+    expect(listBetween("2026-11-22T04:00:00Z", "2026-11-29T02:00:00Z")).toEqual([]);
   });
 });
 
@@ -121,7 +121,7 @@ describe("a rule in local time", () => {
   for (const [name, window, expected] of cases)
     test(name, () => {
       expect(validateTimes(window)).toBeNull();
-      expect(starts(window, 3)).toEqual(expected);
+      expect(listStarts(window, 3)).toEqual(expected);
     });
 
   test("all day, every day: each occurrence ends when the next starts, also on a day of 23 hours", () => {
@@ -187,7 +187,7 @@ describe("a rule in local time", () => {
       "FREQ=WEEKLY;BYDAY=MO",
       "Pacific/Kiritimati",
     );
-    expect(starts(window, 2)).toEqual(["2026-11-22T10:30Z", "2026-11-29T10:30Z"]);
+    expect(listStarts(window, 2)).toEqual(["2026-11-22T10:30Z", "2026-11-29T10:30Z"]);
   });
 
   test("occurrences start at the same local time in any zone, except when that time is skipped", () => {
@@ -198,7 +198,7 @@ describe("a rule in local time", () => {
       "Pacific/Apia",
       "UTC",
     ];
-    const clockIn = (zone: string) =>
+    const createFormat = (zone: string) =>
       new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" });
     fc.assert(
       fc.property(
@@ -208,7 +208,7 @@ describe("a rule in local time", () => {
         (zone, quarters, rule) => {
           const startsAt = new Date(at("2027-01-01T00:00:00Z") + (quarters * hour) / 4);
           const window = buildTimes(startsAt.toISOString(), 1, rule, zone);
-          const clock = clockIn(zone);
+          const clock = createFormat(zone);
           const shown = clock.format(startsAt);
           const other = listAll(window, 400).filter(({ start }) => clock.format(start) !== shown);
           expect(other.length).toBeLessThan(50);
@@ -234,7 +234,7 @@ describe("occurrences", () => {
         expect(listAll(window, 5, at(moment))).toEqual(
           walked.filter(({ end }) => end > at(moment)).slice(0, 5),
         );
-      expect(starts(window, 1, "8900-01-01T00:00:00Z")[0]).toStartWith("8900-0");
+      expect(listStarts(window, 1, "8900-01-01T00:00:00Z")[0]).toStartWith("8900-0");
     }
   });
 
@@ -309,43 +309,50 @@ describe("occurrences", () => {
 
 describe("invalid times", () => {
   const start = "2026-11-22T02:00:00.000Z";
-  const rule = (rrule: string, hours = 1) => buildTimes(start, hours, rrule);
+  const buildRule = (rrule: string, hours = 1) => buildTimes(start, hours, rrule);
   const hours = Array.from({ length: 24 }, (_, hour) => hour).join(",");
   const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
   const cases: [name: string, window: Times, path: string][] = [
     ["an end before the start", buildTimes(start, -1), "endsAt"],
     ["an end at the start", buildTimes(start, 0), "endsAt"],
     ["more than 31 days", buildTimes(start, 31 * 24 + 0.01), "endsAt"],
-    ["a day that exists in no year", rule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
-    ["a yearly day that exists in no month", rule("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
+    ["a day that exists in no year", buildRule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
+    [
+      "a yearly day that exists in no month",
+      buildRule("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"),
+      "rrule",
+    ],
     [
       "an hour of a day that exists in no year",
-      rule("FREQ=HOURLY;BYMONTH=4;BYMONTHDAY=31"),
+      buildRule("FREQ=HOURLY;BYMONTH=4;BYMONTHDAY=31"),
       "rrule",
     ],
     [
       "29 February in years without it",
-      rule("FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29"),
+      buildRule("FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29"),
       "rrule",
     ],
-    ["a rule that ended before", rule("FREQ=DAILY;UNTIL=20201231"), "rrule"],
-    ["more often than every hour", rule("FREQ=HOURLY;BYMINUTE=0,30", 0.1), "rrule"],
-    ["twice within an hour of the day", rule("FREQ=DAILY;BYMINUTE=0,15", 0.1), "rrule"],
+    ["a rule that ended before", buildRule("FREQ=DAILY;UNTIL=20201231"), "rrule"],
+    ["more often than every hour", buildRule("FREQ=HOURLY;BYMINUTE=0,30", 0.1), "rrule"],
+    ["twice within an hour of the day", buildRule("FREQ=DAILY;BYMINUTE=0,15", 0.1), "rrule"],
     [
       "BYSETPOS among a hundred thousand times a year",
-      rule(`FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=0,6,12,18;BYMINUTE=${minutes};BYSETPOS=1`, 0.1),
+      buildRule(
+        `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=0,6,12,18;BYMINUTE=${minutes};BYSETPOS=1`,
+        0.1,
+      ),
       "rrule",
     ],
     [
       "BYSETPOS beyond the 360 times of each day",
-      rule(
+      buildRule(
         `FREQ=DAILY;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 35)};BYSETPOS=361,-361,366,-366`,
         0.01,
       ),
       "rrule",
     ],
-    ["a second start before the end", rule("FREQ=DAILY", 24.1), "rrule"],
-    ["the same on one of several days", rule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
+    ["a second start before the end", buildRule("FREQ=DAILY", 24.1), "rrule"],
+    ["the same on one of several days", buildRule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
   ];
   for (const [name, window, path] of cases)
     test(`${name}: the error names ${path}`, () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { maxMonitorsInBulk } from "../../../src/monitoring/monitors/bulk-schema.ts";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
-import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
+import { copyMonitor, buildCopyId } from "../../support/many-monitors.ts";
 import { createSampleRecord } from "../../support/records.ts";
 
 const route = "/api/v1/monitors/bulk";
@@ -291,7 +291,7 @@ describe("the undo of a bulk change", () => {
     copyMonitor(database, ids[0] ?? "", maxMonitorsInBulk - 1, { position: "10 + i" });
     const monitorIds = [
       ...ids,
-      ...Array.from({ length: maxMonitorsInBulk - 1 }, (_, index) => idOfCopy(index + 1)),
+      ...Array.from({ length: maxMonitorsInBulk - 1 }, (_, index) => buildCopyId(index + 1)),
     ];
     const body = { monitorIds, change: { interval: 30, addTags: ["eu"] } };
     expect((await preview(body)).changed).toBe(maxMonitorsInBulk);

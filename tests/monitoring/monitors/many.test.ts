@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
-import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
+import { copyMonitor, buildCopyId } from "../../support/many-monitors.ts";
 import { createSampleRecord as makeRecord } from "../../support/records.ts";
 import { signInMember } from "../../support/people.ts";
 
@@ -189,8 +189,8 @@ describe("bulk changes", () => {
     const { ids, bulk, remove, database } = await setUp();
     await bulk(ids, { muted: true, addTags: ["eu"] });
     await remove(ids);
-    const happened = (action: string) => ids.map((id) => [action, id]);
-    const expected = [...happened("monitor.updated"), ...happened("monitor.deleted")];
+    const pairWithIds = (action: string) => ids.map((id) => [action, id]);
+    const expected = [...pairWithIds("monitor.updated"), ...pairWithIds("monitor.deleted")];
     for (const [table, column] of [
       ["(select * from events where type <> 'monitor.paused')", "type"],
       ["audit_entries", "action"],
@@ -222,7 +222,7 @@ describe("bulk changes", () => {
       position: "10 + i",
       tags: 'iif(i = 850, \'["a","b","c","d","e","f","g","h","i","j"]\', \'[]\')',
     });
-    const many = [first, ...Array.from({ length: 899 }, (_, index) => idOfCopy(index + 1))];
+    const many = [first, ...Array.from({ length: 899 }, (_, index) => buildCopyId(index + 1))];
     const { id } = await group({ name: "All", monitorIds: [stays] });
     const wanted = many.toReversed();
     expect((await bulk(wanted, { groupId: id })).json.data.changed).toBe(900);

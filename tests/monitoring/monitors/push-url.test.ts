@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 /** An organization with a push monitor that sent an alert and appears in all lists and on a status page. */
-async function withJob() {
+async function createJob() {
   const pager = await createPager();
   const { api, channel, group } = pager;
   const hook = await pager.inbox();
@@ -36,11 +36,11 @@ async function withJob() {
   return { ...pager, hook, ids, id, token };
 }
 
-const withToken = (responses: readonly CrawledResponse[], token: string) =>
+const listPathsWithToken = (responses: readonly CrawledResponse[], token: string) =>
   [...new Set(responses.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
 
 test("no response to a read key or a viewer contains the token of a push monitor, before or after a writer's request", async () => {
-  const house = await withJob();
+  const house = await createJob();
   const { ours, token, id } = house;
   const viewer = (await signInMember(house, "viewer")).page;
   const owner = (await signInMember(house, "owner")).page;
@@ -60,7 +60,7 @@ test("no response to a read key or a viewer contains the token of a push monitor
         responses.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
       const found = responses.filter(({ status }) => status === 200).map(({ path }) => path);
       expect(found).toContainEqual(expect.stringContaining(id));
-      const holding = withToken(responses, token);
+      const holding = listPathsWithToken(responses, token);
       if (round === readers) expect(holding).toEqual([]);
       else
         expect(holding.map((path) => path.replace(/^\/dashboard/, ""))).toEqual([
@@ -71,10 +71,10 @@ test("no response to a read key or a viewer contains the token of a push monitor
 });
 
 test("pushUrl is null without write access, which has a different ETag, and complete with write access", async () => {
-  const house = await withJob();
+  const house = await createJob();
   const { ours, id, token } = house;
   const path = `/api/v1/monitors/${id}`;
-  const seenBy = async (client: Client, prefix = "") => {
+  const readPushUrl = async (client: Client, prefix = "") => {
     const { json, headers } = await client("GET", `${prefix}${path}`);
     return { url: json.data.pushUrl as string | null, etag: headers.get("etag") };
   };
@@ -86,8 +86,10 @@ test("pushUrl is null without write access, which has a different ETag, and comp
     ["owner", whole],
   ];
   for (const [role, shown] of roles)
-    expect(await seenBy((await signInMember(house, role)).page, "/dashboard")).toMatchObject(shown);
-  const [reader, writer] = [await seenBy(ours.reader), await seenBy(ours.api)];
+    expect(await readPushUrl((await signInMember(house, role)).page, "/dashboard")).toMatchObject(
+      shown,
+    );
+  const [reader, writer] = [await readPushUrl(ours.reader), await readPushUrl(ours.api)];
   expect([reader.url, writer.url]).toEqual([null, whole.url]);
   expect(reader.etag).not.toBe(writer.etag);
   const known = await ours.reader("GET", path, { headers: { "If-None-Match": writer.etag ?? "" } });
@@ -95,7 +97,7 @@ test("pushUrl is null without write access, which has a different ETag, and comp
 });
 
 test("neither alerts nor the live stream contain the token", async () => {
-  const house = await withJob();
+  const house = await createJob();
   const { hook, token, id } = house;
   expect(hook.asked.length).toBeGreaterThan(0);
   expect(JSON.stringify(hook.asked)).not.toContain(token);
@@ -111,7 +113,7 @@ test("neither alerts nor the live stream contain the token", async () => {
 });
 
 test("a creator who was demoted since does not get the stored idempotent response", async () => {
-  const house = await withJob();
+  const house = await createJob();
   const { id, page } = await signInMember(house, "member");
   const body = { type: "push", name: "Backup" };
   const again = { body, headers: { "Idempotency-Key": "once" } };

@@ -12,14 +12,14 @@ describe("secrets", () => {
     bearerToken: canary,
     headers: { "X-Api-Key": canary },
   };
-  async function withSecrets() {
+  async function createWithSecrets() {
     const dashboard = await createDashboard();
     const { id } = await dashboard.monitor({ type: "http", ...newMonitors.http, ...secrets });
     return { ...dashboard, id: id as string };
   }
 
   test("are never returned, stored or logged in plain text; secretsSet lists the set ones", async () => {
-    const world = await withSecrets();
+    const world = await createWithSecrets();
     const { api, id } = world;
     const copy = { type: "http", name: "Copy", ...newMonitors.http, ...secrets };
     const responses = [
@@ -95,7 +95,7 @@ describe("secrets", () => {
         id,
         readMonitor: monitorOf,
         readSecrets: secretsOf,
-      } = await withSecrets();
+      } = await createWithSecrets();
       const { status, json } = await changeMonitor(id, patch);
       const [headers, others] = [Object.keys(left).filter(isHeader), Object.keys(left)];
       expect([status, json.data.secretsSet, Object.keys(json.data.headers)]).toEqual([

@@ -6,7 +6,7 @@ import { newMonitors } from "../../support/samples.ts";
 
 const secret = "S3CRET";
 const nothing = { url: null, port: null };
-const target = (type: string, fields: Record<string, unknown>) => {
+const formatTargetOf = (type: string, fields: Record<string, unknown>) => {
   const watched = watchedFields.map((name) => fields[name]).find((value) => value !== undefined);
   return formatTarget({ type, ...nothing, ...fields, watched: (watched ?? null) as string | null });
 };
@@ -28,13 +28,13 @@ test.each([
   ["systemd", { unit: "nginx.service" }, "nginx.service"],
   ["push", {}, null],
 ])("the target of a monitor of type %s with %j is %p", (type, fields, expected) => {
-  expect(target(type, fields)).toBe(expected);
-  expect(target(type, fields) ?? "").not.toContain(secret);
+  expect(formatTargetOf(type, fields)).toBe(expected);
+  expect(formatTargetOf(type, fields) ?? "").not.toContain(secret);
 });
 
 test("every monitor type except push, composite and manual has a target", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
-  expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual([
+  expect(types.filter((type) => formatTargetOf(type, newMonitors[type]) === null)).toEqual([
     "push",
     "composite",
     "manual",

@@ -129,7 +129,7 @@ test("every change updates the total size of all monitors", async () => {
     database
       .query("SELECT row_count, byte_count FROM organization_usage WHERE table_name = 'monitors'")
       .values();
-  const actual = () =>
+  const measureStored = () =>
     database
       .query(
         "SELECT count(*), sum(octet_length(description) + octet_length(settings) + octet_length(secrets)) FROM monitors",
@@ -138,11 +138,11 @@ test("every change updates the total size of all monitors", async () => {
   const ids: string[] = [];
   for (let index = 0; index < 3; index++)
     ids.push((await ours.api("POST", path, { body: { ...http, description: "ä" } })).json.data.id);
-  expect(readCounts()).toEqual(actual());
+  expect(readCounts()).toEqual(measureStored());
   await ours.api("PATCH", `${path}/${ids[0]}`, { body: { bearerToken: "token", description: "" } });
-  expect(readCounts()).toEqual(actual());
+  expect(readCounts()).toEqual(measureStored());
   await ours.api("DELETE", `${path}/${ids[1]}`);
-  expect(readCounts()).toEqual(actual());
+  expect(readCounts()).toEqual(measureStored());
 });
 
 test("a page of very large monitors is streamed in chunks and equals the single responses", async () => {

@@ -3,8 +3,8 @@ import { testAppliance } from "../../support/appliance.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 const name = "Shop";
-const http = (url: string) => ({ type: "http", name, url });
-const tcp = (host: string, port = 80) => ({ type: "tcp", name, host, port });
+const buildHttp = (url: string) => ({ type: "http", name, url });
+const buildTcp = (host: string, port = 80) => ({ type: "tcp", name, host, port });
 
 async function readRejection(body: object) {
   const { ours, database } = await testAppliance();
@@ -17,22 +17,22 @@ const nothing = { count: 0 };
 
 describe("an invalid target is rejected with its field", () => {
   const cases: [string, object, string][] = [
-    ["a URL with another scheme", http("ftp://intranet.lan/"), "url"],
-    ["a URL with credentials", http("http://user:secret@intranet.lan/"), "url"],
-    ["a URL with control characters", http("http://intranet.lan/\r\nX-Injected: 1"), "url"],
-    ["a URL with a port of 0", http("http://intranet.lan:0/"), "url"],
-    ["a URL with a port of 70000", http("http://intranet.lan:70000/"), "url"],
-    ["a URL with a host that starts with a hyphen", http("http://-f.lan/"), "url"],
+    ["a URL with another scheme", buildHttp("ftp://intranet.lan/"), "url"],
+    ["a URL with credentials", buildHttp("http://user:secret@intranet.lan/"), "url"],
+    ["a URL with control characters", buildHttp("http://intranet.lan/\r\nX-Injected: 1"), "url"],
+    ["a URL with a port of 0", buildHttp("http://intranet.lan:0/"), "url"],
+    ["a URL with a port of 70000", buildHttp("http://intranet.lan:70000/"), "url"],
+    ["a URL with a host that starts with a hyphen", buildHttp("http://-f.lan/"), "url"],
     ["a host that starts with a hyphen", { type: "ping", name, host: "-f" }, "host"],
-    ["a port of 0", tcp("db.lan", 0), "port"],
-    ["a port of 70000", tcp("db.lan", 70_000), "port"],
-    ["an interval below 5", { ...http("http://a.lan/"), interval: 4 }, "interval"],
+    ["a port of 0", buildTcp("db.lan", 0), "port"],
+    ["a port of 70000", buildTcp("db.lan", 70_000), "port"],
+    ["an interval below 5", { ...buildHttp("http://a.lan/"), interval: 4 }, "interval"],
     [
       "a timeout above the interval",
-      { ...http("http://a.lan/"), interval: 5, timeout: 6 },
+      { ...buildHttp("http://a.lan/"), interval: 5, timeout: 6 },
       "timeout",
     ],
-    ["an invalid JSON path", { ...http("http://a.lan/"), jsonPath: "$..a" }, "jsonPath"],
+    ["an invalid JSON path", { ...buildHttp("http://a.lan/"), jsonPath: "$..a" }, "jsonPath"],
     [
       "an unknown record type",
       { type: "dns", name, host: "a.lan", recordType: "WKS" },
@@ -64,7 +64,7 @@ describe("a blocked address is rejected when it is saved", () => {
   ];
   for (const address of addresses)
     test(`http://${address}/`, async () => {
-      expect(await readRejection(http(`http://${address}/`))).toEqual({
+      expect(await readRejection(buildHttp(`http://${address}/`))).toEqual({
         status: 422,
         path: "url",
         stored: nothing,
@@ -72,7 +72,7 @@ describe("a blocked address is rejected when it is saved", () => {
     });
 
   test("also for TCP ports, certificates and name servers", async () => {
-    expect(await readRejection(tcp("169.254.169.254"))).toMatchObject({ path: "host" });
+    expect(await readRejection(buildTcp("169.254.169.254"))).toMatchObject({ path: "host" });
     expect(await readRejection({ type: "tls", name, host: "fe80::1" })).toMatchObject({
       path: "host",
     });
@@ -82,7 +82,9 @@ describe("a blocked address is rejected when it is saved", () => {
 
   test("also in a patch, which then changes nothing", async () => {
     const { ours } = await testAppliance();
-    const { json } = await ours.api("POST", "/api/v1/monitors", { body: http("http://a.lan/") });
+    const { json } = await ours.api("POST", "/api/v1/monitors", {
+      body: buildHttp("http://a.lan/"),
+    });
     const path = `/api/v1/monitors/${json.data.id}`;
     const patch = { url: "http://169.254.169.254/" };
     expect(await ours.api("PATCH", path, { body: patch })).toMatchObject({ status: 422 });
@@ -91,7 +93,7 @@ describe("a blocked address is rejected when it is saved", () => {
 
   test("unless it is in an allowed range", async () => {
     const { ours } = await testAppliance({ allowTarget: ["169.254.0.0/16"] });
-    const body = http("http://169.254.169.254/");
+    const body = buildHttp("http://169.254.169.254/");
     expect(await ours.api("POST", "/api/v1/monitors", { body })).toMatchObject({ status: 201 });
   });
 });
@@ -99,7 +101,7 @@ describe("a blocked address is rejected when it is saved", () => {
 test("a name that resolves to the appliance itself can be saved, but its checks are down without connecting", async () => {
   const { api, engine, readMonitor: monitorOf, readBeats: beatsOf } = await createWatch();
   const { json } = await api("POST", "/api/v1/monitors", {
-    body: { ...http("http://localhost:3210/"), retries: 3 },
+    body: { ...buildHttp("http://localhost:3210/"), retries: 3 },
   });
   await engine.runOnce();
   const message = "Blocked: the target is this appliance itself.";
@@ -108,13 +110,13 @@ test("a name that resolves to the appliance itself can be saved, but its checks 
 });
 
 describe("a target that was blocked after it was saved", () => {
-  async function closedLater() {
+  async function createClosable() {
     let shared = false;
     const appliance = await testAppliance({ isShared: () => shared });
     const { api } = appliance.ours;
     const make = async (path: string, body: object) =>
       (await api("POST", path, { body })).json.data.id as string;
-    const monitor = await make("/api/v1/monitors", http("http://127.0.0.1:9/"));
+    const monitor = await make("/api/v1/monitors", buildHttp("http://127.0.0.1:9/"));
     const channel = await make("/api/v1/alert-channels", {
       type: "webhook",
       name: "Hook",
@@ -131,7 +133,7 @@ describe("a target that was blocked after it was saved", () => {
   }
 
   test("does not prevent other changes of its monitor, channel or mail server", async () => {
-    const { api, monitor, channel } = await closedLater();
+    const { api, monitor, channel } = await createClosable();
     const shown = (await api("GET", monitor)).json.data;
     const changes: [string, object][] = [
       [monitor, { muted: true }],
@@ -147,7 +149,7 @@ describe("a target that was blocked after it was saved", () => {
   });
 
   test("can't be entered again", async () => {
-    const { api, monitor, channel } = await closedLater();
+    const { api, monitor, channel } = await createClosable();
     const changes: [string, object, string][] = [
       [monitor, { url: "http://127.0.0.1:10/" }, "url"],
       [channel, { url: "http://127.0.0.2:9/" }, "url"],

@@ -32,7 +32,7 @@ async function readResults() {
 const keys = [1, 2, 7];
 const start = Date.parse("2026-11-19T21:30:00.000Z");
 
-const beat = (row: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
+const buildBeat = (row: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
   monitorKey: 1,
   at: start,
   status: "up",
@@ -64,14 +64,14 @@ const stream = fc
   )
   .map((steps) => {
     let at = start;
-    return steps.map(({ gapMs, ...row }) => beat({ ...row, at: (at += gapMs) }));
+    return steps.map(({ gapMs, ...row }) => buildBeat({ ...row, at: (at += gapMs) }));
   });
 
 type Table = "uptime_hours" | "uptime_days";
 const widths = { uptime_hours: hourMs, uptime_days: dayMs };
 
 /** Reference sums by period and monitor, added one heartbeat at a time. */
-function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
+function sumRows(rows: readonly HeartbeatRow[], periodMs: number) {
   const found = new Map<string, Sums>();
   for (const row of rows) {
     const place = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
@@ -96,7 +96,7 @@ function readStored({ database }: Awaited<ReturnType<typeof readResults>>, table
 }
 
 /** Reference sums of numbers by period and monitor. */
-function addedUpNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
+function sumNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
   const known = rows.filter((row) => typeof row.number === "number");
   const byPlace = Map.groupBy(
     known,
@@ -109,7 +109,7 @@ function addedUpNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
   });
 }
 
-const storedNumbers = (
+const readNumbers = (
   { database }: Awaited<ReturnType<typeof readResults>>,
   table: "number_hours" | "number_days",
 ) =>
@@ -133,13 +133,13 @@ test("hourly and daily sums equal the sums of the heartbeats for any grouping of
           retained.push({ ...found, monitorKey, at: Date.parse(at), seconds: period });
       expect(retained.toSorted((a, b) => a.at - b.at)).toEqual(rows);
       for (const table of ["uptime_hours", "uptime_days"] as const)
-        expect(readStored(world, table)).toEqual(addedUp(retained, widths[table]));
+        expect(readStored(world, table)).toEqual(sumRows(retained, widths[table]));
       for (const [table, periodMs] of [
         ["number_hours", hourMs],
         ["number_days", dayMs],
       ] as const)
-        expect(storedNumbers(world, table).toSorted()).toEqual(
-          addedUpNumbers(retained, periodMs).toSorted(),
+        expect(readNumbers(world, table).toSorted()).toEqual(
+          sumNumbers(retained, periodMs).toSorted(),
         );
     }),
     often,
@@ -160,13 +160,13 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
           among
             .filter(({ status }) => statuses.includes(status))
             .reduce((sum, { seconds }) => sum + seconds, 0);
-        const ratio = (among: HeartbeatRow[]) => {
+        const computeUptime = (among: HeartbeatRow[]) => {
           const succeeded = secondsOf(["up", "degraded"], among);
           const measured = succeeded + secondsOf(["down"], among);
           return measured === 0 ? null : succeeded / measured;
         };
         const of24h = uptime24h(monitorKey);
-        expect(of24h).toBe(ratio(its.filter(({ at }) => at >= since)));
+        expect(of24h).toBe(computeUptime(its.filter(({ at }) => at >= since)));
         expect(of24h ?? 0).toBeWithin(0, 1 + Number.EPSILON);
 
         const days = rows.map(({ at }) => Math.floor(at / dayMs));
@@ -176,7 +176,7 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
         );
         for (const { period, ...sums } of listed) {
           const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === period);
-          expect(computeRatio(sums)).toBe(ratio(ofDay));
+          expect(computeRatio(sums)).toBe(computeUptime(ofDay));
           expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
           expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));
         }
@@ -197,10 +197,10 @@ test("points from hours and days equal points from the heartbeats of the same sp
         ["hours", hourMs],
         ["days", dayMs],
       ] as const) {
-        const whole = (at: number) => Math.floor(at / periodMs) * periodMs;
+        const roundDown = (at: number) => Math.floor(at / periodMs) * periodMs;
         const span = {
-          from: whole(start + skipped * hourMs),
-          to: whole(end),
+          from: roundDown(start + skipped * hourMs),
+          to: roundDown(end),
           width: wide * periodMs,
         };
         for (const key of keys) {
@@ -228,26 +228,26 @@ test("points from hours and days equal points from the heartbeats of the same sp
 describe("a clock that was set back to the millisecond of an existing heartbeat", () => {
   test("loses only that result; the others of the write are stored", async () => {
     const { store, write } = await readResults();
-    await write([beat()]);
+    await write([buildBeat()]);
     await write([
-      beat({ at: start + 60_000 }),
-      beat({ status: "down", message: "The connection was refused." }),
-      beat({ monitorKey: 2 }),
+      buildBeat({ at: start + 60_000 }),
+      buildBeat({ status: "down", message: "The connection was refused." }),
+      buildBeat({ monitorKey: 2 }),
     ]);
-    const of = async (key: number) =>
+    const readBeats = async (key: number) =>
       (await listHeartbeats(store, key, { limit: 10 })).map(({ at, status }) => [at, status]);
-    expect(await of(1)).toEqual([
+    expect(await readBeats(1)).toEqual([
       ["2026-11-19T21:31:00.000Z", "up"],
       ["2026-11-19T21:30:00.000Z", "up"],
     ]);
-    expect(await of(2)).toEqual([["2026-11-19T21:30:00.000Z", "up"]]);
+    expect(await readBeats(2)).toEqual([["2026-11-19T21:30:00.000Z", "up"]]);
   });
 
   test("keeps the sums consistent with the stored heartbeats", async () => {
     const { store, write } = await readResults();
-    await write([beat()]);
-    const late = beat({ status: "down", message: "The connection was refused." });
-    await write([late, beat({ at: start + 1 }), { ...late, at: start + 1 }]);
+    await write([buildBeat()]);
+    const late = buildBeat({ status: "down", message: "The connection was refused." });
+    await write([late, buildBeat({ at: start + 1 }), { ...late, at: start + 1 }]);
     const sums = await sumHours(store, [1], [Math.floor(start / hourMs)]);
     expect(sums.get(1)).toMatchObject({ upSeconds: 120, downSeconds: 0 });
     expect(await listHeartbeats(store, 1, { limit: 10 })).toHaveLength(2);
@@ -256,7 +256,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
 
 test("periods without results have no sums", async () => {
   const { store, write } = await readResults();
-  await write([beat()]);
+  await write([buildBeat()]);
   expect(await sumHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
   expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);
 });

@@ -14,7 +14,7 @@ const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum +
 const tables = ["heartbeats", "uptime_hours", "uptime_days"] as const;
 
 /** An appliance with results written by the test, and a store that records the rows of each write. */
-async function archive() {
+async function createArchive() {
   const dashboard = await createDashboard();
   const { database, store, time, ours } = dashboard;
   const portions: number[] = [];
@@ -75,21 +75,21 @@ async function archive() {
 
 describe("results", () => {
   test("are stored for 14 days, hourly sums for 400 days, daily sums forever", async () => {
-    const { past, watched, sweep, rowsOf, database, time } = await archive();
+    const { past, watched, sweep, rowsOf, database, time } = await createArchive();
     const { key } = await watched();
     await past(key, 0, 13, 14, 14.001, 15, 100, 400, 400.05, 401, 5000);
     await sweep();
-    const oldest = (table: string, column: string) =>
+    const readOldest = (table: string, column: string) =>
       database.query<{ at: number }, []>(`SELECT min(${column}) at FROM ${table}`).get()?.at;
-    expect(oldest("heartbeats", "at")).toBe(time.now - 14 * dayMs);
-    expect(oldest("uptime_hours", "hour")).toBe((time.now - 400 * dayMs) / hourMs);
+    expect(readOldest("heartbeats", "at")).toBe(time.now - 14 * dayMs);
+    expect(readOldest("uptime_hours", "hour")).toBe((time.now - 400 * dayMs) / hourMs);
     expect(rowsOf(key)).toEqual([3, 7, 8]);
     await sweep();
     expect(rowsOf(key)).toEqual([3, 7, 8]);
   });
 
   test("within the retention are not touched and cause no write", async () => {
-    const { past, watched, sweep, rowsOf, portions } = await archive();
+    const { past, watched, sweep, rowsOf, portions } = await createArchive();
     const { key } = await watched();
     await sweep();
     await past(key, 0, 1, 13);
@@ -100,7 +100,7 @@ describe("results", () => {
 
   // changes() applies to one connection only.
   test.skipIf(isOnRqlite)("are deleted in writes of at most 1,000 rows", async () => {
-    const { many, watched, sweep, rowsOf, portions } = await archive();
+    const { many, watched, sweep, rowsOf, portions } = await createArchive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
     many(other.key, 1000, 20);
@@ -116,7 +116,7 @@ describe("results", () => {
   test.skipIf(isOnRqlite)(
     "of thousands of monitors in one hour are deleted in writes of at most 1,000 rows, too",
     async () => {
-      const { database, sweep, portions, time } = await archive();
+      const { database, sweep, portions, time } = await createArchive();
       const hour = time.now / hourMs - 500 * 24;
       database.run(
         `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2200)
@@ -134,7 +134,7 @@ describe("results", () => {
   );
 
   test("stored during a sweep are not deleted", async () => {
-    const { many, past, watched, sweep, rowsOf, afterPortion } = await archive();
+    const { many, past, watched, sweep, rowsOf, afterPortion } = await createArchive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
     let written = 0;
@@ -151,7 +151,7 @@ describe("results", () => {
 
 describe("a deleted monitor's results", () => {
   test("are deleted in portions at any age; results of other monitors stay", async () => {
-    const { many, past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const { many, past, watched, remove, sweep, rowsOf, portions } = await createArchive();
     const [gone, live] = [await watched(), await watched()];
     many(gone.key, 2500, 1);
     await past(gone.key, 0, 5, 20, 300, 3000);
@@ -164,7 +164,7 @@ describe("a deleted monitor's results", () => {
   });
 
   test("are deleted with the reports of its job", async () => {
-    const { engine, stranger, monitor, remove, sweep, database } = await archive();
+    const { engine, stranger, monitor, remove, sweep, database } = await createArchive();
     const { id, pingUrl } = await monitor({ type: "push", name: "Backup" });
     await engine.runOnce();
     await stranger("GET", new URL(pingUrl).pathname);
@@ -176,7 +176,7 @@ describe("a deleted monitor's results", () => {
   });
 
   test("are deleted even if its heartbeats had already expired", async () => {
-    const { past, watched, remove, sweep, rowsOf } = await archive();
+    const { past, watched, remove, sweep, rowsOf } = await createArchive();
     const { id, key } = await watched();
     await past(key, 20, 100);
     await sweep();
@@ -189,7 +189,7 @@ describe("a deleted monitor's results", () => {
 
 describe("an interrupted sweep", () => {
   test("stops between two portions, and the next sweep continues", async () => {
-    const { many, watched, sweep, rowsOf, portions } = await archive();
+    const { many, watched, sweep, rowsOf, portions } = await createArchive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
     many(other.key, 10, 20);
@@ -200,7 +200,7 @@ describe("an interrupted sweep", () => {
   });
 
   test("can stop within a deleted monitor's sums, and the next sweep deletes the rest", async () => {
-    const { past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const { past, watched, remove, sweep, rowsOf, portions } = await createArchive();
     const { id, key } = await watched();
     await past(key, 0, 100, 200, 300);
     await remove(id);
@@ -211,7 +211,7 @@ describe("an interrupted sweep", () => {
   });
 
   test("changes nothing if it was stopped before its start", async () => {
-    const { past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const { past, watched, remove, sweep, rowsOf, portions } = await createArchive();
     const { id, key } = await watched();
     await past(key, 0, 20, 500);
     await remove(id);

@@ -99,7 +99,7 @@ test("the last periods are whole hours or days in UTC and end with the current o
 });
 
 describe("a latency query", () => {
-  const before = (ms: number, points = 100) =>
+  const chooseBefore = (ms: number, points = 100) =>
     chooseLatencySpan({ from: now - ms, to: now, points }, now);
 
   test("covers the last 24 hours by default, to the millisecond", () => {
@@ -115,28 +115,28 @@ describe("a latency query", () => {
   });
 
   test("uses heartbeats up to three days, hours up to 90 days, and days beyond", () => {
-    expect(before(3 * dayMs).source).toBe("heartbeats");
-    expect(before(3 * dayMs + 1).source).toBe("hours");
-    expect(before(90 * dayMs).source).toBe("hours");
-    expect(before(90 * dayMs + 1).source).toBe("days");
-    expect(before(3650 * dayMs).source).toBe("days");
+    expect(chooseBefore(3 * dayMs).source).toBe("heartbeats");
+    expect(chooseBefore(3 * dayMs + 1).source).toBe("hours");
+    expect(chooseBefore(90 * dayMs).source).toBe("hours");
+    expect(chooseBefore(90 * dayMs + 1).source).toBe("days");
+    expect(chooseBefore(3650 * dayMs).source).toBe("days");
   });
 
   test("uses sums if its points are an hour or a day apart", () => {
-    expect(before(2 * dayMs, 48).source).toBe("hours");
-    expect(before(2 * dayMs, 49).source).toBe("heartbeats");
-    expect(before(10 * dayMs, 10).source).toBe("days");
-    expect(before(10 * dayMs, 11).source).toBe("hours");
+    expect(chooseBefore(2 * dayMs, 48).source).toBe("hours");
+    expect(chooseBefore(2 * dayMs, 49).source).toBe("heartbeats");
+    expect(chooseBefore(10 * dayMs, 10).source).toBe("days");
+    expect(chooseBefore(10 * dayMs, 11).source).toBe("hours");
   });
 
   test("from sums starts and ends on an hour or day, in steps of whole hours or days", () => {
-    expect(before(10 * dayMs)).toEqual({
+    expect(chooseBefore(10 * dayMs)).toEqual({
       from: Date.parse("2026-11-10T10:00:00.000Z"),
       to: Math.ceil(now / hourMs) * hourMs,
       width: 3 * hourMs,
       source: "hours",
     });
-    expect(before(200 * dayMs)).toEqual({
+    expect(chooseBefore(200 * dayMs)).toEqual({
       from: Date.parse("2026-05-04T00:00:00.000Z"),
       to: Math.ceil(now / dayMs) * dayMs,
       width: 3 * dayMs,
@@ -146,13 +146,13 @@ describe("a latency query", () => {
 
   test("into the future ends today, and one that starts in the future is empty", () => {
     const at = (text: string) => Date.parse(text);
-    const ahead = (from: string) =>
+    const chooseAhead = (from: string) =>
       chooseLatencySpan({ from: at(from), to: at("9999-12-31T23:59:59.000Z"), points: 1 }, now);
-    expect(ahead("2020-01-01T00:00:00.000Z")).toMatchObject({
+    expect(chooseAhead("2020-01-01T00:00:00.000Z")).toMatchObject({
       from: at("2020-01-01T00:00:00.000Z"),
       to: at("2026-11-21T00:00:00.000Z"),
     });
-    const { from, to, width } = ahead("2100-01-01T00:00:00.000Z");
+    const { from, to, width } = chooseAhead("2100-01-01T00:00:00.000Z");
     expect([to - from, width]).toEqual([0, dayMs]);
   });
 

@@ -23,7 +23,7 @@ import {
 
 const administrators = "/dashboard/administrators";
 
-const those = ({ database }: Pick<TestAppliance, "database">) =>
+const listAdministrators = ({ database }: Pick<TestAppliance, "database">) =>
   database.query("SELECT name FROM people WHERE administrator ORDER BY name").values().flat();
 
 describe("an administrator", () => {
@@ -46,8 +46,8 @@ describe("an administrator", () => {
       addMember(scope, { name, email: `${name}@team.example`, password, role: "owner" });
     await Promise.all([make("Ada", ours), make("Bea", theirs)]);
     await make("Cleo", theirs);
-    expect(those(appliance)).toHaveLength(1);
-    expect(those(appliance)).not.toContain("Cleo");
+    expect(listAdministrators(appliance)).toHaveLength(1);
+    expect(listAdministrators(appliance)).not.toContain("Cleo");
   });
 
   test("is a person granted it by an administrator, from any organization", async () => {
@@ -57,7 +57,7 @@ describe("an administrator", () => {
     const grant = (personId: string) => ada.page("POST", administrators, { body: { personId } });
     const { status, json } = await grant(bea.id);
     expect([status, json.data]).toEqual([200, bea]);
-    expect(those(appliance)).toEqual(["Ada", "Bea"]);
+    expect(listAdministrators(appliance)).toEqual(["Ada", "Bea"]);
     expect((await grant(bea.id)).status).toBe(409);
     expect((await grant(unknownId)).status).toBe(404);
     const audited = appliance.database.query(
@@ -105,7 +105,7 @@ describe("the last administrator", () => {
       other.page("DELETE", `${administrators}/${one.id}`),
     ]);
     expect(sortStatuses(responses)).toEqual([200, 403]);
-    expect(those(appliance)).toHaveLength(1);
+    expect(listAdministrators(appliance)).toHaveLength(1);
     const last = responses[0]?.status === 200 ? one : other;
     const { status, json } = await last.page("DELETE", `${administrators}/${last.id}`);
     expect([status, json.error.message]).toEqual([
@@ -124,7 +124,7 @@ describe("the last administrator", () => {
       both.map(({ id, page }) => page("DELETE", `${administrators}/${id}`)),
     );
     expect(sortStatuses(responses)).toEqual([200, 409]);
-    expect(those(appliance)).toHaveLength(1);
+    expect(listAdministrators(appliance)).toHaveLength(1);
   });
 
   test("keeps their only membership: no organization can remove an administrator", async () => {
@@ -206,7 +206,7 @@ describe("an upgrade of older data", () => {
   const at = "2026-11-20T10:00:00.000Z";
 
   /** Data of the previous version, with these people in order of their creation. */
-  function older(people: Record<string, Record<string, string>>) {
+  function upgradeOlder(people: Record<string, Record<string, string>>) {
     const database = openDatabase(":memory:");
     migrate(database, copyMigrationsBefore(newDirectory(), "accounts"));
     const insert = (table: string, ...values: (string | number | null)[]) =>
@@ -258,15 +258,15 @@ describe("an upgrade of older data", () => {
   ];
   for (const [what, people, then] of cases)
     test(`makes administrators of ${what}`, () => {
-      const { database } = older(people);
+      const { database } = upgradeOlder(people);
       expect(migrate(database, assets.migrations)).toBeGreaterThan(0);
-      expect(those({ database })).toEqual(then);
+      expect(listAdministrators({ database })).toEqual(then);
       const stored = database.query("SELECT count(*) FROM memberships").values()[0]?.[0];
       expect(stored).toBe(Object.values(people).flatMap((roles) => Object.keys(roles)).length);
     });
 
   test("attributes open invitations and keys by the audit log; an invitation without a creator is revoked", () => {
-    const { database, insert } = older({ Ada: { a: "owner" } });
+    const { database, insert } = upgradeOlder({ Ada: { a: "owner" } });
     const create = (action: string, actor: string, id: string | null, subject: string) =>
       insert("audit_entries", null, "a", at, actor, id, "Ada", action, subject, null, null);
     for (const id of ["i1", "i2"])

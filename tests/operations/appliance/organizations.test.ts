@@ -77,7 +77,7 @@ describe("creating an organization", () => {
 });
 
 /** Our organization with a row in every table, and an administrator of theirs. */
-async function full() {
+async function createFull() {
   const made = await createDashboard();
   const { api, ours, theirs, time, engine, alerts } = made;
   const ada = await signInVisitor(
@@ -231,7 +231,7 @@ const tablesOf = ({ database }: TestAppliance) =>
     .all()
     .map(({ name }) => name);
 
-const rowsIn = ({ database }: TestAppliance, table: string, id: string) =>
+const countRows = ({ database }: TestAppliance, table: string, id: string) =>
   Number(
     database.query(`SELECT count(*) FROM "${table}" WHERE organization_id = ?`).values(id)[0]?.[0],
   );
@@ -251,11 +251,11 @@ test("deleting an organization sweeps every table that refers to organizations",
 
 describe("deleting", () => {
   test("is for administrators, and removes all of the organization's rows and no others", async () => {
-    const made = await full();
+    const made = await createFull();
     const { ada, owner, theirs, oursId, time, store, database } = made;
     const tables = tablesOf(made);
-    expect(tables.filter((table) => rowsIn(made, table, oursId) === 0)).toEqual([]);
-    const their = () =>
+    expect(tables.filter((table) => countRows(made, table, oursId) === 0)).toEqual([]);
+    const readTheirRows = () =>
       JSON.stringify(
         tables
           .filter((table) => !["audit_entries", "events"].includes(table))
@@ -264,7 +264,7 @@ describe("deleting", () => {
             database.query(`SELECT * FROM "${table}" WHERE organization_id = ?`).values(theirs.id),
           ]),
       );
-    const before = their();
+    const before = readTheirRows();
     expect((await owner.page("DELETE", `${organizations}/${oursId}`)).status).toBe(403);
     expect((await ada.page("DELETE", `${organizations}/${unknownId}`)).status).toBe(404);
     const { status, json } = await ada.page("DELETE", `${organizations}/${oursId}`);
@@ -275,7 +275,9 @@ describe("deleting", () => {
     await sweepRemovedMonitors(createSweeping(store, time.now));
     await sweepResults(createSweeping(store, time.now), { heartbeatDays: 90, hourDays: 365 });
     // The publisher removes the files first, which needs the place and its key.
-    expect(tables.filter((table) => rowsIn(made, table, oursId) > 0)).toEqual(["published_places"]);
+    expect(tables.filter((table) => countRows(made, table, oursId) > 0)).toEqual([
+      "published_places",
+    ]);
     const rest = [
       "heartbeats",
       "uptime_hours",
@@ -294,11 +296,11 @@ describe("deleting", () => {
     );
     expect(logs).toEqual([[[1]], [[1]]]);
     expect(database.query("PRAGMA foreign_key_check").values()).toEqual([]);
-    expect(their()).toBe(before);
+    expect(readTheirRows()).toBe(before);
   });
 
   test("ends it at once for everyone: people, keys, pages, push addresses; its slug is free", async () => {
-    const made = await full();
+    const made = await createFull();
     const { ada, owner, both, api, path, ours, theirs, time } = made;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
     time.now += 500;
@@ -316,7 +318,7 @@ describe("deleting", () => {
   });
 
   test("prevents writes of keys and people that were authenticated a moment before", async () => {
-    const made = await full();
+    const made = await createFull();
     const { ada, api, owner, ours, database } = made;
     await api("GET", "/api/v1/monitors");
     const body = { type: "ping", name: "Late", host: "192.168.1.1" };
@@ -334,7 +336,7 @@ describe("deleting", () => {
   });
 
   test("stops its checks and alerts", async () => {
-    const made = await full();
+    const made = await createFull();
     const { ada, engine, maintenance, alerts, ours, time, database } = made;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
     await engine.runOnce();
@@ -357,7 +359,7 @@ describe("deleting", () => {
   });
 
   test("closes the open pages that show it, and no others", async () => {
-    const made = await full();
+    const made = await createFull();
     const { ada, both, ours, theirs, live } = made;
     await live.start();
     const own = await openStream(made, both.cookie, { query: `?organization=${ours.id}` });
@@ -383,7 +385,7 @@ describe("deleting", () => {
   });
 
   test("by two requests at once happens once", async () => {
-    const made = await full();
+    const made = await createFull();
     const remove = () => made.ada.page("DELETE", `${organizations}/${made.ours.id}`);
     expect(sortStatuses(await Promise.all([remove(), remove()]))).toEqual([200, 404]);
   });

@@ -93,8 +93,8 @@ test("the export is for admins, and stops when they lose the role", async () => 
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   expect((await reader.read()).done).toBe(false);
   appliance.database.run("UPDATE memberships SET role = 'member' WHERE person_id = ?", [id]);
-  const rest = async () => {
+  const readRest = async () => {
     while (!(await reader.read()).done);
   };
-  expect(rest()).rejects.toThrow("may no longer download");
+  expect(readRest()).rejects.toThrow("may no longer download");
 });

@@ -75,7 +75,7 @@ test("a field that the verb already implies is not repeated", () => {
 });
 
 test("a repeated entry says how often, or of how many records", () => {
-  const repeatedly = (action: string, count: number, subjects: number, name: string | null) =>
+  const describeRepeated = (action: string, count: number, subjects: number, name: string | null) =>
     describeAction({
       action,
       subjectName: name,
@@ -83,14 +83,16 @@ test("a repeated entry says how often, or of how many records", () => {
       fields: [],
       repeated: { count, subjects, since: "2026-11-20T10:00:00.000Z" },
     }).join("");
-  expect(repeatedly("subscriber.invited", 195, 195, null)).toBe(
+  expect(describeRepeated("subscriber.invited", 195, 195, null)).toBe(
     "sent 195 people a link to confirm",
   );
-  expect(repeatedly("monitor.deleted", 20, 20, "Shop")).toBe(
+  expect(describeRepeated("monitor.deleted", 20, 20, "Shop")).toBe(
     "deleted the monitor Shop and 19 more",
   );
-  expect(repeatedly("incident.updated", 3, 1, "Slow")).toBe("posted an update on Slow, 3 times");
-  expect(repeatedly("person.signed-in", 2, 1, "Ada")).toBe("signed in, 2 times");
+  expect(describeRepeated("incident.updated", 3, 1, "Slow")).toBe(
+    "posted an update on Slow, 3 times",
+  );
+  expect(describeRepeated("person.signed-in", 2, 1, "Ada")).toBe("signed in, 2 times");
 });
 
 test("values have units, and IDs have names", () => {

@@ -57,13 +57,13 @@ async function setUpAppliance() {
   };
 }
 
-const administrator = (world: Awaited<ReturnType<typeof setUpAppliance>>) =>
+const signInAdministrator = (world: Awaited<ReturnType<typeof setUpAppliance>>) =>
   signInMember(world, "viewer", { administrator: true });
 
 describe("a backup", () => {
   test("is a complete database named by its time, downloaded once, and then removed", async () => {
     const world = await setUpAppliance();
-    const { page, cookie } = await administrator(world);
+    const { page, cookie } = await signInAdministrator(world);
     expect((await page("GET", path)).json.data).toEqual({ dataBytes: expect.any(Number) });
     const { status, json } = await page("POST", path);
     expect([status, json.data]).toEqual([
@@ -114,8 +114,8 @@ describe("a backup", () => {
 
   test("stays available when another person creates an organization", async () => {
     const world = await setUpAppliance();
-    const { page } = await administrator(world);
-    const other = await administrator(world);
+    const { page } = await signInAdministrator(world);
+    const other = await signInAdministrator(world);
     expect(
       (await other.page("POST", "/dashboard/organizations", { body: { name: "New" } })).status,
     ).toBe(201);
@@ -124,7 +124,7 @@ describe("a backup", () => {
 
   test("is only for its creator, while they are an administrator", async () => {
     const world = await setUpAppliance();
-    const [one, other] = [await administrator(world), await administrator(world)];
+    const [one, other] = [await signInAdministrator(world), await signInAdministrator(world)];
     const { json } = await one.page("POST", path);
     expect((await other.page("GET", `${path}/${json.data.id}`)).status).toBe(404);
     await other.page("DELETE", `/dashboard/administrators/${one.id}`);
@@ -134,7 +134,7 @@ describe("a backup", () => {
 
   test("download stops when the right or the session ends", async () => {
     const world = await setUpAppliance();
-    const keep = await administrator(world);
+    const keep = await signInAdministrator(world);
     const ends = [
       (id: string) => keep.page("DELETE", `/dashboard/administrators/${id}`),
       (_: string, page: Client) => page("POST", "/dashboard/sign-out"),
@@ -143,7 +143,7 @@ describe("a backup", () => {
     world.database.run("CREATE TABLE filler (text TEXT) STRICT");
     world.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
     for (const end of ends) {
-      const one = await administrator(world);
+      const one = await signInAdministrator(world);
       const { id, bytes } = (await one.page("POST", path)).json.data;
       const headers = { Host: "localhost", Cookie: one.cookie };
       const taken = await world.app.handle(
@@ -152,14 +152,14 @@ describe("a backup", () => {
       const reader = taken.body!.getReader();
       let got = (await reader.read()).value?.length ?? 0;
       await end(one.id, one.page);
-      const rest = async () => {
+      const readRest = async () => {
         for (;;) {
           const { done, value } = await reader.read();
           if (done) return "all of it";
           got += value.length;
         }
       };
-      expect(await rest().catch((error: unknown) => String(error))).toContain("may no longer");
+      expect(await readRest().catch((error: unknown) => String(error))).toContain("may no longer");
       expect(got).toBeLessThan(bytes);
       expect(world.files()).toEqual([]);
     }
@@ -167,7 +167,7 @@ describe("a backup", () => {
 
   test("can be encrypted, with or without the key of stored secrets, as its name shows", async () => {
     const world = await setUpAppliance();
-    const { page } = await administrator(world);
+    const { page } = await signInAdministrator(world);
     const passphrase = "correct horse battery";
     for (const [body, sealing] of [
       [{}, null],
@@ -194,7 +194,7 @@ describe("a backup", () => {
 
   test("is created one at a time", async () => {
     const world = await setUpAppliance();
-    const { page } = await administrator(world);
+    const { page } = await signInAdministrator(world);
     const release = world.hold();
     const first = page("POST", path);
     await Bun.sleep(1);
@@ -205,7 +205,7 @@ describe("a backup", () => {
 
   test("that can't be written is reported and leaves nothing behind", async () => {
     const world = await setUpAppliance();
-    const { page } = await administrator(world);
+    const { page } = await signInAdministrator(world);
     world.fail();
     const { status, text } = await page("POST", path);
     expect([status, text.includes("disk full")]).toEqual([503, false]);
@@ -215,7 +215,7 @@ describe("a backup", () => {
 
   test("that a crash left behind is removed by the next start", async () => {
     const world = await setUpAppliance();
-    const { page } = await administrator(world);
+    const { page } = await signInAdministrator(world);
     await page("POST", path);
     writeFileSync(join(world.folder, "signalbox.db.backup-x.part"), "half");
     writeFileSync(join(world.folder, "signalbox.db"), "mine");

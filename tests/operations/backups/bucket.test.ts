@@ -12,7 +12,7 @@ const newDirectory = createScratch();
 const targets = createTargetGuard(() => []);
 const megabyte = 1024 * 1024;
 
-const bucketAt = (endpoint: string) => ({
+const buildBucket = (endpoint: string) => ({
   endpoint,
   region: "us-east-1",
   bucket: "backups",
@@ -35,7 +35,7 @@ defineTestWith(
   "a file of several parts arrives unchanged, and many files are listed",
   async () => {
     await using service = await startBucketService("backups");
-    const bucket = new BucketClient(bucketAt(service.endpoint), targets);
+    const bucket = new BucketClient(buildBucket(service.endpoint), targets);
     const { file, content } = await fileOf(17 * megabyte);
     expect(await bucket.put("box/large.db", file)).toBe(content.length);
     expect(content.equals(await service.client.file("box/large.db").bytes())).toBe(true);
@@ -54,7 +54,7 @@ defineTestWith(
 test("each request is signed, including its content", async () => {
   await using service = await startTarget(replyWith(200, "<ListBucketResult/>"));
   const { file, content } = await fileOf(100);
-  const bucket = new BucketClient(bucketAt(service.at("")), targets);
+  const bucket = new BucketClient(buildBucket(service.at("")), targets);
   await bucket.listKeys("box/");
   await bucket.put("box/a", file).catch(() => {});
   await bucket.putObject("box/page", content, { "Content-Type": "text/html; charset=utf-8" });
@@ -87,10 +87,12 @@ function authorizationOf(method: string, path: string, headers: IncomingHttpHead
     headers["x-amz-content-sha256"],
   ].join("\n");
   const hash = new Bun.SHA256().update(canonical).digest("hex");
-  const hmac = (key: string | Buffer, text: string) =>
+  const computeHmac = (key: string | Buffer, text: string) =>
     createHmac("sha256", key).update(text).digest();
-  const key = scope.split("/").reduce<string | Buffer>(hmac, "AWS4a-secret-access-key");
-  const signature = hmac(key, ["AWS4-HMAC-SHA256", date, scope, hash].join("\n")).toString("hex");
+  const key = scope.split("/").reduce<string | Buffer>(computeHmac, "AWS4a-secret-access-key");
+  const signature = computeHmac(key, ["AWS4-HMAC-SHA256", date, scope, hash].join("\n")).toString(
+    "hex",
+  );
   return `AWS4-HMAC-SHA256 Credential=backup/${scope}, SignedHeaders=${signed.join(";")}, Signature=${signature}`;
 }
 
@@ -104,7 +106,7 @@ describe("a service", () => {
     await using elsewhere = await startTarget(list);
     await using service = await startTarget(replyWithRedirect(elsewhere.at("/backups/"), 307));
     const { file } = await fileOf(10);
-    const bucket = new BucketClient(bucketAt(service.at("")), targets);
+    const bucket = new BucketClient(buildBucket(service.at("")), targets);
     const reason =
       "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
     for (const request of [
@@ -121,12 +123,12 @@ describe("a service", () => {
     await using service = await startTarget((response) =>
       (++count === 1 ? replyWith(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
     );
-    const bucket = new BucketClient(bucketAt(service.at("")), targets);
+    const bucket = new BucketClient(buildBucket(service.at("")), targets);
     expect(await bucket.listKeys("")).toEqual(["a"]);
     await using refusing = await startTarget(
       replyWith(403, "<Error><Code>AccessDenied</Code><Message>CANARY</Message></Error>"),
     );
-    const refused = new BucketClient(bucketAt(refusing.at("")), targets).listKeys("");
+    const refused = new BucketClient(buildBucket(refusing.at("")), targets).listKeys("");
     expect(await refused.catch(({ message }: Error) => message)).toBe(
       "The service answered HTTP 403 (Forbidden): AccessDenied.",
     );
@@ -152,7 +154,7 @@ describe("a service", () => {
           return new Response("<Error><Code>InternalError</Code></Error>");
         },
       });
-      const put = new BucketClient(bucketAt(service.url.origin), targets).put("a", file);
+      const put = new BucketClient(buildBucket(service.url.origin), targets).put("a", file);
       expect(await put.catch(({ message }: Error) => message)).toMatch(
         fails === "part" ? /HTTP 400/ : /HTTP 200 \(OK\): InternalError/,
       );

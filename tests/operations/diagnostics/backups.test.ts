@@ -56,9 +56,9 @@ async function schedule(plan: object, outcome: Partial<ScheduleRow> = {}) {
   await data.store.atomic(putSchedule(data.store, row));
 }
 
-const looking = () => ({ ...data, path, targets: createTargetGuard(() => []) });
+const buildDependencies = () => ({ ...data, path, targets: createTargetGuard(() => []) });
 const examine = (at = now, others?: string) =>
-  examineBackups({ ...looking(), clock: () => at, folder: others });
+  examineBackups({ ...buildDependencies(), clock: () => at, folder: others });
 
 test("a new appliance needs no backup yet; an older one does", async () => {
   expect(await examine()).toMatchObject([{ verdict: "skipped" }]);
@@ -143,7 +143,7 @@ test("a bucket is queried with its credentials, which are not shown", async () =
         lastFile: "signalbox-2026-11-22-030000.db",
       },
     );
-    const found = await examineBucket({ ...looking(), clock: () => now });
+    const found = await examineBucket({ ...buildDependencies(), clock: () => now });
     expect(JSON.stringify(found)).not.toContain(canary);
     return found;
   };

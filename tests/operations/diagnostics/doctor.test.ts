@@ -85,7 +85,7 @@ function homesOf(type: ChannelType) {
   return [{ secrets, others }, ...(instead === undefined ? [] : [instead])];
 }
 
-const of = (area: string) => report.filter((finding) => finding.area === area) as Finding[];
+const filterArea = (area: string) => report.filter((finding) => finding.area === area) as Finding[];
 
 describe("each type of channel", () => {
   test.each(types)("%s has its host examined, or needs none", async (type) => {
@@ -129,12 +129,12 @@ describe("each type of channel", () => {
     if (type !== "webhook") expect(new Set(hostsOf)).toEqual(new Set(origins));
     expect(origins.length === 0).toBe(withoutHost.includes(type));
     for (const origin of origins)
-      expect(of("Alert channels").map(({ subject }) => subject)).toContain(origin);
+      expect(filterArea("Alert channels").map(({ subject }) => subject)).toContain(origin);
   });
 });
 
 describe("diagnostics", () => {
-  const diagnostic = (examine: () => Promise<Finding[]>, id = "x") => ({
+  const createDiagnostic = (examine: () => Promise<Finding[]>, id = "x") => ({
     area: "Data" as const,
     id,
     examine,
@@ -143,7 +143,7 @@ describe("diagnostics", () => {
   test("run eight at once at most, and stay in order", async () => {
     let [open, most] = [0, 0];
     const several = Array.from({ length: 30 }, (_, index) =>
-      diagnostic(async () => {
+      createDiagnostic(async () => {
         most = Math.max(most, ++open);
         await Bun.sleep((30 - index) % 3);
         open--;
@@ -156,11 +156,11 @@ describe("diagnostics", () => {
   });
 
   test("that time out are skipped, and a failing one does not stop the others", async () => {
-    const works = diagnostic(async () => [okFinding("works", "")], "late");
+    const works = createDiagnostic(async () => [okFinding("works", "")], "late");
     expect(await runDiagnostics([works], null, 0)).toMatchObject([
       { subject: "late", verdict: "skipped" },
     ]);
-    const fails = diagnostic(() => Promise.reject(new Error(canary)), "broken");
+    const fails = createDiagnostic(() => Promise.reject(new Error(canary)), "broken");
     const found = await runDiagnostics([fails, works], null);
     expect(found.map(({ subject, verdict }) => [subject, verdict])).toEqual([
       ["broken", "problem"],
@@ -171,7 +171,9 @@ describe("diagnostics", () => {
 });
 
 test("a denied host is reported with its setting; a host that responds is ok", () => {
-  const slack = of("Alert channels").find(({ subject }) => subject === "https://chat.example");
+  const slack = filterArea("Alert channels").find(
+    ({ subject }) => subject === "https://chat.example",
+  );
   expect(slack).toMatchObject({
     verdict: "problem",
     advice: "Change --deny-target, or name another host.",
@@ -180,13 +182,13 @@ test("a denied host is reported with its setting; a host that responds is ok", (
     ({ secrets }) => secrets["webhookUrl"] === newChannels["slack"]?.secrets["webhookUrl"],
   );
   expect(slack?.message).toContain(`and ${others.length - 2} others`);
-  expect(of("Alert channels").filter(({ verdict }) => verdict === "ok")).toMatchObject([
+  expect(filterArea("Alert channels").filter(({ verdict }) => verdict === "ok")).toMatchObject([
     { message: "takes connections, for Webhook “Bot” of Acme" },
   ]);
 });
 
 test("the mail server accepts the credentials, and gets no mail", () => {
-  expect(of("Mail")).toMatchObject([
+  expect(filterArea("Mail")).toMatchObject([
     { verdict: "ok", message: expect.stringContaining("accepts the user and the credentials") },
   ]);
   expect(mailed).toBe(0);

@@ -75,25 +75,25 @@ describe("an unreachable alert host is reported with a next step:", () => {
 });
 
 describe("the network", () => {
-  const route = (text: string) => {
+  const writeRoute = (text: string) => {
     const root = newDirectory();
     mkdirSync(join(root, "proc/net"), { recursive: true });
     writeFileSync(join(root, "proc/net/route"), `Iface\tDestination\tGateway\n${text}`);
     return root;
   };
-  const lan = () => route("eth0\t000200C0\t00000000\n");
+  const writeLanRoute = () => writeRoute("eth0\t000200C0\t00000000\n");
   const readVerdicts = async (hosts: string[], root: string) =>
     (await examineNetwork(hosts, root)).map(({ subject, verdict }) => `${subject}: ${verdict}`);
 
   test("of an offline machine is ok if all alerts stay in the LAN", async () => {
     const fine = ["name servers: skipped", "default route: ok"];
-    expect(await readVerdicts(["192.168.1.5", "127.0.0.1"], lan())).toEqual(fine);
-    expect(await readVerdicts([], lan())).toEqual(fine);
+    expect(await readVerdicts(["192.168.1.5", "127.0.0.1"], writeLanRoute())).toEqual(fine);
+    expect(await readVerdicts([], writeLanRoute())).toEqual(fine);
   });
 
   test("needs a default route to hosts outside the LAN", async () => {
-    const out = route("eth0\t00000000\t010200C0\n");
-    expect((await readVerdicts(["8.8.8.8"], lan()))[1]).toBe("default route: problem");
+    const out = writeRoute("eth0\t00000000\t010200C0\n");
+    expect((await readVerdicts(["8.8.8.8"], writeLanRoute()))[1]).toBe("default route: problem");
     expect((await readVerdicts(["8.8.8.8"], out))[1]).toBe("default route: ok");
   });
 });

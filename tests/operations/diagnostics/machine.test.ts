@@ -13,7 +13,7 @@ import { createScratch } from "../../support/scratch-directories.ts";
 const newDirectory = createScratch();
 
 /** A machine whose `/` contains these files. */
-function rootWith(files: Record<string, string>): string {
+function writeRoot(files: Record<string, string>): string {
   const root = newDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(root, name, ".."), { recursive: true });
@@ -23,7 +23,7 @@ function rootWith(files: Record<string, string>): string {
 }
 
 function verdictOf(subject: string, files: Record<string, string>, monitors = 0) {
-  const root = rootWith(files);
+  const root = writeRoot(files);
   const found = examineMachine(root, monitors, root).find((one) => one.subject === subject);
   return found && [found.verdict, found.message, found.advice];
 }
@@ -44,22 +44,22 @@ describe("open files", () => {
 });
 
 describe("memory", () => {
-  const second = (bytes: string) => ({
+  const buildVersion2 = (bytes: string) => ({
     "proc/self/cgroup": "0::/system.slice/signalbox.service\n",
     "sys/fs/cgroup/memory.max": "max\n",
     "sys/fs/cgroup/system.slice/memory.max": bytes,
     "sys/fs/cgroup/system.slice/signalbox.service/memory.max": "max\n",
   });
-  const first = (bytes: string) => ({
+  const buildVersion1 = (bytes: string) => ({
     "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n",
     "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes": bytes,
   });
   test.each([
-    ["a version 2 cgroup above the service", second("268435456\n"), "warning"],
-    ["a version 2 cgroup", second("1073741824\n"), "ok"],
-    ["a version 1 container", first("268435456\n"), "warning"],
-    ["version 1 without a limit", first("9223372036854771712\n"), undefined],
-    ["version 2 without a limit", second("max\n"), undefined],
+    ["a version 2 cgroup above the service", buildVersion2("268435456\n"), "warning"],
+    ["a version 2 cgroup", buildVersion2("1073741824\n"), "ok"],
+    ["a version 1 container", buildVersion1("268435456\n"), "warning"],
+    ["version 1 without a limit", buildVersion1("9223372036854771712\n"), undefined],
+    ["version 2 without a limit", buildVersion2("max\n"), undefined],
   ])("%s", (_what, files, verdict) => {
     expect(verdictOf("memory", files)?.[0]).toBe(verdict);
   });
@@ -100,7 +100,7 @@ test("a proxy in the environment is reported as ineffective", () => {
 });
 
 test("the program on a port is found by its socket", () => {
-  const root = rootWith({
+  const root = writeRoot({
     "proc/net/tcp": [
       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
       "   0: 0100007F:0C8A 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1 0",

@@ -16,7 +16,7 @@ const newDirectory = createScratch();
 const host = "127.0.0.1";
 
 /** A server that responds like ours, or differently. */
-const answering = (headers: Record<string, string>) =>
+const startServer = (headers: Record<string, string>) =>
   Bun.serve({ port: 0, hostname: host, fetch: () => Response.json({}, { headers }) });
 
 const readVerdicts = async (
@@ -34,7 +34,7 @@ test("free ports are ok, and so is one that the system chooses", async () => {
 });
 
 test("a port in use is reported with its program", async () => {
-  const other = answering({});
+  const other = startServer({});
   const [found] = await readVerdicts({ port: other.port ?? 0 });
   expect(found).toEqual(["port: problem", expect.stringContaining("Stop that program")]);
   if (process.platform === "linux") expect(found?.[1]).toContain(`(pid ${process.pid})`);
@@ -49,23 +49,23 @@ test("an address that this machine does not have is reported", async () => {
 test("the running server may use its ports, and is asked for a response", async () => {
   const path = newDirectory();
   const unlock = lockDirectory(path);
-  const server = answering({ "x-request-id": "1" });
+  const server = startServer({ "x-request-id": "1" });
   const port = server.port ?? 0;
   writeFileSync(getDataFiles(path).address, `http://${host}:${port}\n`);
-  const of = async (settings: { port: number; publicPort?: number }) =>
+  const listVerdicts = async (settings: { port: number; publicPort?: number }) =>
     (await readVerdicts(settings, path)).map(([what]) => what);
-  expect(await of({ port, publicPort: port })).toEqual([
+  expect(await listVerdicts({ port, publicPort: port })).toEqual([
     "server: ok",
     "port: ok",
     "public port: ok",
   ]);
   // Its settings differ from the examined ones.
-  expect(await of({ port: getFreePort() })).toEqual(["server: ok", "port: skipped"]);
+  expect(await listVerdicts({ port: getFreePort() })).toEqual(["server: ok", "port: skipped"]);
   await server.stop(true);
-  expect((await of({ port }))[0]).toBe("server: problem");
+  expect((await listVerdicts({ port }))[0]).toBe("server: problem");
   unlock();
   // Its stale address file has no effect.
-  expect(await of({ port })).toEqual(["port: ok"]);
+  expect(await listVerdicts({ port })).toEqual(["port: ok"]);
 });
 
 test("open problems of the server are reported again", async () => {
@@ -76,12 +76,12 @@ test("open problems of the server are reported again", async () => {
   });
   const { id } = await createOrganization(data.store, () => now, "Acme");
   const problem = { stage: "", severity: "error", message: "What happened waits." } as const;
-  const begins = (name: ProblemName, until: number | null) =>
+  const recordOpen = (name: ProblemName, until: number | null) =>
     recordProblem([id], { ...problem, name, until }, now - hourMs);
   await data.store.atomic([
-    ...begins("events", null),
-    ...begins("loop", now - 1),
-    ...begins("disk", null),
+    ...recordOpen("events", null),
+    ...recordOpen("loop", now - 1),
+    ...recordOpen("disk", null),
   ]);
   expect(await examineProblems(data.store, () => now)).toMatchObject([
     { verdict: "warning", subject: "events", advice: expect.stringContaining("journalctl") },

@@ -110,17 +110,17 @@ test("without --url, doctor warns once mails with links are sent", async () => {
       verdict,
       message,
     ]);
-  const linksTo = (whom: string) => [
+  const describeLinks = (whom: string) => [
     "warning",
     `not set, so links in mails to ${whom} have the first address of this machine`,
   ];
   expect(await listFound()).toEqual([]);
   const channel = { name: "Ops", type: "email", to: ["ops@team.example"] };
   expect((await api("POST", "/api/v1/alert-channels", { body: channel })).status).toBe(201);
-  expect(await listFound()).toEqual([linksTo("people")]);
+  expect(await listFound()).toEqual([describeLinks("people")]);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const body = { type: "webhook", url: "http://bot.lan/x" };
   await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, { body });
-  expect(await listFound()).toEqual([linksTo("subscribers")]);
+  expect(await listFound()).toEqual([describeLinks("subscribers")]);
   expect(await listFound("https://status.team.example")).toEqual([]);
 });

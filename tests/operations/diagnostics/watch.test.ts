@@ -38,7 +38,7 @@ async function setUpMachine(settings: Parameters<typeof createPager>[0] = {}) {
       certificateExpiresAt: () => world.certificateExpiresAt,
     });
   let watch = open();
-  function bothClocks(seconds: number) {
+  function advanceClocks(seconds: number) {
     world.monotonic += seconds * 1000;
     time.now += seconds * 1000;
   }
@@ -46,19 +46,19 @@ async function setUpMachine(settings: Parameters<typeof createPager>[0] = {}) {
     ...pager,
     page,
     world,
-    bothClocks,
+    advanceClocks,
     looks: () => watch.runOnce(),
     /** Advances the clock of a healthy machine: problems are found, reported and delivered. */
     passes: async (seconds = 10) => {
       for (let passed = 0; passed < seconds; passed += 5) {
-        bothClocks(5);
+        advanceClocks(5);
         await watch.runOnce();
         await later(0);
       }
     },
     /** Restarts the appliance after `afterSeconds`. */
     restarts: async (afterSeconds = 0) => {
-      bothClocks(afterSeconds);
+      advanceClocks(afterSeconds);
       watch = open();
       await watch.runOnce();
     },
@@ -108,7 +108,7 @@ const causes: {
   },
   {
     name: "loop",
-    begins: ({ bothClocks }) => bothClocks(7),
+    begins: ({ advanceClocks }) => advanceClocks(7),
     ends: ({ passes }) => passes(600),
   },
   {
@@ -246,7 +246,7 @@ test("a channel that fails when a problem starts and ends gets both once it work
   world.world.disk = { free: 50 * GB, total: 100 * GB };
   await world.passes();
   hook.setReply(replyWith());
-  world.bothClocks(900);
+  world.advanceClocks(900);
   await world.deliverTwiceAfter(60);
   expect([...new Set(hook.alerts().map(({ type }) => type))]).toEqual([
     "appliance.troubled",
@@ -323,7 +323,7 @@ test("checks that can't be judged because the appliance was suspended are no sec
   await using _ = shop;
   const checking = world.api("POST", `/api/v1/monitors/${shop.id}/check`);
   await shop.waitUntilAsked(1);
-  world.bothClocks(9);
+  world.advanceClocks(9);
   await world.looks();
   shop.release(replyWith(500));
   expect((await checking).json.data.status).toBe("unknown");
@@ -342,7 +342,7 @@ test("without an administrator only the log reports problems, once each", async 
     await setUp.passes();
     expect(buildLines()).toBe(2 * times - 1);
     world.disk = { free: 50 * GB, total: 100 * GB };
-    setUp.bothClocks(9);
+    setUp.advanceClocks(9);
     await setUp.passes();
     expect(buildLines()).toBe(2 * times);
   }

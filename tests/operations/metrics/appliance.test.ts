@@ -6,7 +6,7 @@ import { defineTestWith } from "../../support/real-targets.ts";
 import { replyWith, hang } from "../../support/target.ts";
 import { testAppliance } from "../../support/appliance.ts";
 
-async function scraped({ client }: Pick<TestAppliance, "client">) {
+async function scrapeMetrics({ client }: Pick<TestAppliance, "client">) {
   const { status, text } = await client(metricsToken)("GET", "/metrics");
   expect(status).toBe(200);
   return parseScrape(text);
@@ -29,8 +29,8 @@ test("requests are counted by route pattern, and requests without a route under 
   await stranger("GET", "/api/v1/incidents");
   await stranger("PUT", "/healthz");
   await client("wrong".repeat(10))("GET", "/metrics");
-  await scraped(appliance);
-  const scrape = await scraped(appliance);
+  await scrapeMetrics(appliance);
+  const scrape = await scrapeMetrics(appliance);
   expect(scrape.of("signalbox_http_request_duration_seconds_count")).toEqual({
     "route=/api/v1/incidents,method=POST,status=2xx": 1,
     "route=/api/v1/incidents/:id,method=GET,status=2xx": 2,
@@ -55,7 +55,7 @@ test("every route is counted under its pattern, with any path", async () => {
     patterns.add(path.replace(/(.)\/$/, "$1"));
     await ours.api(method, path.replace(/:\w+/g, "canary-in-path"));
   }
-  const scrape = await scraped(appliance);
+  const scrape = await scrapeMetrics(appliance);
   expect(scrape.text).not.toContain("canary");
   const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
   const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1] ?? "");
@@ -84,7 +84,7 @@ test("checks, results and deliveries are counted", async () => {
   time.now += 1_000;
   const requestCount = good.asked.length;
   expect(requestCount).toBeGreaterThan(0);
-  const scrape = await scraped(pager);
+  const scrape = await scrapeMetrics(pager);
   const failed =
     shop.asked.length - (scrape.of("signalbox_checks_total")["type=http,outcome=up"] ?? 0);
   expect(failed).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ test("waiting work is reported with its age", async () => {
   await engine.runOnce();
   await later(60);
   await later();
-  const scrape = await scraped(pager);
+  const scrape = await scrapeMetrics(pager);
   const [{ dueAt } = { dueAt: 0 }] = await store.query<{ dueAt: number }>(
     "select min(due_at) as dueAt from deliveries where due_at is not null",
     [],
@@ -134,7 +134,7 @@ test("waiting work is reported with its age", async () => {
   });
   expect(scrape.of("signalbox_outbox_delay_seconds")).toEqual({});
   time.now = dueAt + 42_000;
-  expect((await scraped(pager)).of("signalbox_outbox_delay_seconds")).toEqual({
+  expect((await scrapeMetrics(pager)).of("signalbox_outbox_delay_seconds")).toEqual({
     "receiver=channel": 42,
   });
   expect(ill.asked.length).toBeGreaterThan(1);
@@ -150,7 +150,7 @@ test("all waiting deliveries are counted, for any number of receivers", async ()
      from n`,
     [appliance.ours.id, appliance.theirs.id, appliance.time.now],
   );
-  const scrape = await scraped(appliance);
+  const scrape = await scrapeMetrics(appliance);
   expect(scrape.of("signalbox_outbox_deliveries")).toEqual({
     "receiver=mailbox,state=waiting": 5_000,
     "receiver=mailbox,state=retrying": 1_000,
@@ -168,18 +168,18 @@ test("running checks are counted until they end", async () => {
   stuck.setReply(hang);
   const hanging = pager.engine.runOnce();
   await stuck.waitUntilAsked(1);
-  expect((await scraped(pager)).of("signalbox_checks_running")).toEqual({ "": 1 });
+  expect((await scrapeMetrics(pager)).of("signalbox_checks_running")).toEqual({ "": 1 });
   stuck.release();
   await hanging;
-  expect((await scraped(pager)).of("signalbox_checks_running")).toEqual({});
+  expect((await scrapeMetrics(pager)).of("signalbox_checks_running")).toEqual({});
 });
 
 test("while the database can't be read, failed collectors are counted and all others report", async () => {
   const appliance = await testAppliance();
-  const before = await scraped(appliance);
+  const before = await scrapeMetrics(appliance);
   expect(before.of("signalbox_collectors_failed")).toEqual({});
   appliance.store.query = () => Promise.reject(new Error("The database is away."));
-  const scrape = await scraped(appliance);
+  const scrape = await scrapeMetrics(appliance);
   expect(scrape.of("signalbox_collectors_failed")).toEqual({ "": 3 });
   expect([...before.types.keys()].filter((name) => !scrape.types.has(name))).toEqual([
     "signalbox_organizations",
@@ -205,7 +205,7 @@ test("metrics name no organization and contain no text of people", async () => {
   expect(hook.asked.length).toBeGreaterThan(0);
   for (const { api } of [ours, theirs])
     await api("POST", "/api/v1/incidents", { body: { title: "canary-incident" } });
-  const scrape = await scraped(pager);
+  const scrape = await scrapeMetrics(pager);
   expect(scrape.of("signalbox_incidents")).toEqual({ "status=investigating,severity=minor": 2 });
   expect(scrape.of("signalbox_organizations")).toEqual({ "": 2 });
   const names = await store.query<{ id: string; name: string; slug: string }>(
@@ -246,11 +246,11 @@ test("an organization's key gets no metrics of the appliance, and the token none
 
 defineTestWith(["promtool"], "Prometheus' own linter accepts it, empty and in use", async () => {
   const pager = await createPager();
-  expect(await lintMetrics((await scraped(pager)).text)).toBe("");
+  expect(await lintMetrics((await scrapeMetrics(pager)).text)).toBe("");
   await using _hook = await pager.inbox({ default: true });
   await using shop = await pager.createSite();
   shop.failNow();
   await pager.engine.runOnce();
   await pager.later();
-  expect(await lintMetrics((await scraped(pager)).text)).toBe("");
+  expect(await lintMetrics((await scrapeMetrics(pager)).text)).toBe("");
 });

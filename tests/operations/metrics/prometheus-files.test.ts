@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { applianceMetrics } from "../../docs/metrics.ts";
+import { scrapeAppliance } from "../../docs/metrics.ts";
 import { parseScrape } from "../../support/metrics.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
@@ -29,14 +29,14 @@ const dashboard = JSON.parse(await read("grafana-dashboard.json")) as {
 };
 const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-async function promtool(...args: string[]) {
+async function runPromtool(...args: string[]) {
   const run = Bun.spawn(["promtool", ...args], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const said = (await new Response(run.stdout).text()) + (await new Response(run.stderr).text());
   return { exitCode: await run.exited, said };
 }
 
 test("alert rules, their test cases and the dashboard use only exported metrics", async () => {
-  const { types } = parseScrape(await applianceMetrics());
+  const { types } = parseScrape(await scrapeAppliance());
   // Prometheus itself exports whether it could scrape.
   const exported = new Set(["up"]);
   for (const [name, type] of types)
@@ -75,12 +75,12 @@ defineTestWith(
   ["promtool"],
   "Prometheus accepts the alert rules, and their test cases pass",
   async () => {
-    const checked = await promtool("check", "rules", "signalbox.rules.yml");
+    const checked = await runPromtool("check", "rules", "signalbox.rules.yml");
     expect(checked).toEqual({
       exitCode: 0,
       said: expect.stringContaining(`SUCCESS: ${rules.length} rules found`),
     });
-    const { exitCode, said } = await promtool("test", "rules", "signalbox.rules.test.yml");
+    const { exitCode, said } = await runPromtool("test", "rules", "signalbox.rules.test.yml");
     expect([exitCode, said]).toEqual([0, expect.stringContaining("SUCCESS")]);
   },
 );
@@ -92,7 +92,7 @@ defineTestWith(["promtool"], "Prometheus accepts every query of the dashboard", 
     expr: expr.replaceAll("$__rate_interval", "5m"),
   }));
   await Bun.write(file, JSON.stringify({ groups: [{ name: "dashboard", rules: recorded }] }));
-  const { exitCode, said } = await promtool("check", "rules", "--lint=none", file);
+  const { exitCode, said } = await runPromtool("check", "rules", "--lint=none", file);
   expect([exitCode, said]).toEqual([0, expect.stringContaining(`${queries.length} rules found`)]);
 });
 

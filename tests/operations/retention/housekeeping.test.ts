@@ -230,7 +230,7 @@ describe("the daily run", () => {
 
 describe("a wrong clock", () => {
   /** A row from today in every table with a retention. */
-  async function today() {
+  async function createToday() {
     const world = await clean();
     await world.run();
     world.put(monitoring.monitorStates, { key: 1, status: "up" });
@@ -252,7 +252,7 @@ describe("a wrong clock", () => {
   }
 
   test("that is five years ahead for two days removes nothing, and is logged once", async () => {
-    const { buildRows, run, time, logged } = await today();
+    const { buildRows, run, time, logged } = await createToday();
     const before = buildRows();
     const right = time.now;
     time.now += 5 * 365 * dayMs;
@@ -268,7 +268,7 @@ describe("a wrong clock", () => {
   });
 
   test("is trusted after three days, but not if it keeps jumping", async () => {
-    const { count, run, time } = await today();
+    const { count, run, time } = await createToday();
     const before = count(monitoring.heartbeats);
     for (let jump = 0; jump < 5; jump++) {
       time.now += 2 * 365 * dayMs;
@@ -283,7 +283,7 @@ describe("a wrong clock", () => {
   });
 
   test("that is years behind and then right again removes no recent rows", async () => {
-    const { buildRows, put, run, time } = await today();
+    const { buildRows, put, run, time } = await createToday();
     const right = time.now;
     time.now = Date.UTC(1970, 0, 1);
     await run();

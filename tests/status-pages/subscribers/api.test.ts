@@ -279,14 +279,14 @@ test("every write is in the audit log and the events, without the address", asyn
   await publisher.send();
   await followMailLink(publisher, findLink(publisher.mails[0] ?? { text: "" }, "confirm"), "POST");
   await publisher.api("DELETE", `${publisher.path}/${one.id}`);
-  const of = (table: string, column: string) =>
+  const readColumn = (table: string, column: string) =>
     publisher.database
       .query(`select ${column} from ${table} where ${column} like 'subscriber.%' order by rowid`)
       .values()
       .flat();
   const expected = ["subscriber.invited", "subscriber.confirmed", "subscriber.deleted"];
-  expect(of("audit_entries", "action")).toEqual(expected);
-  expect(of("events", "type")).toEqual(expected);
+  expect(readColumn("audit_entries", "action")).toEqual(expected);
+  expect(readColumn("events", "type")).toEqual(expected);
   for (const table of ["audit_entries", "events"])
     expect(
       JSON.stringify(publisher.database.query(`select * from ${table}`).values()),

@@ -14,7 +14,8 @@ const day = 86_400;
 /** The confirmation link of the last mail. */
 const buildQuestion = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "confirm");
 /** The unsubscribe link of the last mail. */
-const wayOut = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
+const findUnsubscribeLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
 describe.concurrent("the confirmation link", () => {
   test("confirms nothing when it is opened, however often a scanner opens it", async () => {
@@ -113,7 +114,7 @@ describe.concurrent("the confirmation link", () => {
     await publisher.createIncident();
     await publisher.send();
     expect(publisher.mails.at(-1)?.text).toContain("/status/renamed/incidents/");
-    await followMailLink(publisher, wayOut(publisher), "POST");
+    await followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
     expect(await publisher.subscribers()).toEqual([]);
   });
 });
@@ -125,11 +126,13 @@ describe.concurrent("the link that unsubscribes", () => {
     await publisher.createIncident();
     await publisher.send();
     for (const method of ["GET", "HEAD", "GET"] as const)
-      expect((await followMailLink(publisher, wayOut(publisher), method)).status).toBe(200);
+      expect((await followMailLink(publisher, findUnsubscribeLink(publisher), method)).status).toBe(
+        200,
+      );
     expect(await publisher.subscribers()).toHaveLength(1);
-    expect((await followMailLink(publisher, wayOut(publisher), "POST")).text).toContain(
-      "You are unsubscribed",
-    );
+    expect(
+      (await followMailLink(publisher, findUnsubscribeLink(publisher), "POST")).text,
+    ).toContain("You are unsubscribed");
     expect(await publisher.subscribers()).toEqual([]);
   });
 
@@ -138,7 +141,7 @@ describe.concurrent("the link that unsubscribes", () => {
     await publisher.mailbox();
     await publisher.createIncident();
     await publisher.send();
-    const press = () => followMailLink(publisher, wayOut(publisher), "POST");
+    const press = () => followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
     for (const { status } of await Promise.all([press(), press()])) expect(status).toBe(200);
     const again = await press();
     expect([again.status, again.text.includes("You are not subscribed")]).toEqual([200, true]);
@@ -150,7 +153,7 @@ describe.concurrent("the link that unsubscribes", () => {
     await publisher.createIncident();
     await publisher.send();
     publisher.time.now += 5 * 365 * day * 1000;
-    await followMailLink(publisher, wayOut(publisher), "POST");
+    await followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
     expect(await publisher.subscribers()).toEqual([]);
   });
 
@@ -165,7 +168,7 @@ describe.concurrent("the link that unsubscribes", () => {
       await publisher.send();
       await publisher.publish(change);
       await publisher.restart();
-      await followMailLink(publisher, wayOut(publisher), "POST");
+      await followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
       expect(await publisher.subscribers()).toEqual([]);
     }
   });
@@ -197,7 +200,7 @@ describe.concurrent("the link that unsubscribes", () => {
     await publisher.mailbox();
     await publisher.createIncident();
     await publisher.send();
-    const link = wayOut(publisher);
+    const link = findUnsubscribeLink(publisher);
     await followMailLink(publisher, link, "POST");
     await subscribeMailbox(publisher);
     await followMailLink(publisher, link, "POST");

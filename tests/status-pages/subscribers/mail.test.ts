@@ -17,7 +17,8 @@ const day = 86_400;
 /** The confirmation link of the last mail. */
 const buildQuestion = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "confirm");
 /** The unsubscribe link of the last mail. */
-const wayOut = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
+const findUnsubscribeLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
 test.concurrent(
   "a mailbox signs up, confirms, is notified, and unsubscribes with one click",
@@ -49,11 +50,11 @@ test.concurrent(
     expect(message?.headers["subject"]).toEqual(["Investigating: Checkout fails – Acme status"]);
     expect(message?.text).toContain("We look.");
     expect(message?.text).toContain(`/status/ours/incidents/${id}`);
-    expect(message?.headers["list-unsubscribe"]).toEqual([`<${wayOut(publisher)}>`]);
+    expect(message?.headers["list-unsubscribe"]).toEqual([`<${findUnsubscribeLink(publisher)}>`]);
     // RFC 8058 requires https for one-click unsubscribing.
     expect(message?.headers["list-unsubscribe-post"]).toBeUndefined();
     const form = { "List-Unsubscribe": "One-Click" };
-    const { pathname } = new URL(wayOut(publisher));
+    const { pathname } = new URL(findUnsubscribeLink(publisher));
     expect((await get(pathname, { method: "POST", form })).status).toBe(200);
     expect(await subscribers()).toEqual([]);
     await publisher.postUpdate(id, { status: "resolved" });
@@ -70,9 +71,9 @@ test.concurrent("over https a mail offers one-click unsubscribing, and it works"
   await publisher.createIncident();
   await publisher.send();
   const [mail] = publisher.mails;
-  expect(mail?.headers["list-unsubscribe"]).toEqual([`<${wayOut(publisher)}>`]);
+  expect(mail?.headers["list-unsubscribe"]).toEqual([`<${findUnsubscribeLink(publisher)}>`]);
   expect(mail?.headers["list-unsubscribe-post"]).toEqual(["List-Unsubscribe=One-Click"]);
-  const { protocol, pathname } = new URL(wayOut(publisher));
+  const { protocol, pathname } = new URL(findUnsubscribeLink(publisher));
   expect(protocol).toBe("https:");
   const form = { "List-Unsubscribe": "One-Click" };
   expect((await publisher.get(pathname, { method: "POST", form })).status).toBe(200);
@@ -174,7 +175,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(publisher.listSubjects().slice(1)).toEqual([
       "Investigating: Slow answers – Acme status",
     ]);
-    await followMailLink(publisher, wayOut(publisher), "POST");
+    await followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
     expect(await publisher.subscribers()).toEqual([]);
     const rest = await publisher.api("GET", `/api/v1/status-pages/${id}/subscribers`);
     expect(rest.json.meta.total).toBe(1);
@@ -273,8 +274,8 @@ describe.concurrent("a page with a host name of its own", () => {
     await publisher.send();
     expect(publisher.mails.at(-1)?.text).toContain(`http://${host}/incidents/${id}\n`);
     expect((await publisher.readHtml(`/incidents/${id}`, { host })).text).toContain("Slow answers");
-    expect(wayOut(publisher)).toStartWith(`http://${host}/status/ours/unsubscribe/`);
-    await followMailLink(publisher, wayOut(publisher), "POST");
+    expect(findUnsubscribeLink(publisher)).toStartWith(`http://${host}/status/ours/unsubscribe/`);
+    await followMailLink(publisher, findUnsubscribeLink(publisher), "POST");
     expect(await publisher.subscribers()).toEqual([]);
   });
 });

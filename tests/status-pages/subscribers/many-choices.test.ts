@@ -35,10 +35,10 @@ type Modeled = {
 };
 
 const random = createRandom(seed);
-const chance = (share: number) => random() < share;
+const isLucky = (share: number) => random() < share;
 const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
 const pickSome = <T>(all: readonly T[], most: number) =>
-  all.filter(() => chance(most / all.length));
+  all.filter(() => isLucky(most / all.length));
 
 async function createWorld(publisher: Publisher) {
   const groupIds: string[] = [];
@@ -68,14 +68,14 @@ async function addSubscribers(
   { groupIds, groupOf }: Awaited<ReturnType<typeof createWorld>>,
 ): Promise<Modeled[]> {
   const all = Array.from({ length: count }, (): Modeled => {
-    const incidents = chance(0.8);
+    const incidents = isLucky(0.8);
     return {
       id: createId(publisher.time.now),
-      isQuarantined: chance(0.1),
+      isQuarantined: isLucky(0.1),
       incidents,
-      maintenance: !incidents || chance(0.6),
+      maintenance: !incidents || isLucky(0.6),
       minimumSeverity: pick(severities),
-      components: chance(0.4)
+      components: isLucky(0.4)
         ? null
         : { monitorIds: [pick([...groupOf.keys()])], groupIds: pickSome(groupIds, 0.7) },
     };
@@ -109,7 +109,7 @@ async function changeSome(publisher: Publisher, subscribers: readonly Modeled[])
     else {
       const choice = {
         incidents: true,
-        maintenance: chance(0.5),
+        maintenance: isLucky(0.5),
         minimumSeverity: pick(severities),
       };
       await updateSubscriber(scope, publisher.pageId, one.id, choice);
@@ -123,7 +123,7 @@ async function changeSome(publisher: Publisher, subscribers: readonly Modeled[])
 async function fanOutThroughCrashes(publisher: Publisher): Promise<number> {
   let crashes = 0;
   for (;;) {
-    let left = chance(0.6) ? Math.floor(random() * 6) : Infinity;
+    let left = isLucky(0.6) ? Math.floor(random() * 6) : Infinity;
     const atomic = publisher.store.atomic.bind(publisher.store);
     publisher.store.atomic = (statements) => {
       if (left-- > 0) return atomic(statements);
@@ -151,7 +151,7 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
   const all = await addSubscribers(publisher, world);
   const { groupOf } = world;
   const expected = new Map<string, string[]>();
-  const chooses = ({ components }: Modeled, { isWhole, affected }: Omit<Affair, "id" | "worst">) =>
+  const isChosen = ({ components }: Modeled, { isWhole, affected }: Omit<Affair, "id" | "worst">) =>
     components === null ||
     isWhole ||
     components.monitorIds.some((id) => affected.has(id)) ||
@@ -166,22 +166,22 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
     await changeSome(publisher, all);
     const subscribers = all.filter(({ isQuarantined }) => !isQuarantined);
     const message = `Step ${step}`;
-    const affair = open.length > 2 || (open.length > 0 && chance(0.5)) ? pick(open) : null;
-    const monitorIds = chance(0.2) ? [] : pickSome([...groupOf.keys()], 2);
+    const affair = open.length > 2 || (open.length > 0 && isLucky(0.5)) ? pick(open) : null;
+    const monitorIds = isLucky(0.2) ? [] : pickSome([...groupOf.keys()], 2);
     const severity = pick(severities);
     const isWhole = monitorIds.length === 0;
-    if (planned.length > 0 && chance(0.2)) {
+    if (planned.length > 0 && isLucky(0.2)) {
       const [{ id, heard, scope }] = planned.splice(0, 1) as [(typeof planned)[number]];
       await publisher.api("DELETE", `/api/v1/maintenance-windows/${id}`);
       const hearing = subscribers.filter(
-        (one) => one.maintenance && heard.has(one.id) && chooses(one, scope),
+        (one) => one.maintenance && heard.has(one.id) && isChosen(one, scope),
       );
       expected.set(`cancelled ${id}`, idsOf(hearing));
-    } else if (chance(0.35)) {
+    } else if (isLucky(0.35)) {
       const startsAt = "2026-11-22T02:00:00Z";
       const { id } = await publisher.planWindow({ title: message, monitorIds, startsAt });
       const scope = { isWhole, affected: new Set(monitorIds) };
-      const hearing = idsOf(subscribers.filter((one) => one.maintenance && chooses(one, scope)));
+      const hearing = idsOf(subscribers.filter((one) => one.maintenance && isChosen(one, scope)));
       expected.set(message, hearing);
       planned.push({ id, heard: new Set(hearing), scope });
     } else {
@@ -202,7 +202,7 @@ test(`10,000 subscribers get exactly what they chose, once, through crashes (see
         (one) =>
           one.incidents &&
           severities.indexOf(one.minimumSeverity) <= known.worst &&
-          chooses(one, known),
+          isChosen(one, known),
       );
       expected.set(message, idsOf(hearing));
     }

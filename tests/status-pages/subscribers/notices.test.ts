@@ -78,21 +78,21 @@ describe.concurrent("subscribers of an incident are notified", () => {
     await publisher.mailbox();
     const byVisitor = { text: "update subscribers set by_visitor = 1", parameters: [] };
     await publisher.store.atomic([byVisitor]);
-    const subjectsAfter = async (title: string) => {
+    const countSubjects = async (title: string) => {
       await publisher.createIncident({ title });
       await publisher.send();
       return publisher.listSubjects().length;
     };
-    expect(await subjectsAfter("No member")).toBe(0);
+    expect(await countSubjects("No member")).toBe(0);
     const member = await createPerson(publisher, publisher.ours.id, "admin", { email: ann });
-    expect(await subjectsAfter("A member")).toBe(1);
+    expect(await countSubjects("A member")).toBe(1);
     await publisher.store.atomic([
       {
         text: "update memberships set role = 'viewer' where person_id = ?",
         parameters: [member.id],
       },
     ]);
-    expect(await subjectsAfter("Another role")).toBe(1);
+    expect(await countSubjects("Another role")).toBe(1);
   });
 
   test("of no correction of a title, a severity or the public flag", async () => {

@@ -4,7 +4,7 @@ import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 /** A page of ours with `count` webhooks at a silent receiver, and one of theirs that responds. */
-async function many(count: number) {
+async function createMany(count: number) {
   const publisher = await createPublisher();
   const { theirs } = publisher;
   const silent = await startTarget(hang);
@@ -33,7 +33,7 @@ async function many(count: number) {
 
 describe.concurrent("an organization with silent webhooks", () => {
   test("leaves room for another organization's notices, which arrive while all webhooks hang", async () => {
-    await using world = await many(80);
+    await using world = await createMany(80);
     for (const path of ["/1", "/2", "/3"]) await world.subscribe(path);
     world.time.now += 1;
     await world.createIncident();
@@ -55,7 +55,7 @@ describe.concurrent("an organization with silent webhooks", () => {
   test.skipIf(isOnRqlite)(
     "releases its slots after each delivery, regardless of other waiting deliveries",
     async () => {
-      await using world = await many(60);
+      await using world = await createMany(60);
       world.time.now += 1;
       const { id } = await world.createIncident();
       for (const message of ["a", "b", "c"]) await world.postUpdate(id, { message });

@@ -47,7 +47,7 @@ describe.concurrent("a sign-up reveals nothing about the address", () => {
 });
 
 /** Adds mailboxes that wait for their confirmation, the first of them longest. */
-function waiting(
+function insertWaiting(
   { database, ours, pageId, time }: Publisher,
   count: number,
   { ago = 0, byVisitor = 1, prefix = "n" } = {},
@@ -75,9 +75,9 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
     await using publisher = await createPublisher();
     await publisher.mailbox(bob);
     publisher.database.run("update subscribers set asked_at = 0");
-    waiting(publisher, 1_000);
+    insertWaiting(publisher, 1_000);
     const owners = { ago: day, byVisitor: 0, prefix: "owner" };
-    waiting(publisher, 5, owners);
+    insertWaiting(publisher, 5, owners);
     expect((await publisher.signUp(ann)).status).toBe(200);
     await publisher.send();
     expect(publisher.listRecipients()).toEqual([ann]);
@@ -93,7 +93,7 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
       {},
       { limits: { ...defaultLimits, subscribers: 2 } },
     );
-    waiting(publisher, 3);
+    insertWaiting(publisher, 3);
     await publisher.mailbox(bob);
     await publisher.signUp(ann);
     await publisher.send();
@@ -109,7 +109,7 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
   test("many unconfirmed mailboxes are stored for a day, a few for a week", async () => {
     await using publisher = await createPublisher();
     const other = await publisher.createPage();
-    waiting(publisher, 250, { ago: day + 60 });
+    insertWaiting(publisher, 250, { ago: day + 60 });
     await sweepSubscribers(createSweeping(publisher.store, publisher.time.now));
     expect(countOf(publisher, "true")).toBe(250);
     publisher.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [

@@ -5,7 +5,10 @@ import { ann, createPublisher } from "../../support/publisher.ts";
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
 /** A response without its request id. */
-const plain = ({ status, text }: Answer) => [status, text.replace(/"requestId":"[^"]+"/, "")];
+const removeRequestId = ({ status, text }: Answer) => [
+  status,
+  text.replace(/"requestId":"[^"]+"/, ""),
+];
 
 describe.concurrent("of another organization or page", () => {
   /**
@@ -54,8 +57,8 @@ describe.concurrent("of another organization or page", () => {
         pairs.push([method, foreign, `${path}/${unknownId}`]);
     for (const [method, foreign, unknown] of pairs) {
       const options = method === "POST" ? { body: webhook } : {};
-      const expected = plain(await asUs(method, unknown, options));
-      expect([foreign, ...plain(await asUs(method, foreign, options))]).toEqual([
+      const expected = removeRequestId(await asUs(method, unknown, options));
+      expect([foreign, ...removeRequestId(await asUs(method, foreign, options))]).toEqual([
         foreign,
         ...expected,
       ]);

@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import type { Answers, Fake } from "./fake.ts";
 
 const dayMs = 86_400_000;
-const dateInDays = (days: number) => new Date(Date.now() + days * dayMs + dayMs / 2).toISOString();
+const formatDaysAhead = (days: number) =>
+  new Date(Date.now() + days * dayMs + dayMs / 2).toISOString();
 
 const buildResponse = (body: string, status: string, header = "") =>
   `HTTP/1.1 ${status}\r\nContent-Type: application/rdap+json\r\n${header}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -31,7 +32,7 @@ const buildDomain = (days: number, ...status: string[]) => ({
   objectClassName: "domain",
   ldhName: "EXAMPLE.ORG",
   status: ["client transfer prohibited", ...status],
-  events: [null, registered, buildExpiration(dateInDays(days))],
+  events: [null, registered, buildExpiration(formatDaysAhead(days))],
 });
 const buildEvents = (...events: unknown[]) => JSON.stringify({ ldhName: "example.org", events });
 

@@ -13,7 +13,7 @@ const hello = [
 ].join("");
 
 /** Accepts only a user without a password, like `nopass`. */
-const passwordlessServer: Answers = (socket) => {
+const serveWithoutPassword: Answers = (socket) => {
   socket.on("data", (data: Buffer) => {
     if (data.includes("HELLO")) socket.write(hello);
     else if (data.includes("AUTH"))
@@ -23,7 +23,7 @@ const passwordlessServer: Answers = (socket) => {
 };
 
 /** Supports one user, PING and AUTH. */
-const passwordServer: Answers = (socket) => {
+const serveWithPassword: Answers = (socket) => {
   let isIn = false;
   socket.on("data", (data: Buffer) => {
     const words = data
@@ -40,9 +40,9 @@ const passwordServer: Answers = (socket) => {
 export const redis: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary },
-  answers: passwordServer,
+  answers: serveWithPassword,
   up: "Answered PING",
-  alsoUp: [[passwordlessServer, "Answered PING", { username: "guest", password: null }]],
+  alsoUp: [[serveWithoutPassword, "Answered PING", { username: "guest", password: null }]],
   details: { version: "7.0.15", role: "master", mode: "standalone" },
   refused: { fields: { username: "other" }, message: "The server rejected the password." },
   wrong: [

@@ -63,7 +63,7 @@ async function readPlace() {
  * A shop that requires a sign-in, opens dialogs, streams without end, tries every way out, and
  * returns errors or redirects on request.
  */
-async function shop() {
+async function startShop() {
   const requests: string[] = [];
   const [open, elsewhere] = [await readPlace(), await readPlace()];
   let datagrams = 0;
@@ -85,7 +85,7 @@ async function shop() {
     new WebSocket("ws://" + location.host + "/socket").onmessage = () => hears("a socket");
     ${buildWaysOut(ports, udp.port)}</script>`;
   /** Sends until the other side closes the connection. */
-  async function endless(send: () => boolean, end: () => void) {
+  async function sendUntilFull(send: () => boolean, end: () => void) {
     await waitUntil(() => !send(), 20);
     end();
   }
@@ -95,7 +95,10 @@ async function shop() {
     idleTimeout: 0,
     websocket: {
       open: (socket) =>
-        void endless(() => socket.readyState === 1 && socket.send("x") !== 0, ended.socket.resolve),
+        void sendUntilFull(
+          () => socket.readyState === 1 && socket.send("x") !== 0,
+          ended.socket.resolve,
+        ),
       message() {},
     },
     fetch(request, server) {
@@ -106,7 +109,7 @@ async function shop() {
         return new Response(
           new ReadableStream({
             start: (stream) =>
-              void endless(() => {
+              void sendUntilFull(() => {
                 if (request.signal.aborted) return false;
                 stream.enqueue("x");
                 return true;
@@ -163,11 +166,11 @@ function startServing(
   };
 }
 
-const pem = (name: string) => readFileSync(join(folder, name), "utf8");
-const tlsOf = (name: string) => ({ cert: pem(`${name}.pem`), key: pem(`${name}.key`) });
+const readPem = (name: string) => readFileSync(join(folder, name), "utf8");
+const tlsOf = (name: string) => ({ cert: readPem(`${name}.pem`), key: readPem(`${name}.key`) });
 
 /** Ids of the browser processes of this test run with this argument. */
-function processesWith(argument: string): number[] {
+function findProcesses(argument: string): number[] {
   const all = readdirSync("/proc").flatMap((pid) => {
     try {
       const [, parent, group] = readFileSync(`/proc/${pid}/stat`, "utf8")
@@ -198,7 +201,7 @@ const findOutcome = (
   );
 
 /** A stand-in for Chromium that writes its process id to a file. */
-function program(text: string) {
+function writeProgram(text: string) {
   const file = join(folder, "chromium");
   writeFileSync(file, `#!/bin/sh\necho $$ > ${folder}/pid\n${text}\n`);
   chmodSync(file, 0o755);
@@ -210,7 +213,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     ["network"],
     "a page is loaded and used, and can't connect to blocked targets in any way",
     async () => {
-      await using own = await shop();
+      await using own = await startShop();
       const fields = {
         steps: [
           "wait #user",
@@ -240,7 +243,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
   );
 
   test("a response of 500, and a redirect to a blocked address, are down", async () => {
-    await using own = await shop();
+    await using own = await startShop();
     expect(await findOutcome(`${own.url}/broken`)).toMatchObject({
       status: "down",
       message: "HTTP 500 (Internal Server Error), expected less than 400.",
@@ -289,7 +292,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     "the organization's authorities are trusted, and a certificate for another name is not",
     async () => {
       writeCertificates(folder);
-      const authorities = pem("selfSigned.pem") + pem("authority.pem");
+      const authorities = readPem("selfSigned.pem") + readPem("authority.pem");
       await using good = startServing(() => buildHtml("fine"), tlsOf("good"));
       expect((await findOutcome(good.url, {}, { authorities })).status).toBe("up");
       await using wrong = startServing(() => buildHtml("fine"), tlsOf("wrongName"));
@@ -310,7 +313,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     await using own = startServing(({ url }) => {
       if (!url.endsWith("/image")) return buildHtml(`<img src=/image>`);
       // A sandboxed renderer survives SIGSEGV from another process.
-      Bun.spawnSync(["kill", "-KILL", ...processesWith("--type=renderer").map(String)]);
+      Bun.spawnSync(["kill", "-KILL", ...findProcesses("--type=renderer").map(String)]);
       return new Promise(() => {});
     });
     const { status, message } = await findOutcome(own.url);
@@ -345,7 +348,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
 test("a blocked or missing target starts no browser", async () => {
   const trace = join(folder, "started");
-  const tracing = program(`touch ${trace}`);
+  const tracing = writeProgram(`touch ${trace}`);
   const listeners = [{ host: "127.0.0.1", port: 80 }];
   const blocked = await findOutcome("http://localhost/", {}, { browser: tracing, listeners });
   expect(blocked.message).toBe("Blocked: the target is this appliance itself.");
@@ -355,9 +358,9 @@ test("a blocked or missing target starts no browser", async () => {
 test("a browser that exits or does not start makes the monitor unknown", async () => {
   const url = `http://127.0.0.1:${getFreePort()}/`;
   const ended = "Not judged: the browser of this machine exited unexpectedly, or did not start.";
-  for (const browser of [program("exit 1"), join(folder, "none")])
+  for (const browser of [writeProgram("exit 1"), join(folder, "none")])
     expect((await findOutcome(url, {}, { browser })).message).toBe(ended);
-  const hanging = program("sleep 1000 & echo $! >> $0.child; wait");
+  const hanging = writeProgram("sleep 1000 & echo $! >> $0.child; wait");
   const late = await findOutcome(url, {}, { browser: hanging, timeoutMs: 1_000 });
   expect(late.message).toBe("Not judged: the browser took too long to start.");
   const isThere = (pid: string) =>

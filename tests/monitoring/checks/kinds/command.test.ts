@@ -23,7 +23,7 @@ afterAll(() => rmSync(outside, { recursive: true }));
 let count = 0;
 
 /** Creates a program with this shell script; returns its name. */
-function program(text: string, mode = 0o755): string {
+function writeProgram(text: string, mode = 0o755): string {
   const name = `program-${count++}.sh`;
   writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
   chmodSync(join(folder, name), mode);
@@ -37,14 +37,14 @@ const run = (
 ) => runCheckOfType("command", { command, ...more }, { commandFolder: folder, ...circumstances });
 
 /** Resolves when the process has ended or is a zombie. */
-async function untilGone(pid: string) {
+async function waitUntilGone(pid: string) {
   const isThere = () =>
     existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   await waitUntil(() => !isThere());
 }
 
 test("a program that exits with 0 is up, and its first line is its message", async () => {
-  const name = program('echo; echo "OK - 3 files\t|\x1b[31m x=1"; echo more');
+  const name = writeProgram('echo; echo "OK - 3 files\t|\x1b[31m x=1"; echo more');
   expect(await run(name)).toEqual({
     status: "up",
     message: expect.stringMatching(/^It exited with 0 after \d+ ms\.$/),
@@ -52,21 +52,21 @@ test("a program that exits with 0 is up, and its first line is its message", asy
     latencyMs: expect.any(Number),
     details: { output: "OK - 3 files | [31m x=1" },
   });
-  expect(await run(program("exit 0"))).not.toHaveProperty("serverText");
-  const long = await run(program("head -c 5000 /dev/zero | tr '\\0' x"));
+  expect(await run(writeProgram("exit 0"))).not.toHaveProperty("serverText");
+  const long = await run(writeProgram("head -c 5000 /dev/zero | tr '\\0' x"));
   expect(long.serverText).toHaveLength(250);
 });
 
 test("any other exit code is down and is named", async () => {
-  expect(await run(program("echo CRITICAL; exit 2"))).toMatchObject({
+  expect(await run(writeProgram("echo CRITICAL; exit 2"))).toMatchObject({
     status: "down",
     message: expect.stringMatching(/^It exited with 2 after \d+ ms\.$/),
     serverText: "CRITICAL (it exited with 2)",
   });
-  expect(await run(program("echo no disk >&2; exit 3"))).toMatchObject({
+  expect(await run(writeProgram("echo no disk >&2; exit 3"))).toMatchObject({
     serverText: "no disk (it exited with 3)",
   });
-  expect(await run(program("kill -TERM $$"))).toMatchObject({
+  expect(await run(writeProgram("kill -TERM $$"))).toMatchObject({
     status: "down",
     message: expect.stringMatching(/^It was ended by SIGTERM after/),
   });
@@ -74,34 +74,36 @@ test("any other exit code is down and is named", async () => {
 
 test("arguments are passed unchanged, in an environment without ours", async () => {
   const args = ["$HOME", "; echo no", "", "a b", "*"];
-  const listed = await run(program('printf "<%s>" "$@"'), {}, { arguments: args });
+  const listed = await run(writeProgram('printf "<%s>" "$@"'), {}, { arguments: args });
   expect(listed.serverText).toBe("<$HOME><; echo no><><a b><*>");
-  const names = await run(program("env | cut -d= -f1 | grep -v _ | sort | tr '\\n' ' '; pwd"));
+  const names = await run(writeProgram("env | cut -d= -f1 | grep -v _ | sort | tr '\\n' ' '; pwd"));
   expect(names.serverText).toBe(`PATH PWD ${folder}`);
 });
 
 test("at the timeout it is killed with its children, and at its end with the remaining ones", async () => {
   const file = join(outside, "pids");
-  const hanging = program(`sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`);
+  const hanging = writeProgram(
+    `sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`,
+  );
   const cancelling = new AbortController();
   const running = run(hanging, { cancelled: cancelling.signal, timeoutMs: 60_000 });
   await waitUntil(() => existsSync(file));
   cancelling.abort();
   expect((await running).status).toBe("unknown");
-  for (const pid of readFileSync(file, "utf8").trim().split(" ")) await untilGone(pid);
+  for (const pid of readFileSync(file, "utf8").trim().split(" ")) await waitUntilGone(pid);
 
   const message = "Timed out while waiting for the response.";
   expect(
-    await runUntilTimedOut(message, (timeoutMs) => run(program("sleep 1000"), { timeoutMs })),
+    await runUntilTimedOut(message, (timeoutMs) => run(writeProgram("sleep 1000"), { timeoutMs })),
   ).toMatchObject({ status: "down", message });
 
-  const leaving = await run(program('sleep 1000 & echo "$!"'));
+  const leaving = await run(writeProgram('sleep 1000 & echo "$!"'));
   expect(leaving.status).toBe("up");
-  await untilGone(leaving.serverText ?? "");
+  await waitUntilGone(leaving.serverText ?? "");
 });
 
 test("a program with endless output is killed", async () => {
-  expect(await run(program("yes"))).toMatchObject({
+  expect(await run(writeProgram("yes"))).toMatchObject({
     status: "down",
     message: "It prints more than 64 KiB.",
   });
@@ -123,9 +125,9 @@ test("a program outside the folder, or writable by others, is not run", async ()
     ["link/elsewhere.sh", `The program is not ${inFolder}`],
     [".", `The program is not ${inFolder}`],
     ["open/x.sh", "The folder of the program may be written by others."],
-    [program(text, 0o777), "The program may be written by others."],
-    [program(text, 0o775), "The program may be written by others."],
-    [program(text, 0o644), "The program is not executable."],
+    [writeProgram(text, 0o777), "The program may be written by others."],
+    [writeProgram(text, 0o775), "The program may be written by others."],
+    [writeProgram(text, 0o644), "The program is not executable."],
     ["program-0.sh/x", `There is no such program ${inFolder}`],
   ];
   for (const [command, message] of refused)
@@ -142,17 +144,19 @@ test("a program outside the folder, or writable by others, is not run", async ()
 });
 
 test("nothing is run without --allow-commands, or when several organizations share the machine", async () => {
-  const name = program("exit 0");
-  const unknown = (message: string) => ({ status: "unknown", message });
+  const name = writeProgram("exit 0");
+  const buildUnknown = (message: string) => ({ status: "unknown", message });
   expect(await run(name, { commandFolder: undefined })).toMatchObject(
-    unknown("Not judged: to run programs is not allowed: it needs serve --allow-commands DIR."),
+    buildUnknown(
+      "Not judged: to run programs is not allowed: it needs serve --allow-commands DIR.",
+    ),
   );
   const shared = "is not allowed where several organizations share this machine";
   expect(await run(name, { isShared: true })).toMatchObject(
-    unknown(`Not judged: to run programs ${shared}.`),
+    buildUnknown(`Not judged: to run programs ${shared}.`),
   );
   expect(await run(name, { commandFolder: join(outside, "nowhere") })).toMatchObject(
-    unknown("Not judged: the folder of --allow-commands can't be read."),
+    buildUnknown("Not judged: the folder of --allow-commands can't be read."),
   );
 
   const body = { type: "command", name: "Backup", command: name };

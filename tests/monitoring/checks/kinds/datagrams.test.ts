@@ -32,7 +32,7 @@ const buildAddress = (text: string, family: 4 | 6): Address => ({
 
 describe.each(overUdp)("%s", (type, fake) => {
   /** Result of a check whose name has these addresses. */
-  async function foundAt(addresses: Address[], port: number) {
+  async function checkAddresses(addresses: Address[], port: number) {
     const ending = new AbortController();
     const context = { ...createCheckContext(ending), addressesOf: async () => addresses };
     const settings = NewMonitor.parse({
@@ -65,12 +65,14 @@ describe.each(overUdp)("%s", (type, fake) => {
     await using server = await startDatagrams(fake.answers, { port: getFreePort() });
     const good = buildAddress("127.0.0.1", 4);
     const refusing = buildAddress(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
-    expect((await foundAt([refusing, good], server.port)).status).toBe("up");
+    expect((await checkAddresses([refusing, good], server.port)).status).toBe("up");
     await using silent = await startDatagrams(() => null, {
       hostname: "127.0.0.3",
       port: server.port,
     });
-    expect((await foundAt([buildAddress("127.0.0.3", 4), good], silent.port)).status).toBe("up");
+    expect((await checkAddresses([buildAddress("127.0.0.3", 4), good], silent.port)).status).toBe(
+      "up",
+    );
   });
 });
 

@@ -68,14 +68,14 @@ test("a text is found among any number of records, in one or several strings", (
 test("the root means no host in MX and SRV", async () => {
   const records = { MX: [15, [0, 0, 0]], SRV: [33, [0, 0, 0, 0, 0, 0, 0]] } as const;
   for (const [recordType, [type, data]] of Object.entries(records)) {
-    const answers = (query: Buffer) =>
+    const respondToQuery = (query: Buffer) =>
       Buffer.concat([
         query.subarray(0, 2),
         Buffer.from([0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]),
         query.subarray(12, query.indexOf(0, 12) + 5),
         Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]),
       ]);
-    await using server = await startDatagrams(answers);
+    await using server = await startDatagrams(respondToQuery);
     const request = { host: "shop.test", resolver: `127.0.0.1:${server.port}`, recordType };
     const value = recordType === "MX" ? "0 ." : "0 0 0 .";
     const found = await runCheckOfType("dns", { ...request, expected: [value] });
@@ -112,7 +112,7 @@ defineTestWith(
 );
 
 /** A name server that returns these addresses in rotation, or only an error. */
-const nameServer = (codes: number, rotations: readonly number[][] = [[]]) => {
+const startNameServer = (codes: number, rotations: readonly number[][] = [[]]) => {
   let turn = 0;
   return startDatagrams((query) => {
     const addresses = rotations[turn++ % rotations.length] ?? [];
@@ -136,7 +136,7 @@ test("an error of a name server is named by its code", async () => {
     [5, "The name server refused the query."],
   ];
   for (const [code, sentence] of sentences) {
-    await using server = await nameServer(code);
+    await using server = await startNameServer(code);
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
     expect([code, (await runCheckOfType("dns", fields)).message]).toEqual([
       code,
@@ -146,7 +146,7 @@ test("an error of a name server is named by its code", async () => {
 });
 
 test("the displayed records do not depend on their order", async () => {
-  await using server = await nameServer(0, [
+  await using server = await startNameServer(0, [
     [2, 1, 3],
     [3, 2, 1],
   ]);

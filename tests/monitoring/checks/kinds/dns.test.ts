@@ -9,7 +9,7 @@ import {
 } from "../../../support/real-targets.ts";
 
 describe("expected values", () => {
-  async function answers(cases: readonly [fields: object, message: string | RegExp][]) {
+  async function checkCases(cases: readonly [fields: object, message: string | RegExp][]) {
     await using server = await startDnsmasq();
     const resolver = `127.0.0.1:${server.port}`;
     for (const [fields, message] of cases) {
@@ -25,7 +25,7 @@ describe("expected values", () => {
     ["dnsmasq"],
     "can be some of the records, in any order and notation of names",
     () =>
-      answers([
+      checkCases([
         [{ expected: [] }, /^2 records in \d+ ms\.$/],
         [{ expected: zone.A.values.toReversed() }, /^2 records/],
         [{ expected: ["192.0.2.2"] }, /^2 records/],
@@ -54,7 +54,7 @@ describe("expected values", () => {
   );
 
   defineTestWith(["dnsmasq"], "that are missing are counted, not shown", () =>
-    answers([
+    checkCases([
       [{ expected: ["192.0.2.1", "192.0.2.9"] }, "The A records lack 1 of 2 expected values."],
       [
         { recordType: "MX", expected: ["10 mx2.signalbox.test"] },
@@ -72,7 +72,7 @@ describe("expected values", () => {
   );
 
   defineTestWith(["dnsmasq"], "are missing without a record or a name", () =>
-    answers([
+    checkCases([
       ...Object.keys(zone).map((recordType): [object, string] => [
         { host: "nobody.test", recordType },
         `There is no ${recordType} record for this name.`,
@@ -107,7 +107,7 @@ describe("a name server", () => {
   ];
   for (const [code, message] of codes)
     test(`that returns code ${code}: ${message}`, async () => {
-      await using server = await nameServer((question) => {
+      await using server = await startNameServer((question) => {
         const response = Buffer.from(question);
         response.writeUInt16BE(0x8180 | code, 2);
         return response;
@@ -118,7 +118,7 @@ describe("a name server", () => {
 
   test("that returns invalid data is down", async () => {
     for (const nonsense of ["", "x", "x".repeat(600)]) {
-      await using server = await nameServer((question) =>
+      await using server = await startNameServer((question) =>
         Buffer.concat([question.subarray(0, 2), Buffer.from(nonsense)]),
       );
       const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
@@ -130,7 +130,7 @@ describe("a name server", () => {
 });
 
 /** A name server that responds to every question as the test sets. */
-async function nameServer(responses: (question: Buffer) => Buffer) {
+async function startNameServer(responses: (question: Buffer) => Buffer) {
   const socket = await Bun.udpSocket({
     hostname: "127.0.0.1",
     socket: {

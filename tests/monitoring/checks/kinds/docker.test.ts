@@ -12,7 +12,7 @@ import type { Answers } from "../../../support/fakes/fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 
 /** The Docker of this machine, as far as its socket allows. */
-async function socketHere() {
+async function createSocket() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const path = join(folder, "docker.sock");
   let accepted = 0;
@@ -34,7 +34,7 @@ async function socketHere() {
 const request = { container: "shop-web" };
 
 test("without a host the Docker of this machine is used, over its socket", async () => {
-  using socket = await socketHere();
+  using socket = await createSocket();
   expect(await runCheckOfType("docker", request, { dockerSocket: socket.path })).toMatchObject({
     status: "up",
   });
@@ -61,12 +61,12 @@ defineTestWith(
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const host = { ...request, host: "127.0.0.1", port, verifyTls: false };
-    const oneLine = (text: string) => text.replaceAll("\n", "");
+    const joinLines = (text: string) => text.replaceAll("\n", "");
     expect(
       await runCheckOfType("docker", {
         ...host,
-        clientCertificate: oneLine(cert),
-        clientKey: oneLine(key),
+        clientCertificate: joinLines(cert),
+        clientKey: joinLines(key),
       }),
     ).toMatchObject({ status: "up" });
     expect(await runCheckOfType("docker", host)).toMatchObject({ status: "down" });

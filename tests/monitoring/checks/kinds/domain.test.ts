@@ -16,7 +16,7 @@ const noon = Date.parse("2026-11-20T12:00:00.000Z");
 const failing = new Error();
 
 /** A registry that returns this expiry; null returns no response. */
-async function registry(expiresAt: string | Error | null) {
+async function startRegistry(expiresAt: string | Error | null) {
   const set = { expiresAt };
   const server = await startListener((socket) =>
     socket.once("data", () => {
@@ -38,7 +38,7 @@ async function registry(expiresAt: string | Error | null) {
 }
 
 test("the registry is queried once a day, and each monitor's own threshold applies", async () => {
-  await using server = await registry("2026-12-05T00:00:00Z");
+  await using server = await startRegistry("2026-12-05T00:00:00Z");
   const first = await server.request(noon);
   expect(first).toMatchObject({ status: "up", latencyMs: expect.any(Number) });
   expect(await server.request(noon + dayMs - 1)).toEqual({
@@ -59,20 +59,20 @@ test("the registry is queried once a day, and each monitor's own threshold appli
 });
 
 test("simultaneous checks query once", async () => {
-  await using server = await registry("2027-12-05T00:00:00Z");
+  await using server = await startRegistry("2027-12-05T00:00:00Z");
   const found = await Promise.all([1, 2, 3].map(() => server.request(noon)));
   expect(found.map(({ status }) => status)).toEqual(["up", "up", "up"]);
   expect(server.countAccepted()).toBe(1);
 });
 
 test("after a failure or a timeout the next check queries again", async () => {
-  await using server = await registry(failing);
+  await using server = await startRegistry(failing);
   const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
   expect(await server.request(noon)).toMatchObject(unavailable);
   expect(await server.request(noon)).toMatchObject(unavailable);
   expect(server.countAccepted()).toBe(2);
 
-  await using silent = await registry(null);
+  await using silent = await startRegistry(null);
   expect((await silent.request(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
   silent.set.expiresAt = "2027-12-05T00:00:00Z";
   expect(await silent.request(noon)).toMatchObject({ status: "up" });
@@ -98,7 +98,7 @@ test("a registry's Retry-After is honored for up to an hour", async () => {
 });
 
 test("checks of different organizations share neither results, waits nor failures", async () => {
-  await using server = await registry("2027-12-05T00:00:00Z");
+  await using server = await startRegistry("2027-12-05T00:00:00Z");
   const fields = { domain: "example.org", server: server.url };
   const request = (organizationId: string) =>
     runCheckOfType("domain", fields, { now: noon, organizationId });
@@ -109,7 +109,7 @@ test("checks of different organizations share neither results, waits nor failure
 });
 
 test("a timed-out check fails alone: others that wait for the same response query themselves", async () => {
-  await using server = await registry(null);
+  await using server = await startRegistry(null);
   const hasty = server.request(noon, {}, 200);
   await server.waitUntilAccepted(1);
   const patient = [server.request(noon), server.request(noon, { minDays: 1 })];
@@ -121,7 +121,7 @@ test("a timed-out check fails alone: others that wait for the same response quer
 });
 
 test("an aborted check and a blocked address are not failures of the registry", async () => {
-  await using server = await registry(null);
+  await using server = await startRegistry(null);
   const cancelling = new AbortController();
   const fields = { domain: "example.org", server: server.url };
   const stopped = runCheckOfType("domain", fields, { now: noon, cancelled: cancelling.signal });

@@ -6,7 +6,7 @@ import {
   replyOnce,
   runUntilTimedOut,
 } from "../../../support/check-runs.ts";
-import { replyWith, endless, type Reply, startTarget } from "../../../support/target.ts";
+import { replyWith, replyForever, type Reply, startTarget } from "../../../support/target.ts";
 
 const mib = 1024 * 1024;
 const broken = "The compressed response body is corrupt.";
@@ -18,7 +18,7 @@ async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): P
   return (await runCheckOfType("http", { url: shop.at(), ...fields })).message;
 }
 
-const coded = (coding: string, body: string | Uint8Array, status = 200) =>
+const replyEncoded = (coding: string, body: string | Uint8Array, status = 200) =>
   replyWith(status, body, { "content-encoding": coding });
 
 describe("a compressed body is decompressed:", () => {
@@ -31,17 +31,21 @@ describe("a compressed body is decompressed:", () => {
     ["br", brotliCompressSync],
   ] as const) {
     test(`${coding}, complete`, async () => {
-      expect(await messageOf(coded(coding, compress(text)))).toEqual(found);
-      expect(await messageOf(coded(coding, compress('{"a":1}')), { jsonPath: "$.a" })).toEqual(
-        found,
+      expect(await messageOf(replyEncoded(coding, compress(text)))).toEqual(found);
+      expect(
+        await messageOf(replyEncoded(coding, compress('{"a":1}')), { jsonPath: "$.a" }),
+      ).toEqual(found);
+      expect(await messageOf(replyEncoded(coding, compress("bye")))).toContain(
+        "the keyword is missing",
       );
-      expect(await messageOf(coded(coding, compress("bye")))).toContain("the keyword is missing");
     });
 
     test(`${coding}, cut or changed, is broken`, async () => {
       const whole = compress(text);
-      expect(await messageOf(coded(coding, whole.subarray(0, whole.length / 2)))).toBe(broken);
-      expect(await messageOf(coded(coding, "plain text"))).toBe(broken);
+      expect(await messageOf(replyEncoded(coding, whole.subarray(0, whole.length / 2)))).toBe(
+        broken,
+      );
+      expect(await messageOf(replyEncoded(coding, "plain text"))).toBe(broken);
     });
 
     test(`${coding}, byte by byte`, async () => {
@@ -61,37 +65,39 @@ describe("a compressed body is decompressed:", () => {
 
   test("unchanged if it was not compressed", async () => {
     for (const coding of ["identity", ""])
-      expect(await messageOf(coded(coding, "hello"))).toEqual(found);
+      expect(await messageOf(replyEncoded(coding, "hello"))).toEqual(found);
   });
 
   test("to nothing if there is no body", async () => {
     const absent = { keywordAbsent: "hello" };
-    expect(await messageOf(coded("gzip", "", 204), absent)).toEqual(found);
-    expect(await messageOf(coded("gzip", ""), absent)).toEqual(found);
+    expect(await messageOf(replyEncoded("gzip", "", 204), absent)).toEqual(found);
+    expect(await messageOf(replyEncoded("gzip", ""), absent)).toEqual(found);
     const head = { method: "HEAD" };
-    expect(await messageOf(coded("gzip", gzipSync("hello")), head)).toEqual(found);
+    expect(await messageOf(replyEncoded("gzip", gzipSync("hello")), head)).toEqual(found);
   });
 
   test("not at all with a coding that was not requested", async () => {
     const unknown = "The response body has an encoding that was not requested.";
     for (const coding of ["zstd", "compress", "gzip, zstd", "constructor", "__proto__", "hello"])
-      expect([coding, await messageOf(coded(coding, "hello"))]).toEqual([coding, unknown]);
+      expect([coding, await messageOf(replyEncoded(coding, "hello"))]).toEqual([coding, unknown]);
   });
 
   test("only if a condition reads it", async () => {
     for (const coding of ["gzip", "zstd", "constructor"])
-      expect(await messageOf(coded(coding, "no gzip"), {})).toEqual(found);
+      expect(await messageOf(replyEncoded(coding, "no gzip"), {})).toEqual(found);
   });
 });
 
 describe("at most 1 MiB of a body is read:", () => {
-  const long = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
+  const buildLongBody = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
 
   test("a keyword counts within it", async () => {
-    expect(await messageOf(replyWith(200, long(mib - 5)))).toEqual(found);
-    expect(await messageOf(replyWith(200, long(mib - 4)))).toBe(lacks);
-    expect(await messageOf(coded("gzip", gzipSync(long(mib - 5))))).toEqual(found);
-    expect(await messageOf(coded("br", brotliCompressSync(long(mib - 4))))).toBe(lacks);
+    expect(await messageOf(replyWith(200, buildLongBody(mib - 5)))).toEqual(found);
+    expect(await messageOf(replyWith(200, buildLongBody(mib - 4)))).toBe(lacks);
+    expect(await messageOf(replyEncoded("gzip", gzipSync(buildLongBody(mib - 5))))).toEqual(found);
+    expect(await messageOf(replyEncoded("br", brotliCompressSync(buildLongBody(mib - 4))))).toBe(
+      lacks,
+    );
   });
 
   test("JSON of that length is parsed, a longer one is not", async () => {
@@ -104,7 +110,7 @@ describe("at most 1 MiB of a body is read:", () => {
   });
 
   test("an endless stream is a valid response", async () => {
-    await using shop = await startTarget(endless);
+    await using shop = await startTarget(replyForever);
     expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({ status: "up" });
     expect((await runCheckOfType("http", { url: shop.at(), keyword: "hello" })).message).toBe(
       lacks,
@@ -124,7 +130,7 @@ describe("at most 1 MiB of a body is read:", () => {
     };
     for (const [coding, bomb] of Object.entries(bombs)) {
       const before = process.memoryUsage().rss;
-      expect(await messageOf(coded(coding, bomb))).toBe(lacks);
+      expect(await messageOf(replyEncoded(coding, bomb))).toBe(lacks);
       expect(process.memoryUsage().rss - before).toBeLessThan(100 * mib);
     }
   });
@@ -132,14 +138,14 @@ describe("at most 1 MiB of a body is read:", () => {
   test("a compressed stream that decompresses to nothing ends there, too", async () => {
     const empty = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0, 0, 255, 255)));
     await using shop = await startListener((socket) => {
-      const more = () => {
+      const writeMore = () => {
         while (!socket.destroyed && socket.write(empty));
       };
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
         socket.write(Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3));
-        socket.on("drain", more);
-        more();
+        socket.on("drain", writeMore);
+        writeMore();
       });
     });
     expect((await runCheckOfType("http", { url: shop.url, keyword: "hello" })).message).toBe(lacks);
@@ -149,13 +155,13 @@ describe("at most 1 MiB of a body is read:", () => {
     await using shop = await startTarget((response) => {
       const gzip = createGzip();
       const piece = Buffer.alloc(64 * 1024, "x");
-      const more = () => {
+      const writeMore = () => {
         while (!response.destroyed && gzip.write(piece));
       };
       response.writeHead(200, { "content-encoding": "gzip" });
-      gzip.on("drain", more).pipe(response);
+      gzip.on("drain", writeMore).pipe(response);
       response.on("close", () => gzip.destroy());
-      more();
+      writeMore();
     });
     expect((await runCheckOfType("http", { url: shop.at(), keyword: "hello" })).message).toBe(
       lacks,

@@ -10,7 +10,7 @@ import { replyWith, replyWithRedirect, startTarget } from "../../../support/targ
 const shown = { clientCertificate, clientKey };
 
 /** Responds with the client's name from its certificate. */
-const whoAsks = (socket: TLSSocket) =>
+const replyWithClientName = (socket: TLSSocket) =>
   void socket.once("data", () => {
     const { subject } = socket.getPeerCertificate();
     const name = String(subject?.CN ?? "nobody");
@@ -24,7 +24,10 @@ describe("a client certificate", () => {
     async () => {
       for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
         const clients = { ca: clientCertificate, required: true, version };
-        await using server = await startSecureListener("good", { greets: whoAsks, clients });
+        await using server = await startSecureListener("good", {
+          greets: replyWithClientName,
+          clients,
+        });
         const url = `https://localhost:${server.port}/`;
         const own = { authorities: server.authority };
         expect(
@@ -72,7 +75,7 @@ describe("a client certificate", () => {
 
   defineTestWith(["openssl"], "is used only for its origin", async () => {
     const clients = { ca: clientCertificate, required: false };
-    await using far = await startSecureListener("good", { greets: whoAsks, clients });
+    await using far = await startSecureListener("good", { greets: replyWithClientName, clients });
     const leads = (socket: TLSSocket) =>
       void socket.once("data", () =>
         socket.end(

@@ -126,19 +126,19 @@ describe("a cookie is sent", () => {
     const many = Array.from({ length: 60 }, (_, index) => `c${index}=1`);
     const { length } = (readSent(many, "http://a.example/", "http://a.example/") ?? "").split("; ");
     expect(length).toBe(50);
-    const long = (size: number) => `l=${"x".repeat(size)}`;
-    expect(readSent([long(5_000)], "http://a.example/", "http://a.example/")).toBeNull();
-    const three = ["a", "b", "c"].map((name) => `${name}${long(4_000)}`);
+    const buildLongCookie = (size: number) => `l=${"x".repeat(size)}`;
+    expect(readSent([buildLongCookie(5_000)], "http://a.example/", "http://a.example/")).toBeNull();
+    const three = ["a", "b", "c"].map((name) => `${name}${buildLongCookie(4_000)}`);
     const header = readSent(three, "http://a.example/", "http://a.example/") ?? "";
     expect(header.length).toBeLessThanOrEqual(8_192);
   });
 });
 
 describe("cookies of one check", () => {
-  const cookiesIn = (requests: readonly RecordedRequest[]) =>
+  const listCookies = (requests: readonly RecordedRequest[]) =>
     requests.map(({ headers }) => headers.cookie ?? null);
   /** Accepts requests with the cookie, and redirects all others to the same address with it. */
-  const gate =
+  const requireCookie =
     (cookie: string): Reply =>
     (response) => {
       const has = response.req.headers.cookie?.includes(cookie) === true;
@@ -151,10 +151,10 @@ describe("cookies of one check", () => {
     };
 
   test("are sent on its redirects, and forgotten after it", async () => {
-    await using shop = await startTarget(gate("s=1"));
+    await using shop = await startTarget(requireCookie("s=1"));
     for (let checks = 0; checks < 2; checks++)
       expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({ status: "up" });
-    expect(cookiesIn(shop.asked)).toEqual([null, "s=1", null, "s=1"]);
+    expect(listCookies(shop.asked)).toEqual([null, "s=1", null, "s=1"]);
   });
 
   test("are sent after a login by POST", async () => {
@@ -175,11 +175,11 @@ describe("cookies of one check", () => {
     const elsewhere = other.at().replace("127.0.0.1", "localhost");
     const steps = [{ url: "/next" }, { url: elsewhere }, { url: "/last" }];
     await runCheckOfType("http", { url: shop.at(), steps });
-    expect(cookiesIn(shop.asked)).toEqual([null, "s=1", "s=1"]);
-    expect(cookiesIn(other.asked)).toEqual([null]);
+    expect(listCookies(shop.asked)).toEqual([null, "s=1", "s=1"]);
+    expect(listCookies(other.asked)).toEqual([null]);
     shop.setReply(replyWith(302, "", { location: elsewhere, "set-cookie": "s=2; Path=/" }));
     await runCheckOfType("http", { url: shop.at() });
-    expect(cookiesIn(other.asked)).toEqual([null, null]);
+    expect(listCookies(other.asked)).toEqual([null, null]);
   });
 
   test("are added to a Cookie header of the monitor, whose names take precedence", async () => {
@@ -188,7 +188,7 @@ describe("cookies of one check", () => {
     shop.setReply(replyWith(302, "", { location: "/last", "set-cookie": "s=1; Path=/" }), "/next");
     shop.setReply(replyWith(), "/last");
     await runCheckOfType("http", { url: shop.at(), headers: { cookie: "own=1" } });
-    expect(cookiesIn(shop.asked)).toEqual(["own=1", "own=1", "own=1; s=1"]);
+    expect(listCookies(shop.asked)).toEqual(["own=1", "own=1", "own=1; s=1"]);
   });
 
   test("are not shown if the response repeats them", async () => {

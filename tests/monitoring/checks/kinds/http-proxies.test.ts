@@ -23,7 +23,7 @@ const refused = "The proxy rejected the user name or the password.";
 /** An address from the documentation range: nothing is there, and it needs no DNS. */
 const nowhere = "https://192.0.2.7/health";
 
-const hello = (socket: { once: Socket["once"]; end: Socket["end"] }) =>
+const replyNoContent = (socket: { once: Socket["once"]; end: Socket["end"] }) =>
   void socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
 
 const real = [
@@ -35,7 +35,7 @@ describe.each(real)("through %s", (program, running) => {
   defineTestWith([program], "the target gets the same request as without it", async () => {
     await using proxy = await running();
     await using site = await startTarget(replyWith(200, "fine"));
-    await using secure = await startSecureListener("good", { greets: hello });
+    await using secure = await startSecureListener("good", { greets: replyNoContent });
     const through = { proxyUrl: proxy.url };
     const url = site.at("/health?full=1");
     expect(await runCheckOfType("http", { url, keyword: "fine", ...through })).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(real)("through %s", (program, running) => {
   defineTestWith([program], "a user is accepted only with the right password", async () => {
     await using proxy = await running(canary);
     await using site = await startTarget();
-    await using secure = await startSecureListener("good", { greets: hello });
+    await using secure = await startSecureListener("good", { greets: replyNoContent });
     const own = { authorities: secure.authority };
     for (const url of [site.at("/"), `https://localhost:${secure.port}/`]) {
       const at = { url, proxyUrl: proxy.url };
@@ -107,7 +107,7 @@ defineTestWith(
   async () => {
     await using proxy = await startSecureTinyproxy(canary);
     await using site = await startTarget(replyWith(200, "x".repeat(300_000)));
-    await using secure = await startSecureListener("good", { greets: hello });
+    await using secure = await startSecureListener("good", { greets: replyNoContent });
     const proxied = { proxyUrl: proxy.url, ...login };
     const own = { authorities: `${secure.authority}${proxy.authority}` };
     const plain = await runCheckOfType(
@@ -137,10 +137,10 @@ defineTestWith(
 );
 
 const greets = Buffer.from([5, 0]);
-const replied = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
+const buildSocksReply = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 /** Sends the next response whenever data arrives. */
-const converses =
+const replyInOrder =
   (...responses: readonly (string | Uint8Array)[]) =>
   (socket: Socket) => {
     const left = [...responses];
@@ -150,7 +150,7 @@ const converses =
     });
   };
 
-const http = (head: string) => replyOnce(`${head}\r\n\r\n`);
+const replyHead = (head: string) => replyOnce(`${head}\r\n\r\n`);
 const noAnswer = "The proxy sent an invalid response: ";
 const closed = `${noAnswer}the connection was closed before the response was complete.`;
 const notSocks = "The proxy does not speak SOCKS5.";
@@ -158,10 +158,10 @@ const notSocks = "The proxy does not speak SOCKS5.";
 const responses: [scheme: "http" | "socks5", (socket: Socket) => void, message: string][] = [
   [
     "http",
-    http("HTTP/1.1 403 Filtered"),
+    replyHead("HTTP/1.1 403 Filtered"),
     "The proxy did not connect to the target: HTTP 403 (Forbidden).",
   ],
-  ["http", http("HTTP/1.0 407 Who are you"), wanted],
+  ["http", replyHead("HTTP/1.0 407 Who are you"), wanted],
   ["http", replyOnce("220 mail.lan ESMTP\r\n"), "The proxy does not speak HTTP."],
   ["http", replyOnce("HTTP/1.1 200 Fine\r\n"), closed],
   ["http", (socket) => void socket.resume().end(), closed],
@@ -170,22 +170,46 @@ const responses: [scheme: "http" | "socks5", (socket: Socket) => void, message: 
     replyOnce(`HTTP/1.1 200 Fine\r\nX: ${"x".repeat(32_000)}`),
     `${noAnswer}the response is longer than 16 KiB.`,
   ],
-  ["socks5", converses(Buffer.from([4, 0])), notSocks],
-  ["socks5", converses("HTTP/1.1 400 Bad Request\r\n\r\n"), notSocks],
-  ["socks5", converses(Buffer.from([5, 0xff])), wanted],
-  ["socks5", converses(Buffer.from([5, 2])), notSocks],
-  ["socks5", converses(greets, Buffer.from([5, 0, 0, 9])), notSocks],
-  ["socks5", converses(greets, Buffer.from([4, 0, 0, 1])), notSocks],
+  ["socks5", replyInOrder(Buffer.from([4, 0])), notSocks],
+  ["socks5", replyInOrder("HTTP/1.1 400 Bad Request\r\n\r\n"), notSocks],
+  ["socks5", replyInOrder(Buffer.from([5, 0xff])), wanted],
+  ["socks5", replyInOrder(Buffer.from([5, 2])), notSocks],
+  ["socks5", replyInOrder(greets, Buffer.from([5, 0, 0, 9])), notSocks],
+  ["socks5", replyInOrder(greets, Buffer.from([4, 0, 0, 1])), notSocks],
   ["socks5", (socket) => void socket.resume().end(), closed],
-  ["socks5", converses(greets, replied(1)), "The proxy had an internal failure."],
-  ["socks5", converses(greets, replied(2)), "The proxy's rules do not allow the connection."],
-  ["socks5", converses(greets, replied(3)), "The proxy has no route to the target's network."],
-  ["socks5", converses(greets, replied(4)), "The proxy can't reach the target."],
-  ["socks5", converses(greets, replied(5)), "The target refused the connection of the proxy."],
-  ["socks5", converses(greets, replied(6)), "The proxy's packets did not reach the target."],
-  ["socks5", converses(greets, replied(7)), "The proxy does not support such connections."],
-  ["socks5", converses(greets, replied(8)), "The proxy does not accept this kind of address."],
-  ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
+  ["socks5", replyInOrder(greets, buildSocksReply(1)), "The proxy had an internal failure."],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(2)),
+    "The proxy's rules do not allow the connection.",
+  ],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(3)),
+    "The proxy has no route to the target's network.",
+  ],
+  ["socks5", replyInOrder(greets, buildSocksReply(4)), "The proxy can't reach the target."],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(5)),
+    "The target refused the connection of the proxy.",
+  ],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(6)),
+    "The proxy's packets did not reach the target.",
+  ],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(7)),
+    "The proxy does not support such connections.",
+  ],
+  [
+    "socks5",
+    replyInOrder(greets, buildSocksReply(8)),
+    "The proxy does not accept this kind of address.",
+  ],
+  ["socks5", replyInOrder(greets, buildSocksReply(99)), "The proxy answered with reply 99."],
 ];
 
 test.each(responses)(
@@ -203,12 +227,12 @@ test.each(responses)(
 
 const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string][] = [
   ["http", (socket) => void socket.resume(), "waiting for the proxy"],
-  ["http", converses("HTTP/1.1 200 Fine\r\n"), "waiting for the proxy"],
-  ["http", converses("HTTP/1.1 200 Fine\r\n\r\n"), "connecting"],
+  ["http", replyInOrder("HTTP/1.1 200 Fine\r\n"), "waiting for the proxy"],
+  ["http", replyInOrder("HTTP/1.1 200 Fine\r\n\r\n"), "connecting"],
   ["socks5", (socket) => void socket.resume(), "waiting for the proxy"],
-  ["socks5", converses(greets), "waiting for the proxy"],
-  ["socks5", converses(greets, replied(0).subarray(0, 7)), "waiting for the proxy"],
-  ["socks5", converses(greets, replied(0)), "connecting"],
+  ["socks5", replyInOrder(greets), "waiting for the proxy"],
+  ["socks5", replyInOrder(greets, buildSocksReply(0).subarray(0, 7)), "waiting for the proxy"],
+  ["socks5", replyInOrder(greets, buildSocksReply(0)), "connecting"],
 ];
 
 test("the timeout of a check also applies to a proxy, and closes its connection", async () => {
@@ -265,10 +289,13 @@ defineTestWith(
 async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
   const heard: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
-  const texts = [...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]), replied(0)];
+  const texts = [
+    ...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]),
+    buildSocksReply(0),
+  ];
   await using proxy = await startListener((socket) => {
     socket.on("data", (chunk: Buffer) => heard.push(chunk));
-    converses(...texts, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
+    replyInOrder(...texts, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
   });
   const proxyUrl = `socks5://127.0.0.1:${proxy.port}`;
   expect(await runCheckOfType("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });

@@ -4,7 +4,7 @@ import { runCheckOfType } from "../../../support/check-runs.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
 /** The request that a site gets from a check with these fields. */
-async function askedWith(fields: object) {
+async function requestWith(fields: object) {
   await using site = await startTarget();
   const path = "path" in fields ? String(fields.path) : "/";
   const { path: _, ...own } = fields as { path?: string };
@@ -24,14 +24,14 @@ const buildField = (name: string, value: string) => ({ name, value });
 
 describe("the body of a request", () => {
   test("is sent unchanged, or as JSON with its content type unless a header sets another", async () => {
-    const plain = await askedWith({ body: '{"a":1}' });
+    const plain = await requestWith({ body: '{"a":1}' });
     expect([plain.body, plain.headers["content-type"]]).toEqual(['{"a":1}', undefined]);
-    const json = await askedWith({ bodyType: "json", body: '{"a":1}' });
+    const json = await requestWith({ bodyType: "json", body: '{"a":1}' });
     expect([json.body, json.headers["content-type"]]).toEqual(['{"a":1}', "application/json"]);
     const headers = { "content-type": "application/problem+json" };
-    const typed = await askedWith({ bodyType: "json", body: "{}", headers });
+    const typed = await requestWith({ bodyType: "json", body: "{}", headers });
     expect(typed.headers["content-type"]).toBe("application/problem+json");
-    const none = await askedWith({ bodyType: "json", method: "GET" });
+    const none = await requestWith({ bodyType: "json", method: "GET" });
     expect([none.body, none.headers["content-type"]]).toEqual(["", undefined]);
   });
 
@@ -49,7 +49,11 @@ describe("the body of a request", () => {
             { maxLength: 4 },
           ),
           async (form) => {
-            const request = await askedWith({ bodyType, form, headers: { "Content-Type": "a/b" } });
+            const request = await requestWith({
+              bodyType,
+              form,
+              headers: { "Content-Type": "a/b" },
+            });
             if (bodyType === "form") expect(request.headers["content-type"]).toBe("a/b");
             const headers =
               bodyType === "form"
@@ -74,7 +78,7 @@ describe("the body of a request", () => {
     const form = [
       { ...buildField("file", "a,b\r\n1,2"), fileName: 'of "today".csv', contentType: "text/csv" },
     ];
-    const request = await askedWith({ bodyType: "multipart", form });
+    const request = await requestWith({ bodyType: "multipart", form });
     expect(request.body).toContain(
       'Content-Disposition: form-data; name="file"; filename="of %22today%22.csv"\r\nContent-Type: text/csv\r\n\r\na,b',
     );
@@ -85,9 +89,9 @@ describe("the body of a request", () => {
 
 test("the cache buster differs for each request, and leaves the rest of the address unchanged", async () => {
   const [one, other, alone] = await Promise.all([
-    askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
-    askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
-    askedWith({ path: "/a", cacheBuster: true }),
+    requestWith({ path: "/a?q=%7e+x", cacheBuster: true }),
+    requestWith({ path: "/a?q=%7e+x", cacheBuster: true }),
+    requestWith({ path: "/a", cacheBuster: true }),
   ]);
   expect(one.path).toMatch(/^\/a\?q=%7e\+x&_=[0-9A-Za-z]{16}$/);
   expect(alone.path).toMatch(/^\/a\?_=[0-9A-Za-z]{16}$/);

@@ -120,7 +120,7 @@ describe("a monitor with steps", () => {
   });
 
   test("judges each step by its own conditions, like the first request", async () => {
-    const step = (own: object) =>
+    const buildStep = (own: object) =>
       findOutcome({ "/s": buildJson({ a: 1 }) }, { steps: [{ url: "/s", ...own }] });
     const cases: [object, string | null][] = [
       [{ keyword: '"a"' }, null],
@@ -135,7 +135,7 @@ describe("a monitor with steps", () => {
       [{ expectedStatus: ["404"] }, "expected 404"],
     ];
     for (const [own, issue] of cases)
-      expect([own, (await step(own)).outcome.message]).toEqual([
+      expect([own, (await buildStep(own)).outcome.message]).toEqual([
         own,
         issue === null ? expect.stringMatching(/^2 steps in /) : `Step 2: HTTP 200 (OK), ${issue}.`,
       ]);
@@ -197,9 +197,9 @@ describe("a monitor with steps", () => {
   });
 
   test("adds up the latencies of its steps, and reports the certificate that expires first", async () => {
-    const late: Reply = (response) => void setTimeout(() => replyWith()(response), 60);
+    const replyLate: Reply = (response) => void setTimeout(() => replyWith()(response), 60);
     const { outcome } = await findOutcome(
-      { "/first": late, "/a": late },
+      { "/first": replyLate, "/a": replyLate },
       { steps: [{ url: "/a" }] },
     );
     expect(outcome.latencyMs).toBeGreaterThanOrEqual(110);
@@ -269,7 +269,7 @@ describe("credentials of the monitor", () => {
 });
 
 describe("a saved value", () => {
-  const next = (own: object) => ({ ...token, steps: [{ url: "/next", ...own }] });
+  const buildNext = (own: object) => ({ ...token, steps: [{ url: "/next", ...own }] });
 
   test.each<[string, Reply, object, string]>([
     ["does not exist", buildJson({}), token, "there is nothing"],
@@ -298,16 +298,14 @@ describe("a saved value", () => {
 
   test("can't add a header or leave its folder", async () => {
     const evil = buildJson({ token: "a\r\nX-Evil: 1" });
-    expect(await reasonOf(evil, next({ headers: { "X-Id": "{{token}}" } }))).toEqual([
+    expect(await reasonOf(evil, buildNext({ headers: { "X-Id": "{{token}}" } }))).toEqual([
       "down",
       "Step 2: A value for the header X-Id has control characters.",
       1,
     ]);
-    expect(await reasonOf(buildJson({ token: ".." }), next({ url: "/a/{{token}}/b" }))).toEqual([
-      "down",
-      "Step 2: A value for its URL would lead to another folder.",
-      1,
-    ]);
+    expect(
+      await reasonOf(buildJson({ token: ".." }), buildNext({ url: "/a/{{token}}/b" })),
+    ).toEqual(["down", "Step 2: A value for its URL would lead to another folder.", 1]);
   });
 
   test("is never shown, neither if a response repeats it nor as a number", async () => {
@@ -322,7 +320,7 @@ describe("a saved value", () => {
         { source: "body", op: "equals", value: "x" },
       ];
       for (const condition of conditions) {
-        const { outcome } = await findOutcome(repeats, next({ assertions: [condition] }));
+        const { outcome } = await findOutcome(repeats, buildNext({ assertions: [condition] }));
         expect(outcome.serverText).toContain("what may hold a credential and is not shown");
         expect(JSON.stringify(outcome)).not.toContain(String(value));
       }
@@ -335,7 +333,7 @@ describe("a saved value", () => {
       "/first": buildJson({ token: canary }),
       "/next": replyWithRedirect(other.at("/in")),
     };
-    await findOutcome(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
+    await findOutcome(replies, buildNext({ headers: { Authorization: "Bearer {{token}}" } }));
     expect(other.asked).toHaveLength(1);
     expect(JSON.stringify(other.asked)).not.toContain(canary);
   });

@@ -7,7 +7,7 @@ const events = ["Content-Type: text/event-stream", "Transfer-Encoding: chunked"]
 const up = { status: "up", message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/) };
 
 /** A server whose endless responses start like this and continue until the client disconnects. */
-const streaming = (fields: readonly string[], ...starts: string[]) =>
+const startStream = (fields: readonly string[], ...starts: string[]) =>
   startListener((socket) => {
     const isChunked = fields.some((field) => field.endsWith("chunked"));
     const send = (data: string) =>
@@ -30,7 +30,7 @@ describe("an endless body is up once all conditions are decided, and its connect
   };
   for (const [name, fields] of Object.entries(streams))
     test.concurrent(name, async () => {
-      await using server = await streaming(fields, "data: ready\n\n");
+      await using server = await startStream(fields, "data: ready\n\n");
       const { url } = server;
       for (const conditions of [
         {},
@@ -49,7 +49,7 @@ describe("an endless body is up once all conditions are decided, and its connect
     });
 
   test("a forbidden keyword is down as soon as it arrives", async () => {
-    await using server = await streaming(events, "data: error\n\n");
+    await using server = await startStream(events, "data: error\n\n");
     expect(await runCheckOfType("http", { url: server.url, keywordAbsent: "error" })).toMatchObject(
       {
         status: "down",
@@ -59,7 +59,7 @@ describe("an endless body is up once all conditions are decided, and its connect
   });
 
   test("a forbidden keyword that has not arrived is undecided until the timeout", async () => {
-    await using server = await streaming(events);
+    await using server = await startStream(events);
     const message = "Timed out while reading the response.";
     for (const conditions of [
       { keywordAbsent: "error" },
@@ -74,7 +74,7 @@ describe("an endless body is up once all conditions are decided, and its connect
   });
 
   test("a condition on the latency waits for the end", async () => {
-    await using server = await streaming(["Transfer-Encoding: chunked"]);
+    await using server = await startStream(["Transfer-Encoding: chunked"]);
     const latency = { source: "latency", op: "lessThan", value: 1_500 };
     expect(await runCheckOfType("http", { url: server.url, assertions: [latency] })).toMatchObject({
       status: "down",
@@ -84,7 +84,7 @@ describe("an endless body is up once all conditions are decided, and its connect
     expect(await runCheckOfType("http", { url: server.url }, { degradedAfterMs })).toMatchObject({
       status: "degraded",
     });
-    await using quick = await streaming(events);
+    await using quick = await startStream(events);
     const assertions = [{ ...latency, value: 59_000 }];
     expect(await runCheckOfType("http", { url: quick.url, assertions })).toMatchObject(up);
   });

@@ -20,7 +20,7 @@ async function findOutcome(reply: Reply, fields: object = {}): Promise<string> {
 const buildJson = (value: unknown) =>
   replyWith(200, JSON.stringify(value), { "content-type": "application/json" });
 const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
-const but = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
+const describeIssue = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
 
 describe("an expected response", () => {
   const cases: [what: string, reply: Reply, fields: object, found: string][] = [
@@ -48,7 +48,7 @@ describe("an expected response", () => {
       "not the keyword in another case",
       replyWith(),
       { keyword: "Fine" },
-      but("the keyword is missing"),
+      describeIssue("the keyword is missing"),
     ],
     ["the keyword beyond ASCII", replyWith(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
     ["without the forbidden word", replyWith(200, "fine"), { keywordAbsent: "error" }, isUp],
@@ -56,13 +56,13 @@ describe("an expected response", () => {
       "not with it",
       replyWith(200, "no error"),
       { keywordAbsent: "error" },
-      but("it has the keyword that must be absent"),
+      describeIssue("it has the keyword that must be absent"),
     ],
     [
       "not with both words",
       replyWith(200, "fine error"),
       { keyword: "fine", keywordAbsent: "error" },
-      but("it has the keyword that must be absent"),
+      describeIssue("it has the keyword that must be absent"),
     ],
     [
       "no body if no condition reads it",
@@ -70,13 +70,18 @@ describe("an expected response", () => {
       {},
       "up: HTTP 204 (No Content) in # ms, first byte after # ms.",
     ],
-    ["not an empty body", replyWith(200, ""), { keyword: "x" }, but("the keyword is missing")],
+    [
+      "not an empty body",
+      replyWith(200, ""),
+      { keyword: "x" },
+      describeIssue("the keyword is missing"),
+    ],
     ["something at the path", buildJson({ a: null }), { jsonPath: "$.a" }, isUp],
     [
       "not nothing at the path",
       buildJson({ b: 1 }),
       { jsonPath: "$.a" },
-      but("it has nothing at $.a"),
+      describeIssue("it has nothing at $.a"),
     ],
     [
       "the text at the path",
@@ -90,10 +95,15 @@ describe("an expected response", () => {
       "not a number as text",
       buildJson({ a: "1" }),
       { jsonPath: "$.a", jsonEquals: 1 },
-      but("the value at $.a is another"),
+      describeIssue("the value at $.a is another"),
     ],
     ["the whole", buildJson("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
-    ["not other text than JSON", replyWith(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
+    [
+      "not other text than JSON",
+      replyWith(200, "<a>"),
+      { jsonPath: "$.a" },
+      describeIssue("it is not JSON"),
+    ],
     [
       "a JSON of 256 levels",
       replyWith(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
@@ -104,10 +114,20 @@ describe("an expected response", () => {
       "not one of 257, which is not read",
       replyWith(200, "[".repeat(257) + "]".repeat(257)),
       { jsonPath: "$" },
-      but("it is nested deeper than 256 levels"),
+      describeIssue("it is nested deeper than 256 levels"),
     ],
-    ["not half of a JSON", replyWith(200, '{"a":1'), { jsonPath: "$.a" }, but("it is not JSON")],
-    ["not an empty body as JSON", replyWith(200, ""), { jsonPath: "$" }, but("it is not JSON")],
+    [
+      "not half of a JSON",
+      replyWith(200, '{"a":1'),
+      { jsonPath: "$.a" },
+      describeIssue("it is not JSON"),
+    ],
+    [
+      "not an empty body as JSON",
+      replyWith(200, ""),
+      { jsonPath: "$" },
+      describeIssue("it is not JSON"),
+    ],
     [
       "a redirect that is not followed",
       replyWithRedirect("/other"),

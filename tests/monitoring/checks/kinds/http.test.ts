@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { runCheckOfType } from "../../../support/check-runs.ts";
 import {
   replyWith,
-  endless,
+  replyForever,
   replyWithRedirect,
   reset,
   startTarget,
@@ -17,28 +17,28 @@ async function findOutcome(reply: Parameters<typeof startTarget>[0], fields: obj
 }
 
 const up = ["up", expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/)];
-const down = (message: string) => ["down", message];
-const but = (issue: string) => down(`HTTP 200 (OK), but ${issue}.`);
+const expectDown = (message: string) => ["down", message];
+const expectIssue = (issue: string) => expectDown(`HTTP 200 (OK), but ${issue}.`);
 const buildJson = (body: unknown) => replyWith(200, JSON.stringify(body));
-const encoded = (coding: string, body: Uint8Array) =>
+const replyEncoded = (coding: string, body: Uint8Array) =>
   replyWith(200, body, { "content-encoding": coding });
 
 describe("the status", () => {
   test("is up within the expected range, else down", async () => {
     expect(await findOutcome(replyWith(200))).toEqual(up);
     expect(await findOutcome(replyWith(503))).toEqual(
-      down("HTTP 503 (Service Unavailable), expected 200-299."),
+      expectDown("HTTP 503 (Service Unavailable), expected 200-299."),
     );
     const expectedStatus = ["401", "500-503"];
     expect((await findOutcome(replyWith(502), { expectedStatus }))[0]).toBe("up");
     expect(await findOutcome(replyWith(200), { expectedStatus })).toEqual(
-      down("HTTP 200 (OK), expected 401 or 500-503."),
+      expectDown("HTTP 200 (OK), expected 401 or 500-503."),
     );
   });
 
   test("that never arrives has its own reason", async () => {
     expect(await findOutcome(reset)).toEqual(
-      down("The connection was closed before the response was complete."),
+      expectDown("The connection was closed before the response was complete."),
     );
   });
 });
@@ -47,10 +47,12 @@ describe("the body", () => {
   test("has the keyword, and not the forbidden one", async () => {
     const reply = replyWith(200, "all is well");
     expect(await findOutcome(reply, { keyword: "is well" })).toEqual(up);
-    expect(await findOutcome(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
+    expect(await findOutcome(reply, { keyword: "is bad" })).toEqual(
+      expectIssue("the keyword is missing"),
+    );
     expect(await findOutcome(reply, { keywordAbsent: "is bad" })).toEqual(up);
     expect(await findOutcome(reply, { keywordAbsent: "is well" })).toEqual(
-      but("it has the keyword that must be absent"),
+      expectIssue("it has the keyword that must be absent"),
     );
   });
 
@@ -72,13 +74,13 @@ describe("the body", () => {
     ])
       expect(await findOutcome(reply, { jsonPath, jsonEquals })).toEqual(up);
     expect(await findOutcome(reply, { jsonPath: "$.count", jsonEquals: "3" })).toEqual(
-      but("the value at $.count is another"),
+      expectIssue("the value at $.count is another"),
     );
     expect(await findOutcome(reply, { jsonPath: "$.list[1]" })).toEqual(
-      but("it has nothing at $.list[1]"),
+      expectIssue("it has nothing at $.list[1]"),
     );
     expect(await findOutcome(replyWith(200, "<p>"), { jsonPath: "$" })).toEqual(
-      but("it is not JSON"),
+      expectIssue("it is not JSON"),
     );
   });
 
@@ -87,26 +89,26 @@ describe("the body", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
   ])("is decoded from %s", async (coding, encode) => {
-    expect(await findOutcome(encoded(coding, encode("all is well")), { keyword: "well" })).toEqual(
-      up,
-    );
+    expect(
+      await findOutcome(replyEncoded(coding, encode("all is well")), { keyword: "well" }),
+    ).toEqual(up);
     const bomb = encode(Buffer.alloc(50 * 1024 * 1024));
-    expect(await findOutcome(encoded(coding, bomb), { keyword: "well" })).toEqual(
-      but("the first 1 MiB of the response lack the keyword"),
+    expect(await findOutcome(replyEncoded(coding, bomb), { keyword: "well" })).toEqual(
+      expectIssue("the first 1 MiB of the response lack the keyword"),
     );
     expect(
-      await findOutcome(encoded(coding, Buffer.from("no such thing")), { keyword: "well" }),
-    ).toEqual(down("The compressed response body is corrupt."));
+      await findOutcome(replyEncoded(coding, Buffer.from("no such thing")), { keyword: "well" }),
+    ).toEqual(expectDown("The compressed response body is corrupt."));
   });
 
   test("that is endless is read up to a limit", async () => {
-    expect(await findOutcome(endless)).toEqual(up);
-    expect(await findOutcome(endless, { keyword: "xxx" })).toEqual(up);
-    expect(await findOutcome(endless, { keyword: "y" })).toEqual(
-      but("the first 1 MiB of the response lack the keyword"),
+    expect(await findOutcome(replyForever)).toEqual(up);
+    expect(await findOutcome(replyForever, { keyword: "xxx" })).toEqual(up);
+    expect(await findOutcome(replyForever, { keyword: "y" })).toEqual(
+      expectIssue("the first 1 MiB of the response lack the keyword"),
     );
-    expect(await findOutcome(endless, { jsonPath: "$" })).toEqual(
-      but("it is longer than the 1 MiB that are read as JSON"),
+    expect(await findOutcome(replyForever, { jsonPath: "$" })).toEqual(
+      expectIssue("it is longer than the 1 MiB that are read as JSON"),
     );
   });
 });

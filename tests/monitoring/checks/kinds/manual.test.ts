@@ -14,8 +14,9 @@ async function createManual() {
     await pass(1);
     return status;
   };
-  const inMinutes = (minutes: number) => new Date(time.now + minutes * minuteMs).toISOString();
-  return { ...watch, id, set, inMinutes };
+  const formatMinutesAhead = (minutes: number) =>
+    new Date(time.now + minutes * minuteMs).toISOString();
+  return { ...watch, id, set, formatMinutesAhead };
 }
 
 describe("a manual monitor", () => {
@@ -46,8 +47,9 @@ describe("a manual monitor", () => {
   });
 
   test("is up again at its end, and not before, however long its interval is", async () => {
-    const { id, set, inMinutes, pass, readStatus, readMonitor, readBeats } = await createManual();
-    await set({ manualStatus: "down", manualUntil: inMinutes(10) });
+    const { id, set, formatMinutesAhead, pass, readStatus, readMonitor, readBeats } =
+      await createManual();
+    await set({ manualStatus: "down", manualUntil: formatMinutesAhead(10) });
     await pass(9 * 60);
     expect(await readStatus(id)).toBe("down");
     await pass(65);

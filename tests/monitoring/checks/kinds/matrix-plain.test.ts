@@ -35,35 +35,35 @@ type Matrix = {
   blocked: Case;
 };
 
-const tcp = (answers: Extract<ServedFake, { over: "tcp" }>["answers"]): ServedFake => ({
+const serveTcp = (answers: Extract<ServedFake, { over: "tcp" }>["answers"]): ServedFake => ({
   over: "tcp",
   answers,
   tls: "first",
 });
-const udp = (answers: (message: Buffer) => Uint8Array | null): ServedFake => ({
+const serveUdp = (answers: (message: Buffer) => Uint8Array | null): ServedFake => ({
   over: "udp",
   answers,
 });
-const silent = tcp((socket) => void socket.resume());
-const echo = tcp((socket) => void socket.pipe(socket));
-const ssh = tcp((socket) => void socket.resume().end("SSH-2.0-Fake\r\n"));
-const httpSaying = (status: string) =>
-  tcp(answerOnce(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
+const silent = serveTcp((socket) => void socket.resume());
+const echo = serveTcp((socket) => void socket.pipe(socket));
+const ssh = serveTcp((socket) => void socket.resume().end("SSH-2.0-Fake\r\n"));
+const serveHttp = (status: string) =>
+  serveTcp(answerOnce(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
 
-const down = (message: string | RegExp) => ({
+const expectDown = (message: string | RegExp) => ({
   status: "down",
   message: typeof message === "string" ? message : expect.stringMatching(message),
 });
-const refused = { found: down("The connection was refused.") };
-const wrongName = { ...down("The certificate is for another name.") };
+const refused = { found: expectDown("The connection was refused.") };
+const wrongName = { ...expectDown("The certificate is for another name.") };
 const blocked = {
-  found: { ...down("Blocked: the target is this appliance itself."), isFinal: true },
+  found: { ...expectDown("Blocked: the target is this appliance itself."), isFinal: true },
 };
 const details = { tlsVersion: "1.3", issuer: "authority" };
 const noSecrets = "it has no secrets";
 
 /** A response with the address 192.0.2.1. */
-function addressFor(question: Buffer): Buffer {
+function buildDnsResponse(question: Buffer): Buffer {
   const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
   const answer = Buffer.concat([question, Buffer.from(record)]);
   answer.writeUInt16BE(0x8180, 2);
@@ -75,29 +75,29 @@ const matrix = {
   http: {
     at: (host, port, isSecure) => ({ url: `http${isSecure ? "s" : ""}://${host}:${port}/` }),
     up: {
-      server: httpSaying("200 OK"),
+      server: serveHttp("200 OK"),
       certificate: "good",
       found: { status: "up", details },
     },
     refused,
-    hanging: { server: silent, found: down("Timed out while waiting for the response.") },
-    wrongAnswer: { server: ssh, found: down("The response is not valid HTTP.") },
+    hanging: { server: silent, found: expectDown("Timed out while waiting for the response.") },
+    wrongAnswer: { server: ssh, found: expectDown("The response is not valid HTTP.") },
     wrongCredentials: {
-      server: httpSaying("401 Unauthorized"),
+      server: serveHttp("401 Unauthorized"),
       fields: { bearerToken: canary },
-      found: down("HTTP 401 (Unauthorized), expected 200-299."),
+      found: expectDown("HTTP 401 (Unauthorized), expected 200-299."),
     },
-    wrongName: { server: httpSaying("200 OK"), certificate: "wrongName", found: wrongName },
+    wrongName: { server: serveHttp("200 OK"), certificate: "wrongName", found: wrongName },
     blocked,
   },
   tcp: {
     at: (host, port) => ({ host, port, send: "ping", expect: "ping" }),
     up: { server: echo, found: { status: "up" } },
     refused,
-    hanging: { server: silent, found: down("Timed out while waiting for the response.") },
+    hanging: { server: silent, found: expectDown("Timed out while waiting for the response.") },
     wrongAnswer: {
       server: ssh,
-      found: down("The connection was closed without the expected response."),
+      found: expectDown("The connection was closed without the expected response."),
     },
     wrongCredentials: noSecrets,
     wrongName: "it speaks no TLS",
@@ -107,8 +107,8 @@ const matrix = {
     at: (host, port) => ({ host, port }),
     up: { server: silent, certificate: "good", found: { status: "up", details } },
     refused,
-    hanging: { server: silent, found: down("Timed out while connecting.") },
-    wrongAnswer: { server: ssh, found: down("No TLS connection could be established.") },
+    hanging: { server: silent, found: expectDown("Timed out while connecting.") },
+    wrongAnswer: { server: ssh, found: expectDown("No TLS connection could be established.") },
     wrongCredentials: noSecrets,
     wrongName: {
       server: silent,
@@ -120,19 +120,22 @@ const matrix = {
   dns: {
     // A resolver is given by its address.
     at: (_host, port) => ({ host: "signalbox.test", resolver: `127.0.0.1:${port}` }),
-    up: { server: udp(addressFor), found: { status: "up", details: { records: "192.0.2.1" } } },
-    refused: { found: down("The name server does not respond.") },
+    up: {
+      server: serveUdp(buildDnsResponse),
+      found: { status: "up", details: { records: "192.0.2.1" } },
+    },
+    refused: { found: expectDown("The name server does not respond.") },
     hanging: {
-      server: udp(() => null),
-      found: down(/^(The name server does not respond\.|Timed out after 2 s while )/),
+      server: serveUdp(() => null),
+      found: expectDown(/^(The name server does not respond\.|Timed out after 2 s while )/),
     },
     wrongAnswer: {
-      server: udp((question) => {
+      server: serveUdp((question) => {
         const answer = Buffer.from(question);
         answer.writeUInt16BE(0x8185, 2);
         return answer;
       }),
-      found: down("The name server refused the query."),
+      found: expectDown("The name server refused the query."),
     },
     wrongCredentials: noSecrets,
     wrongName: "it speaks no TLS",
@@ -192,7 +195,7 @@ async function assertFoundResult(
   const port = cell === "refused" ? getFreePort() : target.port;
   const byName = cell === "blocked" || certificate === "good";
   const address = row.at(byName ? "localhost" : "127.0.0.1", port, certificate !== undefined);
-  const checked = (timeoutMs: number) =>
+  const runCheck = (timeoutMs: number) =>
     runCheckOfType(
       type,
       { ...address, ...fields },
@@ -204,8 +207,8 @@ async function assertFoundResult(
     );
   const isHanging = cell === "hanging";
   const outcome = await (isHanging && typeof found.message === "string"
-    ? runUntilTimedOut(found.message, checked)
-    : checked(isHanging ? 2_000 : 60_000));
+    ? runUntilTimedOut(found.message, runCheck)
+    : runCheck(isHanging ? 2_000 : 60_000));
   expect([type, outcome]).toEqual([type, expect.objectContaining(found)]);
   expect(JSON.stringify(outcome)).not.toContain(canary);
   if (cell === "blocked") expect(target.countAccepted()).toBe(0);

@@ -56,7 +56,7 @@ function assertNothingRevealed(outcome: unknown) {
 /** Connection details of a fake with TLS. */
 const securedAs = { tlsVersion: "1.3", issuer: "authority" };
 
-const silent: Answers = (socket) => void socket.resume();
+const stayIdle: Answers = (socket) => void socket.resume();
 
 /** Result of a check whose server responds like this. */
 async function findOutcome(
@@ -84,7 +84,7 @@ test("each type is down at its timeout, and leaves no connection", async () => {
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
       runUntilTimedOut(message, (timeoutMs) =>
-        findOutcome(type, fake, fake.over === "udp" ? () => null : silent, {}, timeoutMs),
+        findOutcome(type, fake, fake.over === "udp" ? () => null : stayIdle, {}, timeoutMs),
       ),
     ),
   );
@@ -209,11 +209,11 @@ describe.each(streams)("%s", (type, fake) => {
     let sent = 0;
     await using server = await startListener((socket) => {
       const piece = Buffer.alloc(64 * 1024, "x");
-      const more = () => {
+      const writeMore = () => {
         while (!socket.destroyed && socket.write(piece)) sent += piece.length;
       };
-      socket.on("drain", more).write(fake.flood);
-      more();
+      socket.on("drain", writeMore).write(fake.flood);
+      writeMore();
     });
     const outcome = await runCheckOfType(type, fieldsOf(fake, server.port));
     expect(outcome).toMatchObject({

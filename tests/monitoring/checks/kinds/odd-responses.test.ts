@@ -83,7 +83,7 @@ const readers: Readonly<Record<string, Reader>> = {
 };
 
 /** Complete, and cut after each byte. */
-const sending = (bytes: Buffer, isCut: boolean): SocketHandler =>
+const sendBytes = (bytes: Buffer, isCut: boolean): SocketHandler =>
   isCut
     ? (socket) =>
         void socket.setNoDelay(true).once("data", () => {
@@ -98,7 +98,7 @@ for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(r
       test(name, async () => {
         const bytes = framing(Buffer.from(body));
         for (const isCut of [false, true]) {
-          await using server = await startListener(sending(bytes, isCut));
+          await using server = await startListener(sendBytes(bytes, isCut));
           expect(await attempt(server.url, server)).toMatchObject({
             status: "up",
             message: expect.stringMatching(up),
@@ -127,14 +127,14 @@ describe("a text is found, and a forbidden one detected, in", () => {
           sent,
         ]);
         for (const isCut of [false, true]) {
-          await using server = await startListener(sending(response, isCut));
+          await using server = await startListener(sendBytes(response, isCut));
           const { url } = server;
-          const foundBy = async (fields: object) =>
+          const readStatus = async (fields: object) =>
             (await runCheckOfType("http", { url, ...fields })).status;
-          expect(await foundBy({ keyword: text })).toBe("up");
-          expect(await foundBy({ keywordAbsent: text })).toBe("down");
+          expect(await readStatus({ keyword: text })).toBe("up");
+          expect(await readStatus({ keywordAbsent: text })).toBe("down");
           const matches = { source: "body", op: "matches", value: text };
-          expect(await foundBy({ assertions: [matches] })).toBe("up");
+          expect(await readStatus({ assertions: [matches] })).toBe("up");
         }
       }
     });
@@ -229,7 +229,7 @@ describe("a WebSocket", () => {
     const { status, message } = await runCheckOfType("websocket", { url, ...fields });
     return status === "up" ? "up" : message;
   }
-  const accepting =
+  const buildUpgrade =
     (...others: string[]) =>
     (accept: string) =>
       buildMessageHead(
@@ -242,18 +242,21 @@ describe("a WebSocket", () => {
 
   test("is opened by every handshake that RFC 6455 allows", async () => {
     for (const lines of [
-      accepting(),
-      accepting("X-Long: first\r\n second"),
-      (accept: string) => accepting()(accept).replaceAll("\r\n", "\n"),
-      (accept: string) => `${buildMessageHead("HTTP/1.1 103 Early Hints")}${accepting()(accept)}`,
+      buildUpgrade(),
+      buildUpgrade("X-Long: first\r\n second"),
+      (accept: string) => buildUpgrade()(accept).replaceAll("\r\n", "\n"),
       (accept: string) =>
-        accepting()(accept)
+        `${buildMessageHead("HTTP/1.1 103 Early Hints")}${buildUpgrade()(accept)}`,
+      (accept: string) =>
+        buildUpgrade()(accept)
           .replace("websocket", "WebSocket")
           .replace("Connection: Upgrade", "connection: keep-alive, upgrade"),
     ])
       expect(await findOutcome(lines)).toBe("up");
     const headers = { "sec-websocket-protocol": "chat, ticks" };
-    expect(await findOutcome(accepting("Sec-WebSocket-Protocol: ticks"), { headers })).toBe("up");
+    expect(await findOutcome(buildUpgrade("Sec-WebSocket-Protocol: ticks"), { headers })).toBe(
+      "up",
+    );
   });
 
   test("is not opened by a handshake that no client may accept", async () => {
@@ -267,15 +270,15 @@ describe("a WebSocket", () => {
       (lines: string) => lines.replace("Accept: ", "Accept: x"),
       (lines: string) => lines.replace("Accept: ", "Other: "),
     ])
-      expect(await findOutcome((accept) => change(accepting()(accept)))).toBe(not);
+      expect(await findOutcome((accept) => change(buildUpgrade()(accept)))).toBe(not);
     const subprotocol = "The server chose a WebSocket subprotocol that was not offered.";
     const headers = { "Sec-WebSocket-Protocol": "chat" };
-    expect(await findOutcome(accepting("Sec-WebSocket-Protocol: evil"))).toBe(subprotocol);
+    expect(await findOutcome(buildUpgrade("Sec-WebSocket-Protocol: evil"))).toBe(subprotocol);
     for (const other of ["evil", "Chat", "chat, evil"])
-      expect(await findOutcome(accepting(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
+      expect(await findOutcome(buildUpgrade(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
         subprotocol,
       );
-    expect(await findOutcome(accepting("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
+    expect(await findOutcome(buildUpgrade("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
       "The server chose a WebSocket extension that was not offered.",
     );
     expect(await findOutcome(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
@@ -294,7 +297,7 @@ describe("a WebSocket", () => {
     await using server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
-        socket.write(accepting()(createHash("sha1").update(`${key}${magic}`).digest("base64")));
+        socket.write(buildUpgrade()(createHash("sha1").update(`${key}${magic}`).digest("base64")));
         socket.write(Buffer.concat([Buffer.from([0x81, text.length]), text]));
       });
     });

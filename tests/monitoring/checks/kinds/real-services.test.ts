@@ -54,7 +54,7 @@ const queries = {
   nonsense: { query: "SELECT nothing_of_this_name" },
 };
 
-async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: string) {
+async function tryDatabase(type: "postgres" | "mysql", port: number, ownDatabase: string) {
   const request = { host, port, username: "probe", password, database: ownDatabase };
   const secured = { tls: true, verifyTls: false };
   for (const how of [{}, secured])
@@ -91,7 +91,7 @@ defineTestWith(
   "postgres: a query over plain and encrypted connections",
   async () => {
     await using server = await startPostgresServer(password);
-    await triedOut("postgres", server.port, "postgres");
+    await tryDatabase("postgres", server.port, "postgres");
   },
 );
 
@@ -100,7 +100,7 @@ defineTestWith(
   "mysql: a query over plain and encrypted connections",
   async () => {
     await using server = await startMariadbServer(password);
-    await triedOut("mysql", server.port, "shop");
+    await tryDatabase("mysql", server.port, "shop");
     const request = { host, port: server.port, username: "probe", password };
     expect(await runCheckOfType("mysql", request)).toMatchObject({ status: "up" });
   },

@@ -32,7 +32,7 @@ const clearByChoice = new Set<MonitorType>([
 type Answer = Fake["answers"];
 
 /** Result of a check whose server responds like this, and everything it sent, decrypted. */
-async function foundAt(
+async function checkFake(
   type: MonitorType,
   fake: Fake,
   response: Answer,
@@ -44,7 +44,7 @@ async function foundAt(
   } = {},
 ) {
   const heard: Buffer[] = [];
-  const hearing = (line: Duplex) => {
+  const recordLine = (line: Duplex) => {
     const on = line.on.bind(line) as (event: string, take: (data: Buffer) => void) => Duplex;
     const record = (event: string, take: (data: Buffer) => void) =>
       on(event, (data) => {
@@ -61,7 +61,9 @@ async function foundAt(
           return (response as (message: Buffer) => Uint8Array | null)(message);
         }
       : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
-          (response as Answers)(hearing(socket), (line, unread) => hearing(secure(line, unread)));
+          (response as Answers)(recordLine(socket), (line, unread) =>
+            recordLine(secure(line, unread)),
+          );
   await using server = await startFake(fake, responses, certificate, begins);
   const at = fake.at?.(host, server.port, certificate !== null) ?? { host, port: server.port };
   const settings = NewMonitor.parse({ type, name: "Target", ...at, ...fake.fields, ...fields });
@@ -82,10 +84,10 @@ test("without TLS a server gets a secret only if the protocol has no alternative
     if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
     const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
     for (const response of [fake.answers, ...others.map(([each]) => each)]) {
-      const { heard } = await foundAt(type, fake, response, {}, { timeoutMs: 300 });
+      const { heard } = await checkFake(type, fake, response, {}, { timeoutMs: 300 });
       if (!clearByChoice.has(type)) expect([type, holdsSecret(heard)]).toEqual([type, false]);
     }
-    const { heard } = await foundAt(type, fake, fake.answers);
+    const { heard } = await checkFake(type, fake, fake.answers);
     expect([type, holdsSecret(heard)]).toEqual([type, clearByChoice.has(type)]);
   }
 });
@@ -100,7 +102,7 @@ defineTestWith(
       for (const begins of ways) {
         const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
         const fields = "tls" in monitorKinds[type].fields ? { tls } : {};
-        const { outcome, heard } = await foundAt(type, fake, fake.answers, fields, {
+        const { outcome, heard } = await checkFake(type, fake, fake.answers, fields, {
           certificate: "good",
           begins,
         });
@@ -111,7 +113,7 @@ defineTestWith(
 );
 
 /** The same bytes with some of them changed, removed or repeated. */
-function mutated(bytes: Uint8Array, random: () => number): Buffer {
+function mutateBytes(bytes: Uint8Array, random: () => number): Buffer {
   const copy = Buffer.from(bytes);
   const at = () => Math.floor(random() * copy.length);
   const way = Math.floor(random() * 4);
@@ -132,15 +134,15 @@ test("no input from a target causes an unexpected error", async () => {
           fake.over === "udp"
             ? (message: Buffer) => {
                 const good = fake.answers(message);
-                return good && mutated(good, random);
+                return good && mutateBytes(good, random);
               }
             : (socket, secure) => {
                 const write = socket.write.bind(socket) as (data: Uint8Array) => boolean;
                 socket.write = ((data: string | Uint8Array) =>
-                  write(mutated(Buffer.from(data as string), random))) as Duplex["write"];
+                  write(mutateBytes(Buffer.from(data as string), random))) as Duplex["write"];
                 (fake.answers as Answers)(socket, secure);
               };
-        return foundAt(type, fake, response, {}, { timeoutMs: 300 });
+        return checkFake(type, fake, response, {}, { timeoutMs: 300 });
       }),
     );
     for (const { outcome, logged } of outcomes)

@@ -53,18 +53,20 @@ test("a value of any length is decoded by its type", async () => {
 
 test("a 64-bit counter is compared exactly", async () => {
   const ber = buildBytes("46 07 20 00 00 00 00 00 01");
-  const asserting = (op: string, value: string) =>
+  const checkAssertion = (op: string, value: string) =>
     valueOf(ber, { assertions: [{ source: "body", op, value }] });
-  expect(await asserting("greaterThan", "9007199254740992")).toBe("9007199254740993");
-  expect(await asserting("equals", "9007199254740993")).toBe("9007199254740993");
-  expect(await asserting("equals", "9007199254740992")).toStartWith("The object was read, but");
+  expect(await checkAssertion("greaterThan", "9007199254740992")).toBe("9007199254740993");
+  expect(await checkAssertion("equals", "9007199254740993")).toBe("9007199254740993");
+  expect(await checkAssertion("equals", "9007199254740992")).toStartWith(
+    "The object was read, but",
+  );
 });
 
 test("an empty value does not exist", async () => {
-  const asserting = (op: string) =>
+  const checkAssertion = (op: string) =>
     valueOf(buildText(""), { assertions: [{ source: "body", op }] });
-  expect(await asserting("exists")).toStartWith("The object was read, but");
-  expect(await asserting("notExists")).toBeUndefined();
+  expect(await checkAssertion("exists")).toStartWith("The object was read, but");
+  expect(await checkAssertion("notExists")).toBeUndefined();
 });
 
 test("the value of another object is no response", async () => {

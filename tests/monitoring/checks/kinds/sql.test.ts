@@ -35,13 +35,13 @@ const login = { host, username: "probe", password: canary };
 type Sql = "postgres" | "mysql";
 
 /** Result of a check whose server responds like this, and what it sent. */
-async function foundAt(type: Sql, responses: Answers, fields: object = {}) {
+async function checkServer(type: Sql, responses: Answers, fields: object = {}) {
   const heard: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
   await using server = await startFake(fake, (socket, secure) => {
-    const hearing = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
-    hearing(socket);
-    responses(socket, (line, unread) => hearing(secure(line, unread)) as Duplex);
+    const recordLine = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
+    recordLine(socket);
+    responses(socket, (line, unread) => recordLine(secure(line, unread)) as Duplex);
   });
   const settings = { type, name: "Target", port: server.port, ...login, ...fields };
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
@@ -52,12 +52,16 @@ async function foundAt(type: Sql, responses: Answers, fields: object = {}) {
 const caching = "caching_sha2_password";
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const pem = publicKey.export({ type: "spki", format: "pem" });
-const fullAuthentication = (sequence: number) => buildMysqlPacket(sequence, [1, 4]);
+const buildFullAuthentication = (sequence: number) => buildMysqlPacket(sequence, [1, 4]);
 
 /** A MySQL server that gets the password by RSA or over TLS, and its way of requesting it. */
-function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | Buffer = pem) {
+function createCachingServer(
+  first: Buffer,
+  way: "greeting" | "switch",
+  key: string | Buffer = pem,
+) {
   const received: { password?: string } = {};
-  const answers: Answers = (socket, secure) => {
+  const replyInSteps: Answers = (socket, secure) => {
     let step = way === "greeting" ? 1 : 0;
     let isSecure = false;
     const hear = (line: Duplex) =>
@@ -71,12 +75,12 @@ function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | 
           return void hear(secure(line, data.subarray(36)));
         }
         if (step === 0) line.write(buildMysqlPacket(sequence + 1, [0xfe], `${caching}\0${salt}\0`));
-        else if (step === 1) line.write(fullAuthentication(sequence + 1));
+        else if (step === 1) line.write(buildFullAuthentication(sequence + 1));
         else if (data.length === 5 && data[4] === 2)
           line.write(buildMysqlPacket(sequence + 1, [1], Buffer.from(key)));
         else {
           const body = data.subarray(4);
-          received.password = isSecure ? body.toString() : decrypted(body);
+          received.password = isSecure ? body.toString() : decryptBody(body);
           line.write(buildOk(sequence + 1));
         }
         step++;
@@ -84,10 +88,10 @@ function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | 
     hear(socket);
     socket.write(first);
   };
-  return { answers, received };
+  return { replyInSteps, received };
 }
 
-function decrypted(body: Buffer): string {
+function decryptBody(body: Buffer): string {
   const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha1" };
   const masked = privateDecrypt({ key: privateKey, ...padding }, body);
   return Buffer.from(
@@ -103,14 +107,17 @@ const ways = [
 
 test("MySQL gets a cleartext password only encrypted with RSA or over TLS", async () => {
   for (const [way, first] of ways) {
-    const plain = cachingServer(first, way);
-    const { outcome, heard } = await foundAt("mysql", plain.answers);
+    const plain = createCachingServer(first, way);
+    const { outcome, heard } = await checkServer("mysql", plain.replyInSteps);
     expect(outcome.message).toStartWith("Answered the query");
     expect(plain.received.password).toBe(`${canary}\0`);
     expect(heard.toString("latin1")).not.toContain(canary);
 
-    const secured = cachingServer(first, way);
-    const overTls = await foundAt("mysql", secured.answers, { tls: true, verifyTls: false });
+    const secured = createCachingServer(first, way);
+    const overTls = await checkServer("mysql", secured.replyInSteps, {
+      tls: true,
+      verifyTls: false,
+    });
     expect(overTls.outcome.message).toStartWith("Answered the query");
     expect(secured.received.password).toBe(`${canary}\0`);
   }
@@ -126,8 +133,8 @@ test("a MySQL server without a valid RSA key gets no password", async () => {
     ...[short, curve].map((key) => key.export({ type: "spki", format: "pem" })),
   ];
   for (const key of keys) {
-    const server = cachingServer(ways[0][1], "greeting", key);
-    const { outcome, heard } = await foundAt("mysql", server.answers);
+    const server = createCachingServer(ways[0][1], "greeting", key);
+    const { outcome, heard } = await checkServer("mysql", server.replyInSteps);
     expect(outcome).toMatchObject({
       status: "down",
       message: "The server sent no RSA key to encrypt the password with: turn on TLS.",
@@ -140,7 +147,7 @@ test("a MySQL server without a valid RSA key gets no password", async () => {
 test("MySQL's cleartext sign-in methods are rejected on any connection", async () => {
   for (const plugin of ["mysql_clear_password", "dialog", "sha256_password", "parsec", "odd"])
     for (const tls of [false, true]) {
-      const { outcome, heard } = await foundAt(
+      const { outcome, heard } = await checkServer(
         "mysql",
         (socket, secure) => {
           let isSecure = false;
@@ -165,7 +172,7 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
 });
 
 test("MySQL gets no file of this machine", async () => {
-  const { outcome } = await foundAt("mysql", (socket) => {
+  const { outcome } = await checkServer("mysql", (socket) => {
     socket.on("data", (data: Buffer) => {
       if (data[3] === 0) socket.write(buildMysqlPacket(1, [0xfb], "/etc/passwd"));
       else socket.write(buildOk((data[3] ?? 0) + 1));
@@ -192,12 +199,12 @@ const asksCleartext: Answers = (socket, secure) => {
 };
 
 test("a PostgreSQL server that requests a cleartext password gets it only over TLS", async () => {
-  const plain = await foundAt("postgres", asksCleartext);
+  const plain = await checkServer("postgres", asksCleartext);
   expect(plain.outcome.message).toBe(
     "The server requests the password in cleartext over an unencrypted connection: turn on TLS.",
   );
   expect(plain.heard.toString("latin1")).not.toContain(canary);
-  const secured = await foundAt("postgres", asksCleartext, { tls: true, verifyTls: false });
+  const secured = await checkServer("postgres", asksCleartext, { tls: true, verifyTls: false });
   expect(secured.outcome.status).toBe("up");
   expect(secured.heard.toString("latin1")).toContain(canary);
 });
@@ -205,7 +212,7 @@ test("a PostgreSQL server that requests a cleartext password gets it only over T
 test("a PostgreSQL server that requests too many iterations gets no response", async () => {
   for (const count of ["100001", "500000", "10000000", "99999999999999999999"]) {
     const messages: string[] = [];
-    const { outcome } = await foundAt("postgres", (socket) => {
+    const { outcome } = await checkServer("postgres", (socket) => {
       socket.on("data", (data: Buffer) => {
         if (data[0] === 0)
           return void socket.write(
@@ -227,7 +234,7 @@ test("a PostgreSQL server that requests too many iterations gets no response", a
 });
 
 /** A PostgreSQL server that accepts every login and returns these values of a type. */
-const answering =
+const replyWithValues =
   (oid: number, ...values: string[]): Answers =>
   (socket) => {
     socket.on("data", (data: Buffer) => {
@@ -247,32 +254,35 @@ test("rows that are too expensive are rejected with a message and count as a fai
   const [json, jsonb, text, ints, bytes] = [114, 3802, 25, 1007, 17];
   const names = Array.from({ length: 15_000 }, (_, index) => `"${index.toString(36)}":1`);
   const cases: [Answers, string][] = [
-    [answering(json, "[".repeat(500_000)), "The JSON in the rows is longer than 64 KiB."],
+    [replyWithValues(json, "[".repeat(500_000)), "The JSON in the rows is longer than 64 KiB."],
     [
-      answering(jsonb, `${"[".repeat(257)}${"]".repeat(257)}`),
+      replyWithValues(jsonb, `${"[".repeat(257)}${"]".repeat(257)}`),
       "The JSON in the rows can't be read: it is nested deeper than 256 levels.",
     ],
-    [answering(json, `{${names.join(",")}}`), "The JSON in the rows is longer than 64 KiB."],
+    [replyWithValues(json, `{${names.join(",")}}`), "The JSON in the rows is longer than 64 KiB."],
     [
-      answering(json, `[${"0,".repeat(30_000)}0]`),
+      replyWithValues(json, `[${"0,".repeat(30_000)}0]`),
       "The JSON in the rows can't be read: it has more than 20000 values.",
     ],
-    [answering(json, "{"), "The JSON in the rows can't be read: it is not JSON."],
+    [replyWithValues(json, "{"), "The JSON in the rows can't be read: it is not JSON."],
     [
-      answering(json, ...Array<string>(6_000).fill('{"a":1234567}')),
+      replyWithValues(json, ...Array<string>(6_000).fill('{"a":1234567}')),
       "The JSON in the rows is longer than 64 KiB.",
     ],
-    [answering(text, ...Array<string>(30_000).fill("x")), "The rows have more than 20000 values."],
-    [answering(ints, "{".repeat(1_000)), "An array is nested deeper than 256 levels."],
-    [answering(ints, `{${"1,".repeat(30_000)}1}`), "The rows have more than 20000 values."],
     [
-      answering(bytes, `\\x${"00".repeat(70_000)}`),
+      replyWithValues(text, ...Array<string>(30_000).fill("x")),
+      "The rows have more than 20000 values.",
+    ],
+    [replyWithValues(ints, "{".repeat(1_000)), "An array is nested deeper than 256 levels."],
+    [replyWithValues(ints, `{${"1,".repeat(30_000)}1}`), "The rows have more than 20000 values."],
+    [
+      replyWithValues(bytes, `\\x${"00".repeat(70_000)}`),
       "The bytes in the rows are more than 64 KiB: use a query that returns text.",
     ],
-    [answering(text, "x".repeat(2_000_000)), "The response is longer than 1024 KiB."],
+    [replyWithValues(text, "x".repeat(2_000_000)), "The response is longer than 1024 KiB."],
   ];
   for (const [answers, message] of cases) {
-    const { outcome, logged } = await foundAt("postgres", answers, wantsRows);
+    const { outcome, logged } = await checkServer("postgres", answers, wantsRows);
     expect([message, outcome.status]).toEqual([outcome.message, "down"]);
     expect(logged).toEqual([]);
   }
@@ -280,23 +290,24 @@ test("rows that are too expensive are rejected with a message and count as a fai
 
 test("numbers in a PostgreSQL array are compared as numbers", async () => {
   const [numerics, longs] = [1231, 1016];
-  const foundBy = async (oid: number, list: string, op: string, value: unknown) => {
+  const readStatus = async (oid: number, list: string, op: string, value: unknown) => {
     const assertions = [{ source: "json", path: "$[0].v", op, value }];
-    return (await foundAt("postgres", answering(oid, list), { assertions })).outcome.status;
+    return (await checkServer("postgres", replyWithValues(oid, list), { assertions })).outcome
+      .status;
   };
-  expect(await foundBy(numerics, "{1.50,2}", "contains", 1.5)).toBe("up");
-  expect(await foundBy(numerics, "{1.50,2}", "contains", "1.50")).toBe("up");
-  expect(await foundBy(numerics, "{1.50,2}", "notContains", 1.5)).toBe("down");
-  expect(await foundBy(longs, "{9007199254740993}", "contains", "9007199254740993")).toBe("up");
-  expect(await foundBy(longs, "{9007199254740993}", "contains", 9007199254740992)).toBe("down");
+  expect(await readStatus(numerics, "{1.50,2}", "contains", 1.5)).toBe("up");
+  expect(await readStatus(numerics, "{1.50,2}", "contains", "1.50")).toBe("up");
+  expect(await readStatus(numerics, "{1.50,2}", "notContains", 1.5)).toBe("down");
+  expect(await readStatus(longs, "{9007199254740993}", "contains", "9007199254740993")).toBe("up");
+  expect(await readStatus(longs, "{9007199254740993}", "contains", 9007199254740992)).toBe("down");
 });
 
 test("rows are not built without an assertion on them", async () => {
   for (const responses of [
-    answering(114, `${"[".repeat(500_000)}`),
-    answering(25, ...Array<string>(30_000).fill("x")),
+    replyWithValues(114, `${"[".repeat(500_000)}`),
+    replyWithValues(25, ...Array<string>(30_000).fill("x")),
   ])
-    expect((await foundAt("postgres", responses)).outcome.status).toBe("up");
+    expect((await checkServer("postgres", responses)).outcome.status).toBe("up");
 });
 
 const postgresValues: [sql: string, value: unknown][] = [
@@ -334,7 +345,7 @@ const postgresValues: [sql: string, value: unknown][] = [
 ];
 
 /** Values that our session reads from a query. */
-async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
+async function queryValues(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
   const { createWire: wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");
   const { openPostgresSession: postgresSession } =
@@ -365,11 +376,11 @@ defineTestWith(
     const named = queries.map((sql) =>
       sql.includes(" FROM ") ? sql.replace(" FROM", " AS v FROM") : `${sql} AS v`,
     );
-    expect(await valuesAt(server.port, "postgres", named)).toEqual(
+    expect(await queryValues(server.port, "postgres", named)).toEqual(
       postgresValues.map(([, v]) => [{ v }]),
     );
     expect(
-      await valuesAt(server.port, "postgres", [
+      await queryValues(server.port, "postgres", [
         "SELECT 1 AS a; SELECT 2 AS a",
         "SELECT 1 WHERE false",
         "SET statement_timeout = 0",
@@ -397,9 +408,9 @@ defineTestWith(
   "PostgreSQL's users sign in with any password, normalized with SASLprep",
   async () => {
     await using server = await startPostgresServer(canary);
-    const quoted = (password: string) => `'${password.replaceAll("'", "''")}'`;
+    const quotePassword = (password: string) => `'${password.replaceAll("'", "''")}'`;
     for (const [index, password] of passwords.entries()) {
-      const query = `CREATE ROLE user${index} LOGIN PASSWORD ${quoted(password)}`;
+      const query = `CREATE ROLE user${index} LOGIN PASSWORD ${quotePassword(password)}`;
       const port = server.port;
       const request = { ...login, port, database: "postgres" };
       expect(await runCheckOfType("postgres", { ...request, query })).toMatchObject({
@@ -442,11 +453,11 @@ defineTestWith(
   async () => {
     await using server = await startMariadbServer(canary);
     const queries = mysqlValues.map(([sql]) => `SELECT ${sql} AS v`);
-    expect(await valuesAt(server.port, "mysql", queries)).toEqual(
+    expect(await queryValues(server.port, "mysql", queries)).toEqual(
       mysqlValues.map(([, v]) => [{ v }]),
     );
     expect(
-      await valuesAt(server.port, "mysql", [
+      await queryValues(server.port, "mysql", [
         "CREATE TABLE t (b BIT(1), c BIT(9), l JSON, n BIGINT UNSIGNED)",
         `INSERT INTO t VALUES (1, 257, '{"a":[1]}', 18446744073709551615)`,
         "SELECT * FROM t",

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let count = 0;
 
 /** Creates a stand-in for systemctl with this output. */
-function saying(output: string, { errors = "", exitCode = 0 } = {}): string {
+function writeSystemctl(output: string, { errors = "", exitCode = 0 } = {}): string {
   const file = join(folder, `systemctl-${count++}`);
   const text = `printf '%s' "$*" | grep -q '^show --property=LoadState,ActiveState,Result -- shop' || exit 9
 printf '${output}'; printf '${errors}' >&2; exit ${exitCode}`;
@@ -21,37 +21,40 @@ printf '${output}'; printf '${errors}' >&2; exit ${exitCode}`;
 
 const findOutcome = (systemctl: string | null, more: Parameters<typeof runCheckOfType>[2] = {}) =>
   runCheckOfType("systemd", { unit: "shop.service" }, { systemctl, ...more });
-const unit = (load: string, active: string, result = "success") =>
-  saying(`Result=${result}\nLoadState=${load}\nActiveState=${active}\n`);
+const buildUnit = (load: string, active: string, result = "success") =>
+  writeSystemctl(`Result=${result}\nLoadState=${load}\nActiveState=${active}\n`);
 
 test("a unit is up while it is active", async () => {
   for (const state of ["active", "reloading"])
-    expect(await findOutcome(unit("loaded", state))).toMatchObject({
+    expect(await findOutcome(buildUnit("loaded", state))).toMatchObject({
       status: "up",
       message: expect.stringMatching(new RegExp(`^The unit is ${state}, reported in \\d+ ms\\.$`)),
     });
 });
 
 test.each([
-  ["There is no such unit.", unit("not-found", "inactive")],
-  ["The unit is masked.", unit("masked", "inactive")],
-  ["The unit is not active but inactive.", unit("loaded", "inactive")],
-  ["The unit is not active but activating.", unit("loaded", "activating")],
-  ["The unit failed (exit-code).", unit("loaded", "failed", "exit-code")],
-  ["The unit failed.", unit("loaded", "failed", "CANARY-7f3a")],
-  ["The unit is not active.", unit("loaded", "CANARY-7f3a")],
-  ["The response is not valid for systemd.", saying("CANARY-7f3a")],
+  ["There is no such unit.", buildUnit("not-found", "inactive")],
+  ["The unit is masked.", buildUnit("masked", "inactive")],
+  ["The unit is not active but inactive.", buildUnit("loaded", "inactive")],
+  ["The unit is not active but activating.", buildUnit("loaded", "activating")],
+  ["The unit failed (exit-code).", buildUnit("loaded", "failed", "exit-code")],
+  ["The unit failed.", buildUnit("loaded", "failed", "CANARY-7f3a")],
+  ["The unit is not active.", buildUnit("loaded", "CANARY-7f3a")],
+  ["The response is not valid for systemd.", writeSystemctl("CANARY-7f3a")],
   ["systemd is not on this machine.", null],
   [
     "systemd does not run on this machine.",
-    saying("", { errors: "System has not been booted with systemd as init system", exitCode: 1 }),
+    writeSystemctl("", {
+      errors: "System has not been booted with systemd as init system",
+      exitCode: 1,
+    }),
   ],
 ])("and otherwise down: %s", async (message, systemctl) => {
   expect(await findOutcome(systemctl)).toMatchObject({ status: "down", message });
 });
 
 test("a denied or hanging query is reported", async () => {
-  const denied = saying("", { errors: "Access denied", exitCode: 4 });
+  const denied = writeSystemctl("", { errors: "Access denied", exitCode: 4 });
   expect((await findOutcome(denied)).message).toBe(
     "Not judged: systemd does not let the appliance ask.",
   );
@@ -68,7 +71,7 @@ test("a denied or hanging query is reported", async () => {
 
 test("systemd is blocked from the second organization on, like all of loopback", async () => {
   const shared = "is this machine itself, which several organizations share";
-  expect((await findOutcome(unit("loaded", "active"), { isShared: true })).message).toBe(
+  expect((await findOutcome(buildUnit("loaded", "active"), { isShared: true })).message).toBe(
     `Not judged: the target ${shared} (see --allow-target).`,
   );
   const { api } = await createDashboard({ isShared: () => true });

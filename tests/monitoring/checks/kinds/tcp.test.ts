@@ -16,12 +16,12 @@ async function findOutcome(greets: SocketHandler, fields: object, timeoutMs = 60
   return await runCheckOfType("tcp", target, { timeoutMs });
 }
 
-const silent: SocketHandler = (socket) => void socket.resume();
+const stayIdle: SocketHandler = (socket) => void socket.resume();
 const echo: SocketHandler = (socket) => void socket.pipe(socket);
 
 describe("a port is up", () => {
   test("when it accepts the connection, if nothing more is expected", async () => {
-    expect(await findOutcome(silent, {})).toEqual({
+    expect(await findOutcome(stayIdle, {})).toEqual({
       status: "up",
       message: expect.stringMatching(/^Connected in \d+ ms\.$/),
       latencyMs: expect.any(Number),
@@ -87,11 +87,11 @@ describe("a port is down", () => {
       "when it sends other data without end",
       (socket) => {
         const piece = "x".repeat(16 * kib);
-        const more = () => {
+        const writeMore = () => {
           while (!socket.destroyed && socket.write(piece));
         };
-        socket.on("drain", more);
-        more();
+        socket.on("drain", writeMore);
+        writeMore();
       },
       "The first 64 KiB of the response do not contain the expected text.",
     ],

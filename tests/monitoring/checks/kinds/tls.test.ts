@@ -15,7 +15,7 @@ const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "autho
 const resolved = { name: "localhost", values: expect.stringContaining("127.0.0.1") };
 
 /** The same check for an organization that trusts the authority. */
-const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
+const checkTrusting = (ca: string, type: string, fields: object): Promise<unknown> =>
   runCheckOfType(type, fields, { authorities: readFileSync(ca, "utf8") });
 
 describe("with a trusted authority", () => {
@@ -29,18 +29,20 @@ describe("with a trusted authority", () => {
       const up = { status: "up", certificateExpiresAt: end, latencyMs, details };
       const port = site.goodPort;
       for (const fields of [{ host }, { host: "localhost" }, { host, serverName: "localhost" }])
-        expect(await trusting(site.ca, "tls", { port, ...fields })).toEqual({
+        expect(await checkTrusting(site.ca, "tls", { port, ...fields })).toEqual({
           ...up,
           message: expect.stringMatching(until),
           ...(fields.host === "localhost" && { resolved }),
         });
       const url = `https://localhost:${port}/`;
-      expect(await trusting(site.ca, "http", { url, keyword: "Welcome" })).toEqual({
+      expect(await checkTrusting(site.ca, "http", { url, keyword: "Welcome" })).toEqual({
         ...up,
         message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
         resolved,
       });
-      expect(await trusting(site.ca, "tls", { host, port, certificateExpiryDays: 60 })).toEqual({
+      expect(
+        await checkTrusting(site.ca, "tls", { host, port, certificateExpiryDays: 60 }),
+      ).toEqual({
         ...up,
         status: "degraded",
         message: expect.stringMatching(
@@ -59,7 +61,7 @@ describe("with a trusted authority", () => {
         [site.expiredPort, "The certificate has expired."],
         [site.wrongNamePort, "The certificate is for another name."],
       ] as const) {
-        expect(await trusting(site.ca, "tls", { host, port })).toEqual({
+        expect(await checkTrusting(site.ca, "tls", { host, port })).toEqual({
           status: "down",
           message,
           certificateExpiresAt: end,
@@ -68,10 +70,13 @@ describe("with a trusted authority", () => {
           causes: [{ kind: "certificate", value: expect.any(String) }],
         });
         const url = `https://localhost:${port}/`;
-        expect(await trusting(site.ca, "http", { url })).toMatchObject({ status: "down", message });
+        expect(await checkTrusting(site.ca, "http", { url })).toMatchObject({
+          status: "down",
+          message,
+        });
       }
       const named = { host, port: site.wrongNamePort, serverName: "elsewhere.test" };
-      expect(await trusting(site.ca, "tls", named)).toMatchObject({ status: "up" });
+      expect(await checkTrusting(site.ca, "tls", named)).toMatchObject({ status: "up" });
     },
   );
 });
