@@ -52,9 +52,9 @@ export function addExport(program: Command) {
         process.stdout.write(text);
         return printMessage(report.map(cleanLine).join("\n"));
       }
-      const { formatYaml: yamlOf } = await import("../configuration/files/write.ts");
+      const { formatYaml } = await import("../configuration/files/write.ts");
       if (flags.json) printJson(exported);
-      else process.stdout.write(await yamlOf(exported, flags.secretsAsVariables === true));
+      else process.stdout.write(await formatYaml(exported, flags.secretsAsVariables === true));
     });
 }
 

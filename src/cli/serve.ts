@@ -135,14 +135,14 @@ async function serveAppliance(config: Config, readAgain: () => Config) {
   const stopped = waitForSignal(
     isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"],
   );
-  const [{ startApp }, { listMissingPaths: missingPaths }] = await Promise.all([
+  const [{ startApp }, { listMissingPaths }] = await Promise.all([
     import("../app.ts"),
     import("../operations/diagnostics/settings.ts"),
   ]);
   const log = createLog((line) => writeIfPossible(process.stderr, line), config);
   logUnhandledErrors(log);
   for (const notice of listUnknownVariables()) log.warn(notice);
-  for (const { option, message } of missingPaths(config)) log.warn(`${option}: ${message}`);
+  for (const { option, message } of listMissingPaths(config)) log.warn(`${option}: ${message}`);
   const manager = createServiceManager(readSystemdVariables());
   const starting = startApp(config, { log, ...assets });
   if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));

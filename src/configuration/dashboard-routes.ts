@@ -13,8 +13,8 @@ export const configDashboardRoutes = createRouter("/configuration").get(
     query: ManagedQuery,
     data: z.array(ManagedRecord),
     handle: async ({ scope, query }) => {
-      const { listManagedRecords: managedRecords } = await import("./managed-service.ts");
-      return managedRecords(scope, query);
+      const { listManagedRecords } = await import("./managed-service.ts");
+      return listManagedRecords(scope, query);
     },
   }),
 );

@@ -37,9 +37,8 @@ export const configRoutes = createRouter("/api/v1/config")
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
       // The service is loaded on first use.
       handle: async ({ scope, query, body }) => {
-        const { applyConfiguration, parseApplyOptions: applyOptionsOf } =
-          await import("./service.ts");
-        return applyConfiguration(scope, body, applyOptionsOf(query));
+        const { applyConfiguration, parseApplyOptions } = await import("./service.ts");
+        return applyConfiguration(scope, body, parseApplyOptions(query));
       },
     }),
   );

@@ -11,12 +11,12 @@ const up = "monitor.up Backup";
 
 describe("a channel that fails permanently is reported", () => {
   test("only to the default channels, with its name and the reason", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using failing = await inbox({ name: "Broken" }, replyWith(410));
     await using fallback = await inbox({ default: true });
     await using other = await inbox();
     await using off = await inbox({ default: true, enabled: false });
-    const backup = await watched([failing]);
+    const backup = await createWatchedJob([failing]);
     await backup.change({ alertChannelIds: [failing.id] });
     await backup.changeState("down");
     await later();
@@ -40,24 +40,24 @@ describe("a channel that fails permanently is reported", () => {
     ["if it is the only default channel", true],
   ] as const)
     test(`to all other enabled channels ${what}`, async () => {
-      const { inbox, createWatchedJob: watched, later } = await createPager();
+      const { inbox, createWatchedJob, later } = await createPager();
       await using first = await inbox();
       await using second = await inbox();
       await using off = await inbox({ enabled: false });
       await using failing = await inbox({ name: "Broken", default: isDefault }, replyWith(410));
-      const backup = await watched([failing]);
+      const backup = await createWatchedJob([failing]);
       await backup.changeState("down");
       await later();
       await later();
-      for (const { listTitles: heard } of [first, second])
-        expect(heard()).toEqual(["channel.failed Broken"]);
+      for (const { listTitles } of [first, second])
+        expect(listTitles()).toEqual(["channel.failed Broken"]);
       expect(off.asked).toEqual([]);
       expect(failing.listTitles()).toEqual([down]);
     });
 
   test("after a snooze to the same channels, and to no contact method of a person", async () => {
     const pager = await createPager();
-    const { inbox, createWatchedJob: watched, later, api, time } = pager;
+    const { inbox, createWatchedJob, later, api, time } = pager;
     await using failing = await inbox({ name: "Broken" }, replyWith(410));
     await using other = await inbox();
     await using phone = await startTarget(replyWith());
@@ -65,7 +65,7 @@ describe("a channel that fails permanently is reported", () => {
     const method = { type: "webhook", name: "call", url: phone.at(), afterMinutes: 0 };
     const path = "/dashboard/api/v1/contact-methods";
     expect((await ada.page("POST", path, { body: method })).status).toBe(201);
-    await (await watched([failing])).changeState("down");
+    await (await createWatchedJob([failing])).changeState("down");
     await later();
     await later();
     const [alert] = (await api("GET", "/api/v1/alerts?type=channel.failed")).json.data as [Json];
@@ -78,11 +78,11 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   test("once, until a delivery succeeds again", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using failing = await inbox({ name: "Broken" }, replyWith(410));
     await using fallback = await inbox({ default: true });
     const jobs = await Promise.all(
-      ["A", "B", "C", "D"].map((name) => watched([failing], { name })),
+      ["A", "B", "C", "D"].map((name) => createWatchedJob([failing], { name })),
     );
     const fail = async (index: number) => {
       await jobs[index]?.change({ alertChannelIds: [failing.id] });
@@ -101,10 +101,10 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   test("after 24 hours of failed attempts, not earlier", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using failing = await inbox({ name: "Broken" }, replyWith(500));
     await using fallback = await inbox({ default: true });
-    const backup = await watched([failing]);
+    const backup = await createWatchedJob([failing]);
     await backup.change({ alertChannelIds: [failing.id] });
     await backup.changeState("down");
     for (let quarter = 0; quarter < 4 * 23; quarter++) await later(900);
@@ -114,13 +114,13 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   test("once each if two fail, which are not notified of each other", async () => {
-    const { inbox, createWatchedJob: watched, later, readMessages: message } = await createPager();
+    const { inbox, createWatchedJob, later, readMessages } = await createPager();
     await using one = await inbox({ name: "One" }, replyWith(410));
     await using two = await inbox({ name: "Two" }, replyWith(410));
-    const backup = await watched([one, two]);
+    const backup = await createWatchedJob([one, two]);
     await backup.changeState("down");
     for (let turn = 0; turn < 10; turn++) await later();
-    expect(message().map(({ type }) => type)).toEqual([
+    expect(readMessages().map(({ type }) => type)).toEqual([
       "monitor.down",
       "channel.failed",
       "channel.failed",
@@ -130,30 +130,23 @@ describe("a channel that fails permanently is reported", () => {
 });
 
 test("a channel shows its last failure until a delivery arrives, and edits do not conflict with it", async () => {
-  const {
-    inbox,
-    createWatchedJob: watched,
-    later,
-    readChannel: channelOf,
-    readEtag: etagOf,
-    isStale,
-    time,
-  } = await createPager();
+  const { inbox, createWatchedJob, later, readChannel, readEtag, isStale, time } =
+    await createPager();
   await using hook = await inbox({}, replyWith(500));
   const path = `/api/v1/alert-channels/${hook.id}`;
-  const backup = await watched([hook]);
-  const etag = await etagOf(path);
-  const { updatedAt } = await channelOf(hook);
+  const backup = await createWatchedJob([hook]);
+  const etag = await readEtag(path);
+  const { updatedAt } = await readChannel(hook);
   await backup.changeState("down");
   await later();
-  expect(await channelOf(hook)).toMatchObject({
+  expect(await readChannel(hook)).toMatchObject({
     lastError: "The receiver responded with HTTP 500 (Internal Server Error).",
     lastDeliveryAt: null,
     updatedAt,
   });
   hook.setReply(replyWith());
   await later();
-  expect(await channelOf(hook)).toMatchObject({
+  expect(await readChannel(hook)).toMatchObject({
     lastError: null,
     lastDeliveryAt: new Date(time.now).toISOString(),
     updatedAt,
@@ -161,7 +154,7 @@ test("a channel shows its last failure until a delivery arrives, and edits do no
   hook.setReply(replyWith(500));
   await backup.changeState("up");
   await later();
-  expect((await channelOf(hook)).lastError).toContain("HTTP 500");
+  expect((await readChannel(hook)).lastError).toContain("HTTP 500");
   expect(await isStale(path, etag)).toBe(false);
 });
 
@@ -206,22 +199,16 @@ describe("a problem of the appliance is reported", () => {
 
 describe("a waiting delivery of a channel", () => {
   test("that is disabled is skipped when it is due, and is not sent when it is enabled", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      changeChannel,
-      readDeliveries: deliveriesOf,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, changeChannel, readDeliveries } = await createPager();
     await using hook = await inbox({}, replyWith(500));
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     await later();
     await changeChannel(hook, { enabled: false });
     hook.setReply(replyWith());
     await later(60);
     expect(hook.asked).toHaveLength(1);
-    expect(await deliveriesOf(hook)).toMatchObject([
+    expect(await readDeliveries(hook)).toMatchObject([
       { status: "skipped", error: "The channel was disabled.", nextAttemptAt: null },
     ]);
     await changeChannel(hook, { enabled: true });
@@ -232,17 +219,10 @@ describe("a waiting delivery of a channel", () => {
   });
 
   test("that is deleted is removed", async () => {
-    const {
-      api,
-      inbox,
-      createWatchedJob: watched,
-      later,
-      readMessages: message,
-      logged,
-    } = await createPager();
+    const { api, inbox, createWatchedJob, later, readMessages, logged } = await createPager();
     await using gone = await inbox({ name: "Gone" }, replyWith(500));
     await using other = await inbox();
-    const backup = await watched([gone, other]);
+    const backup = await createWatchedJob([gone, other]);
     await backup.changeState("down");
     await later();
     expect((await api("DELETE", `/api/v1/alert-channels/${gone.id}`)).status).toBe(200);
@@ -251,7 +231,7 @@ describe("a waiting delivery of a channel", () => {
     for (let turn = 0; turn < 3; turn++) await later(600);
     expect(gone.asked).toHaveLength(1);
     expect(other.listTitles()).toEqual([down, up]);
-    const [first] = message();
+    const [first] = readMessages();
     const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
       other.id,
@@ -263,15 +243,12 @@ describe("a waiting delivery of a channel", () => {
 });
 
 test.concurrent("a silent receiver gets its full timeout and delays no other channel", async () => {
-  const {
-    inbox,
-    createWatchedJob: watched,
-    later,
-    readDeliveries: deliveriesOf,
-  } = await createPager({ attemptMs: 10_000 });
+  const { inbox, createWatchedJob, later, readDeliveries } = await createPager({
+    attemptMs: 10_000,
+  });
   await using silent = await inbox({}, hang);
   await using well = await inbox();
-  const backup = await watched([silent, well]);
+  const backup = await createWatchedJob([silent, well]);
   await backup.changeState("down");
   const sending = later();
   await silent.waitUntilAsked(1);
@@ -281,16 +258,16 @@ test.concurrent("a silent receiver gets its full timeout and delays no other cha
   await sending;
   await later();
   expect(silent.listTitles()).toEqual([down, down]);
-  const [delivery] = await deliveriesOf(silent);
+  const [delivery] = await readDeliveries(silent);
   expect(delivery.attempts[0].message).toStartWith("Timed out after 10 s");
 });
 
 test.concurrent(
   "a silent receiver does not delay a stop, and is retried after the start",
   async () => {
-    const { inbox, createWatchedJob: watched, later, restart, time } = await createPager();
+    const { inbox, createWatchedJob, later, restart, time } = await createPager();
     await using silent = await inbox({}, hang);
-    const backup = await watched([silent]);
+    const backup = await createWatchedJob([silent]);
     await backup.changeState("down");
     await later(0);
     time.now += 10_000;

@@ -37,7 +37,7 @@ async function createOutage(reply: Reply = replyWith(500), settings = {}) {
 
 describe("a failed delivery is retried", () => {
   test("after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 hours, and then given up", async () => {
-    const { hook, next, time, later, readDeliveries: deliveriesOf } = await createOutage();
+    const { hook, next, time, later, readDeliveries } = await createOutage();
     await using _ = hook;
     await later(5);
     const first = time.now;
@@ -47,7 +47,7 @@ describe("a failed delivery is retried", () => {
     expect(attempts.at(-1)).toBe(380 + 95 * 900);
     await later(86_400);
     expect(hook.asked).toHaveLength(100);
-    const [delivery] = await deliveriesOf(hook);
+    const [delivery] = await readDeliveries(hook);
     expect(delivery).toMatchObject({
       status: "failed",
       error: "The receiver responded with HTTP 500 (Internal Server Error).",
@@ -98,62 +98,45 @@ describe("a failed delivery is retried", () => {
   });
 
   test("but not after HTTP 410, which is permanent", async () => {
-    const {
-      hook,
-      later,
-      readDeliveries: deliveriesOf,
-      readChannel: channelOf,
-    } = await createOutage(replyWith(410));
+    const { hook, later, readDeliveries, readChannel } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     await later(86_400);
-    const [delivery] = await deliveriesOf(hook);
+    const [delivery] = await readDeliveries(hook);
     expect(hook.asked).toHaveLength(1);
     expect(delivery).toMatchObject({ status: "failed", nextAttemptAt: null });
     expect(delivery.error).toContain("HTTP 410");
-    expect((await channelOf(hook)).lastError).toBe(delivery.error);
+    expect((await readChannel(hook)).lastError).toBe(delivery.error);
   });
 
   for (const status of [401, 403, 404]) {
     test(`after HTTP ${status}, which can be a proxy's temporary response, other channels are notified at once, and it arrives`, async () => {
       const world = await createOutage(replyWith(status));
-      const {
-        hook,
-        later,
-        inbox,
-        readDeliveries: deliveriesOf,
-        readChannel: channelOf,
-        backup,
-      } = world;
+      const { hook, later, inbox, readDeliveries, readChannel, backup } = world;
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later();
       await later();
       expect(other.listTitles()).toEqual([expect.stringContaining("channel.failed")]);
-      const [delivery] = await deliveriesOf(hook);
+      const [delivery] = await readDeliveries(hook);
       expect(delivery).toMatchObject({ status: "pending" });
-      expect((await channelOf(hook)).lastError).toContain(`HTTP ${status}`);
+      expect((await readChannel(hook)).lastError).toContain(`HTTP ${status}`);
       hook.setReply(replyWith());
       await later(60);
-      expect((await channelOf(hook)).lastError).toBeNull();
+      expect((await readChannel(hook)).lastError).toBeNull();
       await backup.changeState("up");
       await later();
       expect(hook.listTitles().filter((one) => one === up)).toHaveLength(1);
-      expect(await deliveriesOf(hook)).toMatchObject([
+      expect(await readDeliveries(hook)).toMatchObject([
         { status: "delivered" },
         { status: "delivered" },
       ]);
     });
 
     test(`after HTTP ${status} it is given up within an hour, and reported once`, async () => {
-      const {
-        hook,
-        later,
-        next,
-        time,
-        inbox,
-        readDeliveries: deliveriesOf,
-      } = await createOutage(replyWith(status));
+      const { hook, later, next, time, inbox, readDeliveries } = await createOutage(
+        replyWith(status),
+      );
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later(5);
@@ -163,19 +146,13 @@ describe("a failed delivery is retried", () => {
       expect(attempts).toEqual([5, 20, 80, 380, 1_280, 2_180, 3_080]);
       await later(86_400);
       expect(hook.asked).toHaveLength(8);
-      expect(await deliveriesOf(hook)).toMatchObject([{ status: "failed" }]);
+      expect(await readDeliveries(hook)).toMatchObject([{ status: "failed" }]);
       expect(other.asked).toHaveLength(1);
     });
   }
 
   test("for a day if it looked permanent for less than an hour", async () => {
-    const {
-      hook,
-      later,
-      next,
-      time,
-      readDeliveries: deliveriesOf,
-    } = await createOutage(replyWith(404));
+    const { hook, later, next, time, readDeliveries } = await createOutage(replyWith(404));
     await using _ = hook;
     await later(5);
     const first = time.now;
@@ -184,17 +161,17 @@ describe("a failed delivery is retried", () => {
     await next(first);
     hook.setReply(replyWith(404));
     await next(first);
-    expect(await deliveriesOf(hook)).toMatchObject([{ status: "pending" }]);
+    expect(await readDeliveries(hook)).toMatchObject([{ status: "pending" }]);
   });
 
   test("a Retry-After delays the whole channel, also after a restart", async () => {
     const world = await createOutage(replyWith(429, "", { "retry-after": "600" }));
-    const { hook, later, createWatchedJob: watched, restart, inbox } = world;
+    const { hook, later, createWatchedJob, restart, inbox } = world;
     await using _ = hook;
     await using other = await inbox();
     await later(5);
     hook.setReply(replyWith());
-    const more = await watched([hook, other], { name: "Other" });
+    const more = await createWatchedJob([hook, other], { name: "Other" });
     await more.changeState("down");
     for (const seconds of [100, 200, 200]) {
       await later(seconds);
@@ -225,20 +202,15 @@ describe("a failed delivery is retried", () => {
   });
 
   test("together with everything that waits, once a delivery succeeds", async () => {
-    const {
-      hook,
-      later,
-      createWatchedJob: watched,
-      readDeliveries: deliveriesOf,
-    } = await createOutage();
+    const { hook, later, createWatchedJob, readDeliveries } = await createOutage();
     await using _ = hook;
     for (const wait of [10, 6, 16, 61, 301]) await later(wait);
-    const other = await watched([hook], { name: "Other" });
+    const other = await createWatchedJob([hook], { name: "Other" });
     await other.changeState("down");
     hook.setReply(replyWith());
     await later(5);
     expect(hook.listTitles().slice(-2).toSorted()).toEqual([down, "monitor.down Other"]);
-    expect((await deliveriesOf(hook)).map(({ status }) => status)).toEqual([
+    expect((await readDeliveries(hook)).map(({ status }) => status)).toEqual([
       "delivered",
       "delivered",
     ]);
@@ -247,7 +219,7 @@ describe("a failed delivery is retried", () => {
 
 describe("the order:", () => {
   test("an outage that can't be delivered delays its end, but no other deliveries", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox();
     hook.setReply((response) => {
       const { body } = hook.asked.at(-1) as { body: string };
@@ -255,11 +227,11 @@ describe("the order:", () => {
       replyWith(isPoison ? 500 : 200)(response);
     });
     const readUsed = () => hook.listTitles().filter((one) => !one.endsWith("Backup"));
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     await later();
     for (const name of ["A", "B", "C"]) {
-      const job = await watched([hook], { name });
+      const job = await createWatchedJob([hook], { name });
       await job.changeState("down");
       await later();
       await job.changeState("up");
@@ -277,11 +249,11 @@ describe("the order:", () => {
   });
 
   test("while two messages fail no others are tried", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox({}, replyWith(500));
     const names = ["A", "B", "C", "D", "E"];
     for (const name of names) {
-      await (await watched([hook], { name })).changeState("down");
+      await (await createWatchedJob([hook], { name })).changeState("down");
       await later();
     }
     await later(60);
@@ -296,27 +268,22 @@ describe("the order:", () => {
 
 describe("the end of an outage", () => {
   test("is not sent if the outage was given up", async () => {
-    const {
-      hook,
-      backup,
-      later,
-      readDeliveries: deliveriesOf,
-    } = await createOutage(replyWith(410));
+    const { hook, backup, later, readDeliveries } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     hook.setReply(replyWith());
     await backup.changeState("up");
     await later();
     expect(hook.listTitles()).toEqual([down]);
-    expect(await deliveriesOf(hook)).toMatchObject([{ status: "failed" }]);
+    expect(await readDeliveries(hook)).toMatchObject([{ status: "failed" }]);
   });
 
   test("is left out of a digest without affecting its other alerts", async () => {
-    const { hook, backup, createWatchedJob: watched, later } = await createOutage(replyWith(410));
+    const { hook, backup, createWatchedJob, later } = await createOutage(replyWith(410));
     await using _ = hook;
     await later();
     hook.setReply(replyWith());
-    const other = await watched([hook], { name: "Other" });
+    const other = await createWatchedJob([hook], { name: "Other" });
     await backup.changeState("up");
     await other.changeState("down");
     await later();
@@ -327,12 +294,12 @@ describe("the end of an outage", () => {
   });
 
   test("is sent if the outage arrived, even if a reminder of it was given up", async () => {
-    const { hook, backup, later, deliverTwiceAfter: lasts } = await createOutage(replyWith());
+    const { hook, backup, later, deliverTwiceAfter } = await createOutage(replyWith());
     await using _ = hook;
     await later();
     await backup.change({ reminderInterval: 600 });
     hook.setReply(replyWith(410));
-    await lasts(600);
+    await deliverTwiceAfter(600);
     hook.setReply(replyWith());
     await backup.changeState("up");
     await later();

@@ -27,29 +27,25 @@ async function readMoments() {
 const maxBytes = 20_000;
 
 test("hundreds of monitors that go down at once are a few messages below 20 kB, in order", async () => {
-  const {
-    inbox,
-    createJob: job,
-    later,
-    readStateChanges: changes,
-    readDeliveries: deliveriesOf,
-  } = await createPager();
+  const { inbox, createJob, later, readStateChanges, readDeliveries } = await createPager();
   await using hook = await inbox();
   const alertChannelIds = [hook.id];
   const numbers = Array.from({ length: 200 }, (_, index) => index);
   const jobs = await Promise.all(
-    numbers.map((number) => job({ name: `Job ${number}`, interval: 86_400, alertChannelIds })),
+    numbers.map((number) =>
+      createJob({ name: `Job ${number}`, interval: 86_400, alertChannelIds }),
+    ),
   );
   await Promise.all(jobs.map(({ report }) => report({ status: "down" })));
   await later();
   const sizes = hook.asked.map(({ body }) => Buffer.byteLength(body));
   for (const size of sizes) expect(size).toBeLessThan(maxBytes);
   for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThan(maxBytes - 1_000);
-  const went = (await changes()).map(({ subjectId }) => subjectId);
+  const went = (await readStateChanges()).map(({ subjectId }) => subjectId);
   expect(sizes.length).toBeGreaterThan(2);
   expect(went).toHaveLength(200);
   expect(hook.alerts().map(({ data }) => data.monitor.id)).toEqual(went);
-  const deliveries = await deliveriesOf(hook);
+  const deliveries = await readDeliveries(hook);
   expect(deliveries.map(({ id }) => id)).toEqual(hook.received().map(({ id }) => id));
   expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(200);
 });
@@ -68,11 +64,11 @@ test("alerts that do not fit into a digest are sent in another one", async () =>
 });
 
 test("the size of a digest is that of its encoding, also across a restart", async () => {
-  const { inbox, createJob: job, later, restart } = await createPager();
+  const { inbox, createJob, later, restart } = await createPager();
   await using hook = await inbox({}, replyWith(500));
   for (let number = 0; number < 60; number++) {
     const name = `${'\u{1f6f0}"'.repeat(100)} ${number}`;
-    const { report } = await job({ name, interval: 86_400, alertChannelIds: [hook.id] });
+    const { report } = await createJob({ name, interval: 86_400, alertChannelIds: [hook.id] });
     await report({ status: "up" });
     await report({ status: "down" });
     if (number % 5 === 0) {
@@ -90,7 +86,7 @@ test("the size of a digest is that of its encoding, also across a restart", asyn
 
 test("more than 1,000 alerts are several messages for every service", async () => {
   await using chat = await startTarget(replyWith(200, "ok"));
-  const { channel, store, ours, time, later, readDeliveries: deliveriesOf } = await createPager();
+  const { channel, store, ours, time, later, readDeliveries } = await createPager();
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
   const at = new Date(time.now).toISOString();
   const type = "appliance.troubled" as const;
@@ -101,7 +97,7 @@ test("more than 1,000 alerts are several messages for every service", async () =
     messages.map((message) => appendEvent({ ...event, data: { ...about, message } })),
   );
   await later();
-  expect((await deliveriesOf(team)).map(({ alertIds }) => alertIds.length)).toEqual([1_000, 2]);
+  expect((await readDeliveries(team)).map(({ alertIds }) => alertIds.length)).toEqual([1_000, 2]);
   expect(chat.asked).toHaveLength(2);
 });
 
@@ -159,9 +155,9 @@ describe("an alert", () => {
   });
 
   test("of the same monitor within five seconds is in the same message, in order", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     for (const status of ["down", "up", "down"] as const) await backup.changeState(status);
     await later();
     expect(hook.listTitles()).toEqual([
@@ -179,23 +175,17 @@ for (const [type, secrets] of [
 ] as const)
   test(`${type} gets every alert separately and at once, because each is a case`, async () => {
     await using service = await startTarget(replyWith(202, JSON.stringify({ status: "success" })));
-    const {
-      channel,
-      createWatchedJob: watched,
-      later,
-      readDeliveries: deliveriesOf,
-      readMessages: message,
-    } = await createPager({
+    const { channel, createWatchedJob, later, readDeliveries, readMessages } = await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     });
     const cases = await channel({ type, ...secrets });
     for (const name of ["A", "B", "C"])
-      await (await watched([cases], { name })).changeState("down");
+      await (await createWatchedJob([cases], { name })).changeState("down");
     await later(0);
     expect(service.asked).toHaveLength(3);
-    const deliveries = await deliveriesOf(cases);
+    const deliveries = await readDeliveries(cases);
     expect(deliveries.map((one) => [one.type, one.status, one.alertIds])).toEqual(
-      message().map(({ id }) => ["monitor.down", "delivered", [id]]),
+      readMessages().map(({ id }) => ["monitor.down", "delivered", [id]]),
     );
   });
 
@@ -205,16 +195,12 @@ test("a monitor whose alerts are rejected delays no others, however many are col
     const isPoison = service.asked.at(-1)?.body.includes("Poison") === true;
     replyWith(isPoison ? 500 : 202, JSON.stringify({ status: "success" }))(response);
   });
-  const {
-    channel,
-    createWatchedJob: watched,
-    later,
-  } = await createPager({
+  const { channel, createWatchedJob, later } = await createPager({
     exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
   });
   const cases = await channel({ type: "pagerduty", routingKey: "r".repeat(32) });
-  const poison = await watched([cases], { name: "Poison", reminderInterval: 60 });
-  const fine = await watched([cases], { name: "Fine" });
+  const poison = await createWatchedJob([cases], { name: "Poison", reminderInterval: 60 });
+  const fine = await createWatchedJob([cases], { name: "Fine" });
   await poison.changeState("down");
   for (let minute = 0; minute < 30; minute++) await later(60);
   await fine.changeState("down");
@@ -223,15 +209,18 @@ test("a monitor whose alerts are rejected delays no others, however many are col
 });
 
 test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
-  const { inbox, createWatchedJob: watched, later, readMessages: message } = await createPager();
+  const { inbox, createWatchedJob, later, readMessages } = await createPager();
   await using both = await inbox();
   await using one = await inbox();
-  const [a, b] = [await watched([both, one], { name: "A" }), await watched([both], { name: "B" })];
+  const [a, b] = [
+    await createWatchedJob([both, one], { name: "A" }),
+    await createWatchedJob([both], { name: "B" }),
+  ];
   await a.changeState("down");
   await b.changeState("down");
   await later();
   const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
-  const [ofA, ofB] = message().map(({ id }) => id);
+  const [ofA, ofB] = readMessages().map(({ id }) => id);
   expect(idsOf(both)).toEqual([ofA, ofB]);
   expect(idsOf(one)).toEqual([ofA]);
   expect(one.received()[0]?.id).not.toBe(both.received()[0]?.id as string);
@@ -239,15 +228,10 @@ test("an alert has one id, alone or in a digest, on any channel, and in the log"
 
 describe("while a channel is down", () => {
   test("new alerts are collected, and sent as one message when it works again", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      readDeliveries: deliveriesOf,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, readDeliveries } = await createPager();
     await using hook = await inbox({}, replyWith(503));
     const names = Array.from({ length: 12 }, (_, index) => `Job ${index}`);
-    const jobs = await Promise.all(names.map((name) => watched([hook], { name })));
+    const jobs = await Promise.all(names.map((name) => createWatchedJob([hook], { name })));
     for (const job of jobs) {
       await job.changeState("down");
       await later(300);
@@ -263,7 +247,7 @@ describe("while a channel is down", () => {
     expect(hook.listTitles().slice(before).toSorted()).toEqual(
       names.map((name) => `monitor.down ${name}`).toSorted(),
     );
-    const deliveries = await deliveriesOf(hook);
+    const deliveries = await readDeliveries(hook);
     expect(deliveries.map(({ status }) => status)).toEqual(arrived.map(() => "delivered"));
   });
 
@@ -305,9 +289,9 @@ describe("while a channel is down", () => {
   });
 
   test("nothing is lost or reordered in 23 hours", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox({}, replyWith(500));
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     const expected: string[] = [];
     for (let hour = 0; hour < 23; hour++) {
       const status = hour % 2 === 0 ? "down" : "up";
@@ -324,11 +308,11 @@ describe("while a channel is down", () => {
   test("each alert arrives with one id and in order, despite failures and restarts", async () => {
     const {
       inbox,
-      createWatchedJob: watched,
+      createWatchedJob,
       later,
       restart,
       crashBefore: diesBefore,
-      readMessages: message,
+      readMessages,
     } = await createPager();
     let dice = 7;
     const nextRandom = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -339,7 +323,9 @@ describe("while a channel is down", () => {
       if (roll < 0.4) taken.add(String(response.req.headers["webhook-id"]));
       (roll < 0.4 ? replyWith() : roll < 0.7 ? replyWith(500) : reset)(response);
     });
-    const jobs = await Promise.all(["A", "B", "C"].map((name) => watched([hook], { name })));
+    const jobs = await Promise.all(
+      ["A", "B", "C"].map((name) => createWatchedJob([hook], { name })),
+    );
     for (let turn = 0; turn < 30; turn++) {
       for (const job of jobs)
         if (nextRandom() < 0.7) await job.changeState(turn % 2 === 0 ? "down" : "up");
@@ -356,7 +342,7 @@ describe("while a channel is down", () => {
     for (let minute = 0; minute < 10; minute++) await later(60);
     const arrived = hook.alerts().filter(({ id }) => taken.has(id));
     const deliveryOf = new Map(arrived.map(({ id, data }) => [data.alertId, id]));
-    const all = message();
+    const all = readMessages();
     expect(all.length).toBeGreaterThan(30);
     expect(new Set(deliveryOf.keys())).toEqual(new Set(all.map(({ id }) => id)));
     for (const { id, data } of arrived) expect(deliveryOf.get(data.alertId)).toBe(id);

@@ -63,15 +63,15 @@ describe("a manual incident", () => {
   });
 
   test("is sent to enabled channels with incidents enabled, attached to a monitor or not", async () => {
-    const { hook, inbox, createIncident, createWatchedJob: watched, later } = await setUp();
+    const { hook, inbox, createIncident, createWatchedJob, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
     await using off = await inbox({ enabled: false });
-    const backup = await watched([attached, unwanted, off]);
+    const backup = await createWatchedJob([attached, unwanted, off]);
     await createIncident({ monitorId: backup.id });
     await later();
-    for (const { listTitles: heard } of [hook, attached]) expect(heard()).toEqual([opened]);
+    for (const { listTitles } of [hook, attached]) expect(listTitles()).toEqual([opened]);
     for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
   });
 
@@ -130,9 +130,9 @@ describe("a manual incident", () => {
   });
 
   test("about a muted monitor is sent anyway", async () => {
-    const { hook, createIncident, createWatchedJob: watched, later } = await setUp();
+    const { hook, createIncident, createWatchedJob, later } = await setUp();
     await using _ = hook;
-    const backup = await watched([], { muted: true });
+    const backup = await createWatchedJob([], { muted: true });
     await createIncident({ monitorId: backup.id });
     await later();
     expect(hook.listTitles()).toEqual([opened]);
@@ -151,11 +151,11 @@ describe("an automatic incident", () => {
   const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
 
   test("is sent with its updates to other channels than the monitor's, which get the outage itself", async () => {
-    const { hook, inbox, createWatchedJob: watched, later } = await setUp();
+    const { hook, inbox, createWatchedJob, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
-    const backup = await watched([attached], fields);
+    const backup = await createWatchedJob([attached], fields);
     for (const status of ["down", "slow", "down", "up"] as const) {
       await backup.changeState(status);
       await later();
@@ -174,10 +174,10 @@ describe("an automatic incident", () => {
   });
 
   test("is sent as resolved once its monitor is deleted, to channels that were notified of it", async () => {
-    const { hook, api, inbox, createWatchedJob: watched, later, time } = await setUp();
+    const { hook, api, inbox, createWatchedJob, later, time } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
-    const backup = await watched([attached], fields);
+    const backup = await createWatchedJob([attached], fields);
     await backup.changeState("down");
     await later();
     await using late = await inbox();
@@ -197,10 +197,10 @@ describe("an automatic incident", () => {
 
   for (const what of ["monitor", "group"])
     test(`is not sent while the ${what} is muted, nor its end to channels without its start`, async () => {
-      const { hook, group, createWatchedJob: watched, later, muteGroup } = await setUp();
+      const { hook, group, createWatchedJob, later, muteGroup } = await setUp();
       await using _ = hook;
       const { id: groupId } = await group();
-      const backup = await watched([], { ...fields, groupId });
+      const backup = await createWatchedJob([], { ...fields, groupId });
       const mute = async (muted: boolean) => {
         if (what === "monitor") await backup.change({ muted });
         else await muteGroup(groupId, muted);
@@ -218,9 +218,9 @@ describe("an automatic incident", () => {
     });
 
   test("that was resolved manually is not sent as resolved again when the monitor is up", async () => {
-    const { hook, api, createWatchedJob: watched, later } = await setUp();
+    const { hook, api, createWatchedJob, later } = await setUp();
     await using _ = hook;
-    const backup = await watched([], fields);
+    const backup = await createWatchedJob([], fields);
     await backup.changeState("down");
     await later();
     const { json } = await api("GET", "/api/v1/incidents");

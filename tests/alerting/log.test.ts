@@ -30,15 +30,9 @@ async function createHistory() {
 
 describe("the log of a channel's deliveries", () => {
   test("shows waiting, retrying, delivered and failed deliveries", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      readDeliveries: deliveriesOf,
-      time,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, readDeliveries, time } = await createPager();
     await using hook = await inbox({}, replyWith(500));
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     await later(0);
     const begun = time.now;
@@ -58,13 +52,13 @@ describe("the log of a channel's deliveries", () => {
       receipt: null,
       receiptAt: null,
     };
-    expect(await deliveriesOf(hook)).toEqual([waiting]);
+    expect(await readDeliveries(hook)).toEqual([waiting]);
     await later(10);
     const error = "The receiver responded with HTTP 500 (Internal Server Error).";
     const durationMs = expect.any(Number);
     const failed = { at: formatTime(10), outcome: "failed", message: error, durationMs };
     const failing = { ...waiting, attempts: [failed], error, nextAttemptAt: formatTime(15) };
-    expect(await deliveriesOf(hook)).toEqual([failing]);
+    expect(await readDeliveries(hook)).toEqual([failing]);
     hook.setReply(replyWith());
     await later(10);
     const taken = { at: formatTime(20), outcome: "delivered", message: "Delivered.", durationMs };
@@ -75,11 +69,11 @@ describe("the log of a channel's deliveries", () => {
       nextAttemptAt: null,
       deliveredAt: formatTime(20),
     };
-    expect(await deliveriesOf(hook)).toEqual([{ ...waiting, attempts, ...arrived }]);
+    expect(await readDeliveries(hook)).toEqual([{ ...waiting, attempts, ...arrived }]);
     hook.setReply(replyWith(410));
     for (const status of ["up", "down"] as const) await backup.changeState(status);
     await later();
-    expect((await deliveriesOf(hook))[1]).toMatchObject({
+    expect((await readDeliveries(hook))[1]).toMatchObject({
       type: "digest",
       status: "failed",
       alertIds: [expect.any(String), expect.any(String)],

@@ -10,23 +10,17 @@ const reminder = "monitor.reminder Backup";
 
 describe("an outage is reported", () => {
   test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      readMessages: message,
-      api,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, readMessages, api } = await createPager();
     await using first = await inbox();
     await using second = await inbox();
     await using disabled = await inbox({ enabled: false });
     await using stranger = await inbox({ incidents: false });
-    const backup = await watched([second, disabled, first]);
+    const backup = await createWatchedJob([second, disabled, first]);
     await backup.changeState("down");
     await later();
-    for (const { listTitles: heard } of [first, second]) expect(heard()).toEqual([down]);
+    for (const { listTitles } of [first, second]) expect(listTitles()).toEqual([down]);
     for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
-    const [{ id }] = message();
+    const [{ id }] = readMessages();
     const { json } = await api("GET", `/api/v1/alerts/${id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
       second.id,
@@ -35,9 +29,9 @@ describe("an outage is reported", () => {
   });
 
   test("with its monitor, state, start and reason, and its end with the duration", async () => {
-    const { inbox, createWatchedJob: watched, later, time } = await createPager();
+    const { inbox, createWatchedJob, later, time } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     time.now += 60_000;
     await backup.report({ status: "down", msg: "Disk full." });
     const since = new Date(time.now).toISOString();
@@ -76,7 +70,7 @@ describe("an outage is reported", () => {
   });
 
   test("with its target, tags, group and the start of its description", async () => {
-    const { inbox, monitor, group, pass, later, readMessages: message } = await createPager();
+    const { inbox, monitor, group, pass, later, readMessages } = await createPager();
     await using hook = await inbox();
     await using shop = await startTarget(replyWith(500));
     const { id: groupId } = await group({ name: "Front of house" });
@@ -105,13 +99,13 @@ describe("an outage is reported", () => {
         description: `${watched.description.slice(0, 499)}…`,
       },
     ]);
-    expect(JSON.stringify([hook.asked, message()])).not.toContain("S3CRET");
+    expect(JSON.stringify([hook.asked, readMessages()])).not.toContain("S3CRET");
   });
 
   test("and slowness as degraded, also between its outage and its recovery", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook], { degradedAfterMs: 500 });
+    const backup = await createWatchedJob([hook], { degradedAfterMs: 500 });
     for (const status of ["slow", "up", "down", "slow", "up"] as const) {
       await backup.changeState(status);
       await later();
@@ -127,10 +121,10 @@ describe("an outage is reported", () => {
 describe("no channel is notified", () => {
   for (const what of ["monitor", "group"])
     test(`of a ${what} that is muted, nor of the end of an earlier outage; afterwards everything is sent again`, async () => {
-      const { inbox, createWatchedJob: watched, group, later, muteGroup } = await createPager();
+      const { inbox, createWatchedJob, group, later, muteGroup } = await createPager();
       await using hook = await inbox();
       const { id: groupId } = await group();
-      const backup = await watched([hook], { groupId, reminderInterval: 60 });
+      const backup = await createWatchedJob([hook], { groupId, reminderInterval: 60 });
       const mute = async (muted: boolean) => {
         if (what === "monitor") await backup.change({ muted });
         else await muteGroup(groupId, muted);
@@ -153,9 +147,9 @@ describe("no channel is notified", () => {
     });
 
   test("of an interrupted outage again after a pause, but of its end", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     await later();
     await backup.change({ paused: true });
@@ -174,9 +168,9 @@ describe("no channel is notified", () => {
   });
 
   test("of the end of an outage after it was detached, even if it is attached again", async () => {
-    const { inbox, createWatchedJob: watched, later } = await createPager();
+    const { inbox, createWatchedJob, later } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     await later();
     await backup.change({ alertChannelIds: [] });
@@ -191,11 +185,11 @@ describe("no channel is notified", () => {
   });
 
   test("of an outage's end if it was attached or enabled during it, but of an outage after a pause", async () => {
-    const { inbox, createWatchedJob: watched, later, changeChannel } = await createPager();
+    const { inbox, createWatchedJob, later, changeChannel } = await createPager();
     await using first = await inbox();
     await using attached = await inbox();
     await using enabled = await inbox({ enabled: false });
-    const backup = await watched([first, enabled]);
+    const backup = await createWatchedJob([first, enabled]);
     for (const interrupted of [false, true]) {
       await backup.changeState("down");
       await later();
@@ -231,68 +225,52 @@ describe("no channel is notified", () => {
 
 describe("a reminder", () => {
   test("is sent at every interval while the monitor is down, with the duration, and not after", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      deliverTwiceAfter: lasts,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, deliverTwiceAfter } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook], { reminderInterval: 600 });
+    const backup = await createWatchedJob([hook], { reminderInterval: 600 });
     await backup.changeState("down");
     await later(590);
     expect(hook.listTitles()).toEqual([down]);
-    await lasts(10);
-    await lasts(590);
+    await deliverTwiceAfter(10);
+    await deliverTwiceAfter(590);
     expect(hook.listTitles()).toEqual([down, reminder, reminder]);
     expect(hook.received().map(({ data }) => data.downSeconds)).toEqual([undefined, 600, 1_200]);
     await backup.changeState("up");
-    await lasts(3_600);
+    await deliverTwiceAfter(3_600);
     expect(hook.listTitles()).toEqual([down, reminder, reminder, up]);
   });
 
   test.each([1, 3_650])(
     "is sent even if the clock was %d days ahead when the outage began",
     async (days) => {
-      const {
-        inbox,
-        createWatchedJob: watched,
-        later,
-        deliverTwiceAfter: lasts,
-        time,
-      } = await createPager();
+      const { inbox, createWatchedJob, later, deliverTwiceAfter, time } = await createPager();
       await using hook = await inbox();
-      const backup = await watched([hook], { reminderInterval: 600 });
+      const backup = await createWatchedJob([hook], { reminderInterval: 600 });
       time.now += days * 86_400_000;
       await backup.changeState("down");
       await later();
       time.now -= days * 86_400_000;
-      await lasts(600);
+      await deliverTwiceAfter(600);
       const heard = hook.listTitles();
       expect([heard[0], new Set(heard.slice(1))]).toEqual([down, new Set([reminder])]);
-      await lasts(600);
+      await deliverTwiceAfter(600);
       expect(hook.listTitles().length).toBe(heard.length + 1);
     },
   );
 
   test("can be set, shortened and removed while the monitor is down", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      deliverTwiceAfter: lasts,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, deliverTwiceAfter } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
-    await lasts(3_600);
+    await deliverTwiceAfter(3_600);
     await backup.change({ reminderInterval: 3_600 });
-    await lasts(3_000);
+    await deliverTwiceAfter(3_000);
     expect(hook.listTitles()).toEqual([down]);
-    await lasts(600);
+    await deliverTwiceAfter(600);
     expect(hook.listTitles()).toEqual([down, reminder]);
     await backup.change({ reminderInterval: 60 });
-    await lasts(60);
+    await deliverTwiceAfter(60);
     expect(hook.listTitles()).toEqual([down, reminder, reminder]);
     await backup.change({ reminderInterval: null });
     await later(7_200);
@@ -300,19 +278,14 @@ describe("a reminder", () => {
   });
 
   test("is sent to all enabled channels; one that was attached meanwhile then gets the end as well", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      deliverTwiceAfter: lasts,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, deliverTwiceAfter } = await createPager();
     await using first = await inbox();
     await using second = await inbox();
-    const backup = await watched([first], { reminderInterval: 600 });
+    const backup = await createWatchedJob([first], { reminderInterval: 600 });
     await backup.changeState("down");
     await later();
     await backup.change({ alertChannelIds: [first.id, second.id] });
-    await lasts(600);
+    await deliverTwiceAfter(600);
     await backup.changeState("up");
     await later();
     expect(first.listTitles()).toEqual([down, reminder, up]);
@@ -320,20 +293,15 @@ describe("a reminder", () => {
   });
 
   test("is not sent while the monitor is muted or paused", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      deliverTwiceAfter: lasts,
-    } = await createPager();
+    const { inbox, createWatchedJob, later, deliverTwiceAfter } = await createPager();
     await using hook = await inbox();
-    const backup = await watched([hook], { reminderInterval: 60 });
+    const backup = await createWatchedJob([hook], { reminderInterval: 60 });
     await backup.changeState("down");
     await later();
     await backup.change({ muted: true });
-    await lasts(600);
+    await deliverTwiceAfter(600);
     await backup.change({ muted: false, paused: true });
-    await lasts(600);
+    await deliverTwiceAfter(600);
     expect(hook.listTitles()).toEqual([down]);
   });
 });
@@ -372,10 +340,10 @@ describe("a flapping monitor", () => {
   });
 
   test("is sent as down if it stays down, and its count restarts", async () => {
-    const { hook, changeStates, deliverTwiceAfter: lasts } = await createFlapper();
+    const { hook, changeStates, deliverTwiceAfter } = await createFlapper();
     await using _ = hook;
     await changeStates(11);
-    await lasts(600);
+    await deliverTwiceAfter(600);
     expect(hook.listTitles().slice(10)).toEqual([flapping, down]);
     await changeStates(10);
     expect(hook.listTitles().slice(12)).toEqual(fiveTimes.map((one) => (one === down ? up : down)));
@@ -404,15 +372,15 @@ describe("a flapping monitor", () => {
   });
 
   test("sends no reminders; a channel that was attached meanwhile gets only a steady problem", async () => {
-    const { hook, inbox, changeStates, backup, deliverTwiceAfter: lasts } = await createFlapper();
+    const { hook, inbox, changeStates, backup, deliverTwiceAfter } = await createFlapper();
     await using _ = hook;
     await using late = await inbox();
     await backup.change({ reminderInterval: 60 });
     await changeStates(11, 30);
-    await lasts(300);
+    await deliverTwiceAfter(300);
     await backup.change({ alertChannelIds: [hook.id, late.id] });
     await changeStates(1);
-    await lasts(600);
+    await deliverTwiceAfter(600);
     expect(late.listTitles()).toEqual([]);
     await changeStates(1, 10);
     expect(late.listTitles()).toEqual([down]);

@@ -69,20 +69,13 @@ describe("a custom template", () => {
   }
 
   test("is used for alerts about one monitor", async () => {
-    const {
-      channel,
-      buildTexts,
-      server,
-      createWatchedJob: watched,
-      group,
-      later,
-      time,
-    } = await summarize(every);
+    const { channel, buildTexts, server, createWatchedJob, group, later, time } =
+      await summarize(every);
     await using _ = server;
     const { id: groupId } = await group({ name: "Nightly" });
     const about = { tags: ["nas", "eu"], description: "Tapes {{url}}" };
     const fields = { groupId, degradedAfterMs: 500, reminderInterval: 600, ...about };
-    const backup = await watched([channel], fields);
+    const backup = await createWatchedJob([channel], fields);
     time.now = Date.parse("2026-11-20T23:02:00.000Z");
     await backup.report({ status: "down", msg: "Disk {{full}} & $& <b>." });
     await later();
@@ -106,31 +99,20 @@ describe("a custom template", () => {
   });
 
   test("can have spaces in its placeholders, and several lines", async () => {
-    const {
-      channel,
-      buildTexts,
-      server,
-      createWatchedJob: watched,
-      later,
-    } = await summarize("{{ monitor }}\nis {{status}}!");
+    const { channel, buildTexts, server, createWatchedJob, later } = await summarize(
+      "{{ monitor }}\nis {{status}}!",
+    );
     await using _ = server;
-    await (await watched([channel])).changeState("down");
+    await (await createWatchedJob([channel])).changeState("down");
     await later();
     expect(buildTexts()).toEqual(["Backup\nis down!"]);
   });
 
   test("is not used in digests or in alerts of incidents, channels or tests", async () => {
-    const {
-      api,
-      channel,
-      buildTexts,
-      server,
-      createWatchedJob: watched,
-      later,
-      inbox,
-    } = await summarize("MINE {{monitor}}");
+    const { api, channel, buildTexts, server, createWatchedJob, later, inbox } =
+      await summarize("MINE {{monitor}}");
     await using _ = server;
-    const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));
+    const jobs = await Promise.all(["A", "B"].map((name) => createWatchedJob([channel], { name })));
     for (const job of jobs) await job.changeState("down");
     await later();
     await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });

@@ -81,17 +81,10 @@ describe("a preview shows", () => {
   });
 
   test("that the monitor flaps, until it is steady", async () => {
-    const {
-      reason,
-      backup,
-      later,
-      readStatus: statusOf,
-      changeChannel,
-      channelId,
-    } = await createPreview();
+    const { reason, backup, later, readStatus, changeChannel, channelId } = await createPreview();
     await changeChannel({ id: channelId }, { to: ["a@b.example"] });
     for (let turn = 0; turn < 11; turn++)
-      await backup.changeState((await statusOf(backup.id)) === "up" ? "down" : "up");
+      await backup.changeState((await readStatus(backup.id)) === "up" ? "down" : "up");
     await later(0);
     expect(await reason()).toBe(
       "Office was alerted that the monitor is flapping, and will be alerted again once it is stable.",
@@ -102,14 +95,14 @@ describe("a preview shows", () => {
 });
 
 test("exactly the channels in a preview are notified", async () => {
-  const { inbox, createWatchedJob: watched, group, later, api, database } = await createPager();
+  const { inbox, createWatchedJob, group, later, api, database } = await createPager();
   await using attached = await inbox();
   await using off = await inbox({ enabled: false });
   await using away = await inbox();
   const all = [attached, off, away];
   for (const muted of [false, true]) {
     const { id: groupId } = await group();
-    const backup = await watched([attached, off], { groupId });
+    const backup = await createWatchedJob([attached, off], { groupId });
     database.run("UPDATE monitor_groups SET muted = ? WHERE id = ?", [muted, groupId]);
     const { json } = await api("GET", `/api/v1/monitors/${backup.id}/alert-preview`);
     const named = json.data.told.map(({ id }: { id: string }) => id);

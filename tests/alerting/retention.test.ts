@@ -6,17 +6,9 @@ import { createPager } from "../support/pager.ts";
 const day = 86_400_000;
 
 test("the delivery log is stored for 90 days, and waiting deliveries until they end", async () => {
-  const {
-    inbox,
-    createWatchedJob: watched,
-    later,
-    store,
-    time,
-    api,
-    database,
-  } = await createPager();
+  const { inbox, createWatchedJob, later, store, time, api, database } = await createPager();
   await using hook = await inbox();
-  const backup = await watched([hook]);
+  const backup = await createWatchedJob([hook]);
   const countStored = async () => {
     const deliveries = await api("GET", `/api/v1/alert-channels/${hook.id}/deliveries`);
     const alerts = await api("GET", "/api/v1/alerts");
@@ -42,9 +34,9 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
 });
 
 test("the end of an outage is sent even if the log no longer has its start", async () => {
-  const { inbox, createWatchedJob: watched, later, store, time } = await createPager();
+  const { inbox, createWatchedJob, later, store, time } = await createPager();
   await using hook = await inbox();
-  const backup = await watched([hook]);
+  const backup = await createWatchedJob([hook]);
   await backup.changeState("down");
   await later();
   time.now += 100 * day;
@@ -55,9 +47,9 @@ test("the end of an outage is sent even if the log no longer has its start", asy
 });
 
 test("a sweep has any number of portions, and can be stopped between two", async () => {
-  const { inbox, later, store, time, createJob: job, api, database } = await createPager();
+  const { inbox, later, store, time, createJob, api, database } = await createPager();
   await using hook = await inbox();
-  const result = await job({ interval: 86_400, alertChannelIds: [hook.id] });
+  const result = await createJob({ interval: 86_400, alertChannelIds: [hook.id] });
   await result.report({ status: "up" });
   for (let round = 0; round < 45; round++) {
     time.now += 3_000;

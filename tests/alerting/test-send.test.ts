@@ -24,14 +24,7 @@ async function setUpTester() {
 
 describe("a test alert", () => {
   test("is sent at once and returns its outcome, as in the log", async () => {
-    const {
-      inbox,
-      sent,
-      readDeliveries: deliveriesOf,
-      readChannel: channelOf,
-      readMessages: message,
-      time,
-    } = await setUpTester();
+    const { inbox, sent, readDeliveries, readChannel, readMessages, time } = await setUpTester();
     await using hook = await inbox({ name: "Deploy bot" });
     const delivery = await sent(hook);
     const at = new Date(time.now).toISOString();
@@ -59,31 +52,25 @@ describe("a test alert", () => {
         data: { alertId: delivery.alertIds[0], channel: { id: hook.id, name: "Deploy bot" } },
       },
     ]);
-    expect(await deliveriesOf(hook)).toEqual([delivery]);
-    expect(message()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
-    expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
+    expect(await readDeliveries(hook)).toEqual([delivery]);
+    expect(readMessages()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
+    expect(await readChannel(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
   });
 
   test("that fails has the reason in one sentence, is not retried, and is shown on the channel", async () => {
-    const {
-      inbox,
-      sent,
-      later,
-      readChannel: channelOf,
-      readDeliveries: deliveriesOf,
-    } = await setUpTester();
+    const { inbox, sent, later, readChannel, readDeliveries } = await setUpTester();
     await using hook = await inbox({}, replyWith(500, "gossip"));
     const delivery = await sent(hook);
     const error = "The receiver responded with HTTP 500 (Internal Server Error).";
     expect(delivery).toMatchObject({ status: "failed", error, deliveredAt: null });
     expect(delivery.attempts).toMatchObject([{ outcome: "failed", message: error }]);
-    expect((await channelOf(hook)).lastError).toBe(error);
+    expect((await readChannel(hook)).lastError).toBe(error);
     await later(86_400);
     expect(hook.asked).toHaveLength(1);
-    expect(await deliveriesOf(hook)).toEqual([delivery]);
+    expect(await readDeliveries(hook)).toEqual([delivery]);
     hook.setReply(replyWith());
     await sent(hook);
-    expect((await channelOf(hook)).lastError).toBe(null);
+    expect((await readChannel(hook)).lastError).toBe(null);
   });
 
   test("reaches a disabled channel, too", async () => {
@@ -126,9 +113,9 @@ describe("a test alert", () => {
   });
 
   test("that arrives makes waiting alerts due at once", async () => {
-    const { inbox, createWatchedJob: watched, sent, later } = await setUpTester();
+    const { inbox, createWatchedJob, sent, later } = await setUpTester();
     await using hook = await inbox({}, replyWith(500));
-    const backup = await watched([hook]);
+    const backup = await createWatchedJob([hook]);
     await backup.changeState("down");
     for (const wait of [10, 6, 16, 61]) await later(wait);
     hook.setReply(replyWith());
@@ -152,7 +139,7 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
 
 describe("nothing is sent", () => {
   test("with a read key, without a key, or to an unknown or another organization's channel", async () => {
-    const { inbox, send, ours, theirs, stranger, readMessages: message } = await setUpTester();
+    const { inbox, send, ours, theirs, stranger, readMessages } = await setUpTester();
     await using hook = await inbox();
     const responses = [
       await send(hook, {}, ours.reader),
@@ -162,7 +149,7 @@ describe("nothing is sent", () => {
     ];
     expect(responses.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
     expect(hook.asked).toEqual([]);
-    expect(message()).toEqual([]);
+    expect(readMessages()).toEqual([]);
   });
 
   test("until five minutes after its sender died", async () => {

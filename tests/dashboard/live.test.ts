@@ -150,8 +150,8 @@ describe("an open page", () => {
       if (text.includes("as version")) looks++;
       return query(text, parameters);
     };
-    for (const { readUntil: until } of [world.stream, ...others]) {
-      const [last] = (await until(({ event }) => event === "monitors")).slice(-1);
+    for (const { readUntil } of [world.stream, ...others]) {
+      const [last] = (await readUntil(({ event }) => event === "monitors")).slice(-1);
       expect(last?.data.monitors[0].id).toBe(id);
     }
     expect(looks).toBeLessThanOrEqual(2);

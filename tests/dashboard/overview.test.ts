@@ -58,11 +58,11 @@ describe("the Monitors page in one response", () => {
   });
 
   test("agrees with the monitor's record, with a message only if it is informative", async () => {
-    const { createSite: site, engine, readMonitor: monitorOf, overview, pass } = await setUp();
-    await using shop = await site({ tags: ["eu"], muted: true, interval: 60 });
+    const { createSite, engine, readMonitor, overview, pass } = await setUp();
+    await using shop = await createSite({ tags: ["eu"], muted: true, interval: 60 });
     await engine.runOnce();
     const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
-      await monitorOf(shop.id);
+      await readMonitor(shop.id);
     const row = {
       id,
       name,
@@ -90,14 +90,14 @@ describe("the Monitors page in one response", () => {
     expect((await overview()).monitors).toMatchObject([
       {
         status: "down",
-        lastMessage: (await monitorOf(shop.id)).lastMessage,
+        lastMessage: (await readMonitor(shop.id)).lastMessage,
         day: expect.stringMatching(/d$/),
       },
     ]);
   });
 
   test("shows the last 24 hours, one letter each, oldest first, and their exact uptime", async () => {
-    const { monitor, readMonitor: monitorOf, database, overview, time } = await setUp();
+    const { monitor, readMonitor, database, overview, time } = await setUp();
     const { id } = await monitor();
     const hour = Math.floor(time.now / 3_600_000);
     const sums: Record<number, number[]> = {
@@ -116,12 +116,12 @@ describe("the Monitors page in one response", () => {
       add.run(hour - Number(back), up, degraded, down, maintenance);
     const [row] = (await overview()).monitors;
     expect(row?.day).toBe(`u${"-".repeat(17)}gddm-u`);
-    expect(row?.uptime24h).toBe((await monitorOf(id)).uptime24h);
+    expect(row?.uptime24h).toBe((await readMonitor(id)).uptime24h);
     time.now += 3_600_000;
     await monitor();
     const later = (await overview()).monitors;
     expect(later[0]?.day).toBe(`${"-".repeat(17)}gddm-u-`);
-    expect(later[0]?.uptime24h).toBe((await monitorOf(id)).uptime24h);
+    expect(later[0]?.uptime24h).toBe((await readMonitor(id)).uptime24h);
     expect(later[1]?.day).toBe("-".repeat(24));
   });
 
@@ -220,22 +220,14 @@ test("a target is abbreviated as people write it", () => {
 
 describe("the history of a monitor's states", () => {
   test("starts with its creation, and includes pauses of its group", async () => {
-    const {
-      createSite: site,
-      engine,
-      time,
-      group,
-      pauseGroup,
-      changeMonitor,
-      page,
-    } = await setUp();
+    const { createSite, engine, time, group, pauseGroup, changeMonitor, page } = await setUp();
     const at = () => new Date(time.now).toISOString();
     const times = [at()];
     const tick = () => {
       time.now += 1_000;
       times.push(at());
     };
-    await using shop = await site({ interval: 60 });
+    await using shop = await createSite({ interval: 60 });
     const { id: groupId } = await group({ monitorIds: [shop.id] });
     tick();
     await pauseGroup(groupId, true);
@@ -262,8 +254,8 @@ describe("the history of a monitor's states", () => {
   });
 
   test("starts with the oldest known state if older events were removed", async () => {
-    const { createSite: site, engine, page, time, database } = await setUp();
-    await using shop = await site({ interval: 60, retries: 0 });
+    const { createSite, engine, page, time, database } = await setUp();
+    await using shop = await createSite({ interval: 60, retries: 0 });
     const path = `/dashboard/monitors/${shop.id}/states`;
     const readStates = async () => (await page("GET", path)).json.data;
     const times: string[] = [];

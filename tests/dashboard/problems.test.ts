@@ -18,12 +18,12 @@ async function inspect() {
 }
 
 test("a failing channel is a problem until it delivers, with the undelivered alerts and the time", async () => {
-  const { inbox, createWatchedJob: watched, later, read, api, changeChannel } = await inspect();
+  const { inbox, createWatchedJob, later, read, api, changeChannel } = await inspect();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
   ];
-  const job = await watched([good, bad]);
+  const job = await createWatchedJob([good, bad]);
   expect((await read("problems")).channels).toEqual([]);
   await api("POST", `/api/v1/alert-channels/${bad.id}/test`);
   const [tested] = (await read("problems")).channels;
@@ -49,9 +49,9 @@ test("a failing channel is a problem until it delivers, with the undelivered ale
 });
 
 test("a delivery without attempts is a problem", async () => {
-  const { inbox, createWatchedJob: watched, alerts, read, time } = await inspect();
+  const { inbox, createWatchedJob, alerts, read, time } = await inspect();
   const chat = await inbox({ name: "Chat" });
-  const job = await watched([chat]);
+  const job = await createWatchedJob([chat]);
   await job.changeState("down");
   // The alert is decided, but no notifier runs.
   await alerts.runOnce();
@@ -75,12 +75,12 @@ test("problems of the appliance are shown to its administrators until they are o
 });
 
 test("a down monitor shows the notified channels, the failed ones and its incident", async () => {
-  const { inbox, createWatchedJob: watched, monitor, later, read, api } = await inspect();
+  const { inbox, createWatchedJob, monitor, later, read, api } = await inspect();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
   ];
-  const job = await watched([good, bad]);
+  const job = await createWatchedJob([good, bad]);
   await monitor({ name: "Fine" });
   expect(await read("attention")).toEqual([]);
   await job.changeState("down");
@@ -114,9 +114,9 @@ test("a down monitor shows the notified channels, the failed ones and its incide
 });
 
 test("an alert that waits behind a failing one counts as undelivered", async () => {
-  const { inbox, createWatchedJob: watched, later, read, alerts } = await inspect();
+  const { inbox, createWatchedJob, later, read, alerts } = await inspect();
   const chat = await inbox({ name: "Chat" }, replyWith(503));
-  const [first, second] = [await watched([chat]), await watched([chat])];
+  const [first, second] = [await createWatchedJob([chat]), await createWatchedJob([chat])];
   await first.changeState("down");
   await later();
   await second.changeState("down");

@@ -21,9 +21,9 @@ async function setUpTimeline() {
 
 test("a timeline has the time per status, the latencies and the failure reasons of each point", async () => {
   await using world = await setUpTimeline();
-  const { id, insertPastHeartbeats: past, createIncident: incident, read } = world;
+  const { id, insertPastHeartbeats, createIncident, read } = world;
   const minute = 60_000;
-  await past(
+  await insertPastHeartbeats(
     id,
     { ago: 50 * hourMs, latencyMs: 20 },
     { ago: 2 * hourMs, status: "down", latencyMs: null, message: reason },
@@ -31,7 +31,11 @@ test("a timeline has the time per status, the latencies and the failure reasons 
     { ago: 2 * hourMs - 2 * minute, latencyMs: 100 },
     { ago: minute, latencyMs: 40 },
   );
-  const opened = await incident({ title: "Checkout fails", monitorId: id, severity: "major" });
+  const opened = await createIncident({
+    title: "Checkout fails",
+    monitorId: id,
+    severity: "major",
+  });
   const { points, incidents } = await read(23 * hourMs, 3_600);
   expect(points).toMatchObject([
     {
@@ -57,8 +61,8 @@ test("a timeline has the time per status, the latencies and the failure reasons 
 
 test("a past day whose single results are gone has hourly sums, in its timeline and in its figures", async () => {
   await using world = await setUpTimeline();
-  const { id, insertPastHeartbeats: past, ours, store, time } = world;
-  await past(
+  const { id, insertPastHeartbeats, ours, store, time } = world;
+  await insertPastHeartbeats(
     id,
     { ago: 20 * dayMs, latencyMs: 20 },
     { ago: 20 * dayMs - hourMs, status: "down", latencyMs: null, message: reason },
@@ -88,7 +92,7 @@ test("a past day whose single results are gone has hourly sums, in its timeline 
 
 test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {
   await using world = await setUpTimeline();
-  const { id, insertPastHeartbeats: past, read, store, ours, time } = world;
+  const { id, insertPastHeartbeats, read, store, ours, time } = world;
   const buildEvent = (ago: number, type: string, message: string) =>
     store.atomic([
       {
@@ -105,7 +109,7 @@ test("beyond three days the reasons come from state changes, also for an outage 
   await buildEvent(12 * dayMs, "monitor.down", "Refused.");
   await buildEvent(6 * dayMs, "monitor.up", "Fine.");
   await buildEvent(2 * dayMs, "monitor.down", reason);
-  await past(
+  await insertPastHeartbeats(
     id,
     ...[9, 7, 2].map((days) => ({ ago: days * dayMs, status: "down" as const, latencyMs: null })),
     { ago: 4 * dayMs },

@@ -48,27 +48,20 @@ async function createOlder() {
 }
 
 test("unencrypted secrets of an older version are encrypted, and read as before", async () => {
-  const {
-    shop,
-    bot,
-    seal,
-    readSecrets: secretsOf,
-    readMonitor: monitorOf,
-    changeMonitor,
-    database,
-  } = await createOlder();
+  const { shop, bot, seal, readSecrets, readMonitor, changeMonitor, database } =
+    await createOlder();
   const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
   expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
     canary,
   );
   expect(await seal()).toBe(2);
-  expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
-  expect(secretsOf("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
-  const shown = await monitorOf(shop);
+  expect(readSecrets("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
+  expect(readSecrets("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
+  const shown = await readMonitor(shop);
   expect(shown.headers).toEqual({ "X-Api-Key": null, "X.Team": null });
   expect(shown.secretsSet).toEqual(["bearerToken"]);
   expect((await changeMonitor(shop, shown)).json.data).toEqual(shown);
-  expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
+  expect(readSecrets("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
 });
 
 test("those of deleted records, too", async () => {

@@ -283,8 +283,8 @@ describe("changes by people", () => {
   });
 
   test("more monitors can be added, but it stays with the one that opened it", async () => {
-    const { api, id, goes, createJob: job, incident, readIncidents } = await readOutage();
-    const other = await job({ name: "Other" });
+    const { api, id, goes, createJob, incident, readIncidents } = await readOutage();
+    const other = await createJob({ name: "Other" });
     const path = `/api/v1/incidents/${incident.id}`;
     const { status, json } = await api("PATCH", path, { body: { monitorIds: [other.id, id] } });
     expect([status, json.error.details]).toEqual([

@@ -21,11 +21,11 @@ async function publishPage() {
 test("an edited update is marked as edited everywhere, stores its old text, and sends no second notification", async () => {
   await using world = await publishPage();
   await using hook = await world.addHook();
-  const { edit, update, api, readHtml: read, restart, time, id, postUpdate: post, ours } = world;
+  const { edit, update, api, readHtml, restart, time, id, postUpdate, ours } = world;
   const { json: channel } = await api("POST", "/api/v1/alert-channels", {
     body: { type: "webhook", name: "Ops", url: "https://hooks.team.example/x" },
   });
-  await post(id, { status: "identified", message: "Second." });
+  await postUpdate(id, { status: "identified", message: "Second." });
   await world.send();
   const messageCount = hook.asked.length;
   time.now += 60_000;
@@ -52,15 +52,15 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
   expect(alerts.reduce((sum: number, count: number) => sum + count, 0)).toBeLessThanOrEqual(2);
 
   await restart();
-  const { text } = await read(`/status/ours/incidents/${id}`);
+  const { text } = await readHtml(`/status/ours/incidents/${id}`);
   expect(readWords(text, ".posted").map((words) => words.includes("Edited"))).toEqual([
     false,
     true,
   ]);
   expect(text).not.toMatch(/Teh cause|is unknown/);
-  const shown = (await read("/status/ours.json")).json().incidents[0].updates;
+  const shown = (await readHtml("/status/ours.json")).json().incidents[0].updates;
   expect(shown.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
-  const v2 = (await read("/status/ours/api/v2/incidents.json")).json().incidents[0];
+  const v2 = (await readHtml("/status/ours/api/v2/incidents.json")).json().incidents[0];
   expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
 });
 

@@ -23,7 +23,7 @@ async function setUpResolved() {
 
 test("a postmortem is internal until it is published, which needs a resolved incident and a text", async () => {
   await using world = await setUpResolved();
-  const { write, readSeen, postUpdate: post, api, path, id, time } = world;
+  const { write, readSeen, postUpdate, api, path, id, time } = world;
   const readConflict = async (body: object) => (await write(body)).json.error.code;
   expect(await readConflict({ published: true })).toBe("CONFLICT");
   const before = (await api("GET", path)).json.data;
@@ -34,7 +34,7 @@ test("a postmortem is internal until it is published, which needs a resolved inc
   // A draft changes nothing public, not even `updatedAt`.
   expect([status, json.data]).toEqual([200, { ...before, postmortem: draft }]);
   expect(await readConflict({ published: true })).toBe("CONFLICT");
-  await post(id, { status: "resolved" });
+  await postUpdate(id, { status: "resolved" });
   expect(await readSeen()).toBeNull();
   for (const part of [".json", "/feed.atom", "/api/v2/incidents.json", "/history", ""])
     expect((await world.readHtml(`/status/ours${part}`)).text).not.toContain("CANARY");
@@ -43,9 +43,9 @@ test("a postmortem is internal until it is published, which needs a resolved inc
   await write({ message: "Cause: an old key." });
   expect(await readSeen()).toBe("Cause: an old key.");
   // A reopened incident hides its postmortem.
-  await post(id, { status: "monitoring" });
+  await postUpdate(id, { status: "monitoring" });
   expect(await readSeen()).toBeNull();
-  await post(id, { status: "resolved" });
+  await postUpdate(id, { status: "resolved" });
   expect(await readSeen()).not.toBeNull();
   await write({ published: false });
   expect(await readSeen()).toBeNull();
@@ -74,8 +74,8 @@ test("a published postmortem is in the feeds and the Statuspage API, and sent to
   await using world = await setUpResolved();
   await using hook = await world.addHook();
   await world.mailbox();
-  const { write, postUpdate: post, id, time, readHtml: read } = world;
-  await post(id, { status: "resolved" });
+  const { write, postUpdate, id, time, readHtml } = world;
+  await postUpdate(id, { status: "resolved" });
   await world.send();
   const messageCount = hook.asked.length;
   await write({ message: "Quietly.", published: true });
@@ -94,16 +94,16 @@ test("a published postmortem is in the feeds and the Statuspage API, and sent to
   expect(world.listSubjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
   await world.restart();
   const at = new Date(time.now).toISOString();
-  const { incidents } = (await read("/status/ours.json")).json();
+  const { incidents } = (await readHtml("/status/ours.json")).json();
   expect(incidents[0].postmortem).toEqual({ message: "**Cause**: a key.", publishedAt: at });
-  const [v2] = (await read("/status/ours/api/v2/incidents.json")).json().incidents;
+  const [v2] = (await readHtml("/status/ours/api/v2/incidents.json")).json().incidents;
   expect(v2.status).toBe("postmortem");
   expect(v2.incident_updates[0]).toMatchObject({
     status: "postmortem",
     body: "Cause: a key.",
     created_at: at,
   });
-  expect((await read("/status/ours/feed.atom")).text).toContain(`<updated>${at}</updated>`);
-  const history = (await read("/status/ours/history?month=2026-11")).text;
+  expect((await readHtml("/status/ours/feed.atom")).text).toContain(`<updated>${at}</updated>`);
+  const history = (await readHtml("/status/ours/history?month=2026-11")).text;
   expect(readWords(history, ".row p a")).toEqual(["Postmortem"]);
 });

@@ -90,8 +90,8 @@ test("an organization runs one search at a time, a limited number waits, and oth
 });
 
 test("a search that would read too many rows is rejected with a reason", async () => {
-  const { createWorkCounter: searchWork } = await import("../../src/database/search.ts");
-  const count = searchWork(51);
+  const { createWorkCounter } = await import("../../src/database/search.ts");
+  const count = createWorkCounter(51);
   count(searchBounds.work.value / 51 - 1);
   expect(() => count(2)).toThrow("The search would read too much.");
 });

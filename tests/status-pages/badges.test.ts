@@ -109,8 +109,8 @@ describe("a badge", () => {
 
 test("badges exist for monitors of public pages and can be embedded anywhere", async () => {
   await using visitor = await createVisitor();
-  const { get, group, createJob: job, publish, restart } = visitor;
-  const { id, report } = await job({ name: "db-1.internal" });
+  const { get, group, createJob, publish, restart } = visitor;
+  const { id, report } = await createJob({ name: "db-1.internal" });
   await report({ latency_ms: "34" });
   const groupId = (await group({ monitorIds: [id] })).id;
   const readStatuses = async () => {

@@ -416,12 +416,12 @@ describe("its bytes", () => {
 
 test("a query is ignored, except for a month of the history", async () => {
   await using made = await createVisitor();
-  const { get, createIncident: incident, time } = made;
+  const { get, createIncident, time } = made;
   const november = time.now;
   time.now = Date.parse("2026-10-05T10:00:00.000Z");
-  await incident({ title: "In October" });
+  await createIncident({ title: "In October" });
   time.now = november;
-  await incident();
+  await createIncident();
   const plain = await get("/status/ours");
   for (const query of ["?", "?x=1", "?month=2026-10", "?slug=theirs", "?%00"])
     expect((await get(`/status/ours${query}`)).text).toBe(plain.text);
@@ -442,7 +442,7 @@ test("a query is ignored, except for a month of the history", async () => {
 
 test("only months since the page's first incident exist", async () => {
   await using made = await createVisitor();
-  const { get, createIncident: incident, theirs, time } = made;
+  const { get, createIncident, theirs, time } = made;
   const november = time.now;
   const openAt = async (at: string, open: () => Promise<unknown>) => {
     time.now = Date.parse(at);
@@ -450,8 +450,8 @@ test("only months since the page's first incident exist", async () => {
   };
   const openTheirs = () => theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
   await openAt("2026-03-05T10:00:00.000Z", openTheirs);
-  await openAt("2026-06-05T10:00:00.000Z", () => incident({ public: false }));
-  await openAt("2026-09-30T23:59:59.999Z", incident);
+  await openAt("2026-06-05T10:00:00.000Z", () => createIncident({ public: false }));
+  await openAt("2026-09-30T23:59:59.999Z", createIncident);
   time.now = november;
   const requestStatus = async (month: string) =>
     (await get(`/status/ours/history?month=${month}`)).status;
@@ -463,23 +463,23 @@ test("only months since the page's first incident exist", async () => {
 });
 
 /** Polls until the condition is true: pages follow a commit once they can be rendered again. */
-async function waitUntilTrue({ passPageTime: age }: Visitor, isSo: () => Promise<boolean>) {
+async function waitUntilTrue({ passPageTime }: Visitor, isSo: () => Promise<boolean>) {
   while (!(await isSo())) {
-    age(100);
+    passPageTime(100);
     await Bun.sleep(1);
   }
 }
 
 test("a new incident, a change of state and a new title appear without a restart", async () => {
   await using made = await createVisitor();
-  const { get, createIncident: incident, createJob: job, publish } = made;
-  const { id, report } = await job();
+  const { get, createIncident, createJob, publish } = made;
+  const { id, report } = await createJob();
   await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
   await waitUntilTrue(
     made,
     async () => (await get("/status/ours.json")).json().sections.length === 1,
   );
-  await incident({ title: "Card payments fail" });
+  await createIncident({ title: "Card payments fail" });
   await waitUntilTrue(made, async () =>
     (await get("/status/ours")).text.includes("Card payments fail"),
   );

@@ -9,11 +9,11 @@ import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts
 const page = "http://signalbox.lan:3210/status/ours";
 
 /** Both feeds, well-formed and parsed by a feed reader's parser. */
-async function feedsOf({ readHtml: read, restart }: Visitor, slug = "ours") {
+async function feedsOf({ readHtml, restart }: Visitor, slug = "ours") {
   await restart();
   const [rss, atom] = [
-    await read(`/status/${slug}/feed.rss`),
-    await read(`/status/${slug}/feed.atom`),
+    await readHtml(`/status/${slug}/feed.rss`),
+    await readHtml(`/status/${slug}/feed.atom`),
   ];
   for (const { text } of [rss, atom]) parseXml(text);
   expect([rss.type, atom.type]).toEqual([
@@ -28,14 +28,14 @@ async function feedsOf({ readHtml: read, restart }: Visitor, slug = "ours") {
 /** A page with one incident of three updates, a minute apart, and an older one. */
 async function setUpStory() {
   const visitor = await createVisitor();
-  const { createIncident: incident, postUpdate: post, time } = visitor;
-  const older = await incident({ title: "Slow answers" });
+  const { createIncident, postUpdate, time } = visitor;
+  const older = await createIncident({ title: "Slow answers" });
   time.now += 60_000;
-  const { id } = await incident({ title: "Card payments fail", message: "Looking." });
+  const { id } = await createIncident({ title: "Card payments fail", message: "Looking." });
   time.now += 60_000;
-  await post(id, { status: "identified", message: "A cable.\nNew one is on its way." });
+  await postUpdate(id, { status: "identified", message: "A cable.\nNew one is on its way." });
   time.now += 60_000;
-  await post(id, { status: "resolved", message: "Changed." });
+  await postUpdate(id, { status: "resolved", message: "Changed." });
   return { ...visitor, id, olderId: older.id };
 }
 

@@ -36,11 +36,11 @@ function sumsOf(all: readonly Beat[]) {
 }
 
 /** Uptime of a monitor of our page: on the page, in its JSON and in its badge. */
-async function summarize({ readHtml: read }: Visitor, id: string, place = 0) {
-  const html = (await read("/status/ours")).text;
+async function summarize({ readHtml }: Visitor, id: string, place = 0) {
+  const html = (await readHtml("/status/ours")).text;
   const percent = readWords(html, ".uptime")[place] ?? "";
-  const monitor = (await read("/status/ours.json")).json().sections[0].monitors[place];
-  const badge = (await read(`/badge/monitor/${id}/uptime.svg`)).text;
+  const monitor = (await readHtml("/status/ours.json")).json().sections[0].monitors[place];
+  const badge = (await readHtml(`/badge/monitor/${id}/uptime.svg`)).text;
   return { percent, monitor, badge: /<title>Router uptime: (.*)<\/title>/.exec(badge)?.[1] ?? "" };
 }
 
@@ -58,15 +58,7 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
   await fc.assert(
     fc.asyncProperty(fc.array(aged, { minLength: 5, maxLength: 5 }), async (monitors) => {
       await using visitor = await createVisitor();
-      const {
-        monitor,
-        publish,
-        insertPastHeartbeats: past,
-        time,
-        ours,
-        store,
-        appliance,
-      } = visitor;
+      const { monitor, publish, insertPastHeartbeats, time, ours, store, appliance } = visitor;
       const ids: string[] = [];
       const end = time.now + 60 * dayMs;
       for (const { ageHours } of monitors.toSorted((one, other) => other.ageHours - one.ageHours)) {
@@ -75,7 +67,8 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
       }
       time.now = end;
       await publish({ sections: [buildSection("All", ...ids)], historyDays: 30 });
-      for (const [index, { all }] of monitors.entries()) await past(ids[index] ?? "", ...all);
+      for (const [index, { all }] of monitors.entries())
+        await insertPastHeartbeats(ids[index] ?? "", ...all);
       const scope = { store, clock: appliance.clock, organizationId: ours.id };
       const rows = (await readRows(scope, ids)).map((row) => expandMonitor(row));
       await visitor.restart();
@@ -133,13 +126,13 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
 
 test("a young monitor's uptime counts from its first result, not from 90 days ago", async () => {
   await using visitor = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = visitor;
+  const { monitor, publish, insertPastHeartbeats, readHtml } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
-  await past(id, { ago: 0 });
+  await insertPastHeartbeats(id, { ago: 0 });
   const { badge } = await summarize(visitor, id);
   expect(badge).toBe("100\u202f% since 10:00");
-  const html = (await read("/status/ours")).text;
+  const html = (await readHtml("/status/ours")).text;
   expect(readWords(html, ".since")).toEqual(["since 10:00"]);
   expect(html).toContain('aria-label="Router, uptime since 10:00: 100\u202f%"');
 });
@@ -151,10 +144,10 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
   await fc.assert(
     fc.asyncProperty(heartbeats, fc.integer({ min: 1, max: 365 }), async (all, historyDays) => {
       await using visitor = await createVisitor();
-      const { monitor, publish, insertPastHeartbeats: past, time } = visitor;
+      const { monitor, publish, insertPastHeartbeats, time } = visitor;
       const { id } = await monitor();
       await publish({ sections: [buildSection("All", id)], historyDays });
-      await past(id, ...all);
+      await insertPastHeartbeats(id, ...all);
       const dayOf = ({ ago }: Beat) => Math.floor((time.now - ago) / dayMs);
       const today = Math.floor(time.now / dayMs);
       const sumSince = (count: number) => sumsOf(all.filter((one) => dayOf(one) > today - count));
@@ -179,11 +172,11 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
 
 test("a second of outage within 90 days is not shown as 100 %", async () => {
   await using visitor = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past } = visitor;
+  const { monitor, publish, insertPastHeartbeats } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
   const days = Array.from({ length: 90 }, (_, index) => ({ ago: index * dayMs, seconds: 86_399 }));
-  await past(id, ...days, { ago: hourMs, status: "down", seconds: 1 });
+  await insertPastHeartbeats(id, ...days, { ago: hourMs, status: "down", seconds: 1 });
   const { percent, monitor: shown, badge } = await summarize(visitor, id);
   expect([percent, badge]).toEqual(["99.99\u202f%", "99.99\u202f%"]);
   expect(shown.uptime).toBeLessThan(1);
@@ -191,9 +184,14 @@ test("a second of outage within 90 days is not shown as 100 %", async () => {
 
 test("a badge shows the uptime of 30 days, regardless of the page's days", async () => {
   await using visitor = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past } = visitor;
+  const { monitor, publish, insertPastHeartbeats } = visitor;
   const { id } = await monitor();
-  await past(id, { ago: 0 }, { ago: 29 * dayMs, status: "down" }, { ago: 30 * dayMs, seconds: 9 });
+  await insertPastHeartbeats(
+    id,
+    { ago: 0 },
+    { ago: 29 * dayMs, status: "down" },
+    { ago: 30 * dayMs, seconds: 9 },
+  );
   const badges: string[] = [];
   for (const historyDays of [7, 30, 90]) {
     await publish({ sections: [buildSection("All", id)], historyDays });
@@ -205,23 +203,23 @@ test("a badge shows the uptime of 30 days, regardless of the page's days", async
 
 test("simultaneous visitors see the same history", async () => {
   await using visitor = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = visitor;
+  const { monitor, publish, insertPastHeartbeats, readHtml } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
-  await past(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
-  const [page, json] = await Promise.all([read("/status/ours"), read("/status/ours.json")]);
+  await insertPastHeartbeats(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
+  const [page, json] = await Promise.all([readHtml("/status/ours"), readHtml("/status/ours.json")]);
   const { uptime } = json.json().sections[0].monitors[0];
   expect([readWords(page.text, ".uptime"), uptime]).toEqual([["50.00\u202f%"], 0.5]);
 });
 
 test("a result from the last seconds of a day counts, even if it is written on the next day", async () => {
   await using visitor = await createVisitor();
-  const { monitor, publish, insertPastHeartbeats: past, readHtml: read, time } = visitor;
+  const { monitor, publish, insertPastHeartbeats, readHtml, time } = visitor;
   const { id } = await monitor();
   await publish({ sections: [buildSection("All", id)] });
-  await past(id, { ago: 0 });
-  await read("/status/ours.json");
+  await insertPastHeartbeats(id, { ago: 0 });
+  await readHtml("/status/ours.json");
   time.now += dayMs;
-  await past(id, { ago: 10 * hourMs + 1_000, status: "down" });
-  expect(readWords((await read("/status/ours")).text, ".uptime")).toEqual(["50.00\u202f%"]);
+  await insertPastHeartbeats(id, { ago: 10 * hourMs + 1_000, status: "down" });
+  expect(readWords((await readHtml("/status/ours")).text, ".uptime")).toEqual(["50.00\u202f%"]);
 });

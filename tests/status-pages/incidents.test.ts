@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Titles of the incidents on a page, newest first. */
-async function readTitles({ readHtml: read, restart }: Visitor, slug: string): Promise<string[]> {
+async function readTitles({ readHtml, restart }: Visitor, slug: string): Promise<string[]> {
   await restart();
-  const { incidents } = (await read(`/status/${slug}.json`)).json();
+  const { incidents } = (await readHtml(`/status/${slug}.json`)).json();
   return incidents.map(({ title }: { title: string }) => title);
 }
 
@@ -28,16 +28,16 @@ async function setUpPages() {
 describe("visibility of incidents", () => {
   test("manual incidents are on the default page, and on other pages that show their monitor", async () => {
     await using world = await setUpPages();
-    const { createIncident: incident, shown, other, bare, readHtml: read } = world;
-    await incident({ title: "For all" });
-    await incident({ title: "Of shown", monitorId: shown.id });
-    await incident({ title: "Of other", monitorId: other.id });
-    await incident({ title: "Of bare", monitorId: bare.id });
-    await incident({ title: "Private", public: false });
+    const { createIncident, shown, other, bare, readHtml } = world;
+    await createIncident({ title: "For all" });
+    await createIncident({ title: "Of shown", monitorId: shown.id });
+    await createIncident({ title: "Of other", monitorId: other.id });
+    await createIncident({ title: "Of bare", monitorId: bare.id });
+    await createIncident({ title: "Private", public: false });
     expect(await readTitles(world, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
     expect(await readTitles(world, "payments")).toEqual(["Of other", "For all"]);
     expect(await readTitles(world, "theirs")).toEqual([]);
-    const { incidents } = (await read("/status/ours.json")).json();
+    const { incidents } = (await readHtml("/status/ours.json")).json();
     const shop = { id: shown.id, name: "Shop", impact: null };
     expect(incidents.map(({ monitor }: { monitor: unknown }) => monitor)).toEqual([
       null,
@@ -49,50 +49,41 @@ describe("visibility of incidents", () => {
 
   test("an incident of several monitors is on pages that show one of them, which name only their own", async () => {
     await using world = await setUpPages();
-    const {
-      createIncident: incident,
-      postUpdate: post,
-      shown,
-      other,
-      bare,
-      readHtml: read,
-      get,
-      api,
-    } = world;
+    const { createIncident, postUpdate, shown, other, bare, readHtml, get, api } = world;
     const ids = [bare.id, other.id, shown.id];
-    const { id } = await incident({ title: "Of all three", monitorIds: ids });
-    await incident({ title: "Of bare", monitorIds: [bare.id] });
+    const { id } = await createIncident({ title: "Of all three", monitorIds: ids });
+    await createIncident({ title: "Of bare", monitorIds: [bare.id] });
     expect(await readTitles(world, "ours")).toEqual(["Of bare", "Of all three"]);
     expect(await readTitles(world, "payments")).toEqual(["Of all three"]);
     const cards = { id: other.id, name: "Cards" };
-    const { incidents } = (await read("/status/payments.json")).json();
+    const { incidents } = (await readHtml("/status/payments.json")).json();
     expect(incidents).toMatchObject([{ monitor: cards, monitors: [cards] }]);
-    const { text } = await read(`/status/payments/incidents/${id}`);
+    const { text } = await readHtml(`/status/payments/incidents/${id}`);
     expect(readWords(text, ".aff b")).toEqual(["Cards"]);
     for (const word of ["Bare", "Shown", "Shop", bare.id, shown.id])
       expect([word, text.includes(word)]).toEqual([word, false]);
-    await post(id, { monitorIds: [shown.id, bare.id] });
+    await postUpdate(id, { monitorIds: [shown.id, bare.id] });
     expect(await readTitles(world, "payments")).toEqual([]);
     expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
     // On both pages, with a different name on each.
-    await post(id, { monitorIds: [other.id, shown.id] });
+    await postUpdate(id, { monitorIds: [other.id, shown.id] });
     const second = { sections: [buildSection("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
     const [, { id: pageId }] = (await api("GET", "/api/v1/status-pages")).json.data;
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: second });
     await world.restart();
-    const page = (await read(`/status/payments/incidents/${id}`)).text;
+    const page = (await readHtml(`/status/payments/incidents/${id}`)).text;
     expect(readWords(page, ".aff b")).toEqual(["Cards", "Till"]);
   });
 
   test("an automatic incident names no monitor as its cause on a page without that monitor", async () => {
     await using world = await setUpPages();
-    const { bare, other, createIncident: incident, postUpdate: post, readHtml: read } = world;
+    const { bare, other, createIncident, postUpdate, readHtml } = world;
     await bare.report({ status: "down" });
     const [{ id }] = (await world.api("GET", "/api/v1/incidents")).json.data;
-    await post(id, { monitorIds: [bare.id, other.id] });
-    await incident({ title: "Else" });
+    await postUpdate(id, { monitorIds: [bare.id, other.id] });
+    await createIncident({ title: "Else" });
     expect(await readTitles(world, "payments")).toEqual(["Else", "A service is down"]);
-    const { incidents } = (await read("/status/payments.json")).json();
+    const { incidents } = (await readHtml("/status/payments.json")).json();
     expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards", impact: null }]);
   });
 
@@ -155,13 +146,13 @@ describe("visibility of incidents", () => {
 describe("one incident", () => {
   test("shows its whole timeline, newest first, at a stable address", async () => {
     await using visitor = await createVisitor();
-    const { createIncident: incident, postUpdate: post, readHtml: read, restart, time } = visitor;
-    const { id } = await incident({ message: "Looking.", severity: "critical" });
+    const { createIncident, postUpdate, readHtml, restart, time } = visitor;
+    const { id } = await createIncident({ message: "Looking.", severity: "critical" });
     time.now += 60_000;
-    await post(id, { status: "identified", message: "Found\nit." });
+    await postUpdate(id, { status: "identified", message: "Found\nit." });
     time.now += 60_000;
-    await post(id, { status: "resolved" });
-    const { text } = await read(`/status/ours/incidents/${id}`);
+    await postUpdate(id, { status: "resolved" });
+    const { text } = await readHtml(`/status/ours/incidents/${id}`);
     expect(readWords(text, "title")).toEqual(["Slow answers – Ours"]);
     expect(readWords(text, "li b")).toEqual(["Resolved", "Identified", "Investigating"]);
     expect(readWords(text, "li p")).toEqual(["Incident resolved.", "Found\nit.", "Looking."]);
@@ -169,27 +160,30 @@ describe("one incident", () => {
     expect(text).toContain("lasted 2 min");
     time.now += 400 * dayMs;
     await restart();
-    await read(`/status/ours/incidents/${id}`);
-    expect((await read("/status/ours.json")).json().incidents).toEqual([]);
+    await readHtml(`/status/ours/incidents/${id}`);
+    expect((await readHtml("/status/ours.json")).json().incidents).toEqual([]);
   });
 
   test("stays on the page while it is open, and for a week after its last update", async () => {
     await using visitor = await createVisitor();
-    const { createIncident: incident, postUpdate: post, time } = visitor;
-    const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
+    const { createIncident, postUpdate, time } = visitor;
+    const [open, over] = [
+      await createIncident({ title: "Open" }),
+      await createIncident({ title: "Over" }),
+    ];
     const listPast = async () =>
       readWords((await visitor.readHtml("/status/ours")).text, ".past .row a");
-    await post(over.id, { status: "resolved" });
+    await postUpdate(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
     expect(await readTitles(visitor, "ours")).toEqual(["Over", "Open"]);
     time.now += 2 * dayMs;
     expect(await readTitles(visitor, "ours")).toEqual(["Open"]);
-    await post(open.id, { status: "resolved" });
+    await postUpdate(open.id, { status: "resolved" });
     expect(await readTitles(visitor, "ours")).toEqual(["Open"]);
     expect(await listPast()).toEqual(["Open", "Over"]);
     time.now += 9 * dayMs;
     // A correction of the text is not an update.
-    await post(open.id, { title: "Was open" });
+    await postUpdate(open.id, { title: "Was open" });
     expect(await readTitles(visitor, "ours")).toEqual([]);
     // The list of past incidents is filled with earlier ones.
     expect(await listPast()).toEqual(["Over", "Was open"]);
@@ -202,15 +196,15 @@ describe("the history", () => {
 
   test("shows a month's incidents by day, and links to the months before and after it", async () => {
     await using visitor = await createVisitor();
-    const { createIncident: incident, readHtml: read, restart, time } = visitor;
+    const { createIncident, readHtml, restart, time } = visitor;
     time.now = Date.parse("2026-09-30T23:59:59.999Z");
-    await incident({ title: "Last of September" });
+    await createIncident({ title: "Last of September" });
     time.now = Date.parse("2026-10-01T00:00:00.000Z");
-    await incident({ title: "First of October" });
+    await createIncident({ title: "First of October" });
     time.now = Date.parse("2026-11-20T10:00:00.000Z");
     await restart();
     const readMonth = async (query: string) => {
-      const { text } = await read(`/status/ours/history${query}`);
+      const { text } = await readHtml(`/status/ours/history${query}`);
       return [
         readWords(text, "h1"),
         readWords(text, ".row .day"),
@@ -236,9 +230,9 @@ describe("the history", () => {
 
   test("does not link to months without incidents", async () => {
     await using world = await setUpPages();
-    const { createIncident: incident, bare, time, readHtml: read } = world;
-    await incident({ title: "Of bare", monitorId: bare.id });
+    const { createIncident, bare, time, readHtml } = world;
+    await createIncident({ title: "Of bare", monitorId: bare.id });
     time.now += 31 * dayMs;
-    expect(extractLinks((await read("/status/payments/history")).text)).toEqual([]);
+    expect(extractLinks((await readHtml("/status/payments/history")).text)).toEqual([]);
   });
 });

@@ -22,17 +22,8 @@ const hostile = {
 /** A page whose every writable text is this one. */
 async function fillWithText(text: string) {
   const visitor = await createVisitor();
-  const {
-    createJob: job,
-    createIncident: incident,
-    monitor,
-    postUpdate: post,
-    publish,
-    api,
-    readHtml: read,
-    time,
-  } = visitor;
-  const own = await job({ name: text, autoIncidentSeverity: "major" });
+  const { createJob, createIncident, monitor, postUpdate, publish, api, readHtml, time } = visitor;
+  const own = await createJob({ name: text, autoIncidentSeverity: "major" });
   const renamed = await monitor({ name: "Renamed" });
   await publish({
     title: text,
@@ -44,16 +35,17 @@ async function fillWithText(text: string) {
   await own.report({ latency_ms: "34" });
   await own.report({ status: "down", msg: "x" });
   time.now += 60_000;
-  const { id } = await incident({ title: text, message: text, monitorId: renamed.id });
-  await post(id, { status: "resolved", message: text });
+  const { id } = await createIncident({ title: text, message: text, monitorId: renamed.id });
+  await postUpdate(id, { status: "resolved", message: text });
   const window = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T12:00:00.000Z" };
   const planned = { ...window, title: text, description: text };
   expect((await api("POST", "/api/v1/maintenance-windows", { body: planned })).status).toBe(201);
   await visitor.restart();
-  const readSvg = async (kind: string) => (await read(`/badge/monitor/${own.id}/${kind}.svg`)).text;
+  const readSvg = async (kind: string) =>
+    (await readHtml(`/badge/monitor/${own.id}/${kind}.svg`)).text;
   return {
     ...visitor,
-    ours: (part: string) => read(`/status/ours${part}`),
+    ours: (part: string) => readHtml(`/status/ours${part}`),
     incidentId: id,
     badges: async () => [
       await readSvg("status"),

@@ -20,14 +20,14 @@ const createRandomIds = (count: number) => Array.from({ length: count }, () => B
 
 test("requests for unknown or unpublished records cause no read of the page", async () => {
   await using visitor = await createVisitor();
-  const { get, group, createIncident: incident, monitor, createPage: page, theirs } = visitor;
+  const { get, group, createIncident, monitor, createPage, theirs } = visitor;
   const { id: monitorId } = await monitor();
   const { id: groupId } = await group({ name: "Inside", monitorIds: [monitorId] });
-  await page({ slug: "payments", sections: [{ groupId }] });
+  await createPage({ slug: "payments", sections: [{ groupId }] });
   const elsewhere = await monitor();
   const hidden = [
-    (await incident({ public: false })).id,
-    (await incident({ monitorId: elsewhere.id })).id,
+    (await createIncident({ public: false })).id,
+    (await createIncident({ monitorId: elsewhere.id })).id,
     (await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } })).json.data.id,
   ];
   const readings = readingsOf(visitor);
@@ -40,7 +40,7 @@ test("requests for unknown or unpublished records cause no read of the page", as
   ];
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
   expect(readings()).toBe(0);
-  const shown = await incident({ monitorId });
+  const shown = await createIncident({ monitorId });
   for (const slug of ["payments", "ours"])
     expect((await get(`/status/${slug}/incidents/${shown.id}`)).status).toBe(200);
   expect(readings()).toBe(2);
@@ -48,10 +48,10 @@ test("requests for unknown or unpublished records cause no read of the page", as
 
 test("all outputs of a page share one read per second, for all visitors", async () => {
   await using visitor = await createVisitor();
-  const { get, createIncident: incident, createJob: job, publish, restart, time } = visitor;
-  const { id } = await job();
+  const { get, createIncident, createJob, publish, restart, time } = visitor;
+  const { id } = await createJob();
   await publish({ sections: [buildSection("Jobs", id)], hosts: ["status.team.example"] });
-  const incidents = [await incident(), await incident(), await incident()];
+  const incidents = [await createIncident(), await createIncident(), await createIncident()];
   await visitor.api("PATCH", "/api/v1/settings", {
     body: { smtp: { host: "mail.team.example", from: "status@team.example" } },
   });
@@ -87,9 +87,9 @@ test("all outputs of a page share one read per second, for all visitors", async 
 test("a network has a limit of uncached renders per minute; cached pages and other networks are not affected", async () => {
   const from = { address: "2001:db8:0:7::1" };
   await using visitor = await createVisitor({ makingsPerMinute: 3, addressOf: () => from.address });
-  const { get, createIncident: incident, publish, time } = visitor;
+  const { get, createIncident, publish, time } = visitor;
   const ids: string[] = [];
-  for (let count = 0; count < 5; count++) ids.push((await incident()).id);
+  for (let count = 0; count < 5; count++) ids.push((await createIncident()).id);
   const paths = ids.map((id) => `/status/ours/incidents/${id}`);
   const readStatuses = async () => {
     const all: number[] = [];
@@ -170,8 +170,8 @@ function addUpdates({ database }: Visitor, id: string, count: number, more = "")
 
 test("outputs show an incident's last ten updates; its own page shows all, a hundred at a time", async () => {
   await using visitor = await createVisitor();
-  const { get, createIncident: incident } = visitor;
-  const { id } = await incident();
+  const { get, createIncident } = visitor;
+  const { id } = await createIncident();
   addUpdates(visitor, id, 1_500);
   const findUpdates = (text: string) => [
     ...new Set(text.replace(/<head>.*<\/head>/s, "").match(/Update \d+\./g) ?? []),
@@ -211,9 +211,9 @@ describe("outputs of at most a megabyte", () => {
   for (const [what, written] of Object.entries(texts))
     test(`are complete, with any text: ${what}`, async () => {
       await using visitor = await createVisitor();
-      const { get, createIncident: incident, api } = visitor;
+      const { get, createIncident, api } = visitor;
       const ids: string[] = [];
-      for (let count = 0; count < 40; count++) ids.push((await incident({ title: "T" })).id);
+      for (let count = 0; count < 40; count++) ids.push((await createIncident({ title: "T" })).id);
       for (const id of ids) addUpdates(visitor, id, 12, written);
       addUpdates(visitor, ids[0] ?? "", 300, written);
       for (let count = 0; count < 60; count++) {
@@ -237,14 +237,14 @@ describe("outputs of at most a megabyte", () => {
 
 test("a page shows all monitors of its groups in their order, also very many", async () => {
   await using visitor = await createVisitor();
-  const { get, group, monitor, createPage: page, database } = visitor;
+  const { get, group, monitor, createPage, database } = visitor;
   const { id } = await monitor({ name: "Shop 0" });
   const { id: few } = await monitor({ name: "Alone" });
   const { id: large } = await group({ name: "Shops", monitorIds: [id] });
   const { id: small } = await group({ name: "Others", monitorIds: [few] });
   const copies = { name: "'Shop ' || i", position: "i" };
   copyMonitor(database, id, 2_100, copies);
-  await page({ slug: "shops", sections: [{ groupId: large }, { groupId: small }] });
+  await createPage({ slug: "shops", sections: [{ groupId: large }, { groupId: small }] });
   const { sections } = (await get("/status/shops.json")).json();
   const shown = sections.map(({ monitors }: { monitors: { name: string }[] }) =>
     monitors.map(({ name }) => name),

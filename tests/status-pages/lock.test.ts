@@ -106,8 +106,8 @@ test("a new password locks the page for visitors with the old one", async () => 
 
 test("a wrong password, a made-up cookie and another page's cookie are rejected", async () => {
   await using world = await setUpLocked();
-  const { get, createPage: page, pageId } = world;
-  const other = await page({ slug: "other", visibility: "password", password });
+  const { get, createPage, pageId } = world;
+  const other = await createPage({ slug: "other", visibility: "password", password });
   for (const text of ["", "Correct horse battery", `${password} `, "x".repeat(5_000)]) {
     const { status, cookie } = await enter(world, text);
     expect([status, cookie]).toEqual([403, ""]);

@@ -184,20 +184,11 @@ async function fillPrivate(api: Client, who: string) {
 /** Two organizations full of canaries, with pages that show only the public ones. */
 async function createEverything(site: { at(path?: string): string }) {
   const visitor = await createVisitor({ allowTarget: ["127.0.0.0/8"] });
-  const {
-    api,
-    theirs,
-    group,
-    createJob: job,
-    monitor,
-    createPage: page,
-    publish,
-    restart,
-  } = visitor;
+  const { api, theirs, group, createJob, monitor, createPage, publish, restart } = visitor;
   await fillPrivate(api, "ours");
   await fillPrivate(theirs.api, "theirs");
-  const inGroup = await job({ ...hidesName("in-group") });
-  const listedJob = await job({ ...hidesName("listed") });
+  const inGroup = await createJob({ ...hidesName("in-group") });
+  const listedJob = await createJob({ ...hidesName("listed") });
   const web = await monitor({
     ...hidesName("web"),
     type: "http",
@@ -214,20 +205,23 @@ async function createEverything(site: { at(path?: string): string }) {
     autoIncidentSeverity: "minor",
     retries: 0,
   });
-  const elsewhere = await job({ ...hidesName("down-elsewhere") });
+  const elsewhere = await createJob({ ...hidesName("down-elsewhere") });
   const { id: groupId } = await group({ ...buildLabels("group"), monitorIds: [inGroup.id] });
   const sections = [
     { groupId, name: "Public group", monitors: [{ id: inGroup.id, name: "Public job" }] },
     buildSection("Public section", [listedJob.id, "Public list"], [web.id, "Public web"]),
   ];
   await publish({ sections, showLatency: true, hosts: ["status.team.example"] });
-  await page({
+  await createPage({
     slug: "second",
     sections: [buildSection("Public part", [web.id, "Public second"])],
   });
   const password = markText("page-password");
   const locked = { slug: "locked", title: "Locked", visibility: "password", password };
-  await page({ ...locked, sections: [buildSection(markText("locked-section"), elsewhere.id)] });
+  await createPage({
+    ...locked,
+    sections: [buildSection(markText("locked-section"), elsewhere.id)],
+  });
   for (const one of [inGroup, listedJob, elsewhere]) {
     await one.report({ latency_ms: "34" });
     await one.report({ status: "down", msg: markText("said") });

@@ -74,7 +74,7 @@ describe("the default page", () => {
 describe("sections", () => {
   test("show groups in their order and chosen monitors, with public names if they have one", async () => {
     await using visitor = await createVisitor();
-    const { group, monitor, publish, readHtml: read } = visitor;
+    const { group, monitor, publish, readHtml } = visitor;
     const [a, b, c] = [
       (await monitor({ name: "db-1" })).id,
       (await monitor({ name: "db-2" })).id,
@@ -83,7 +83,7 @@ describe("sections", () => {
     const groupId = (await group({ name: "Databases", monitorIds: [b, a] })).id;
     const named = { groupId, monitors: [{ id: a, name: "Orders" }] };
     await publish({ sections: [named, buildSection("Partners", [c, "Card network"])] });
-    const { text } = await read("/status/ours");
+    const { text } = await readHtml("/status/ours");
     expect(readWords(text, ".sec h2")).toEqual(["Databases", "Partners"]);
     expect(readWords(text, ".comp b")).toEqual(["db-2", "Orders", "Card network"]);
     expect(readWords(text, ".word")).toEqual(Array(3).fill("Not checked yet"));
@@ -92,27 +92,19 @@ describe("sections", () => {
 
   test("use a monitor's public name everywhere on the page", async () => {
     await using visitor = await createVisitor();
-    const { group, monitor, publish, readHtml: read, changeMonitor, restart } = visitor;
+    const { group, monitor, publish, readHtml, changeMonitor, restart } = visitor;
     const { id } = await monitor({ name: "db-1.internal" });
     const groupId = (await group({ name: "Databases" })).id;
     await publish({ sections: [{ groupId }, buildSection("Partners", [id, "Orders"])] });
-    expect(readWords((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+    expect(readWords((await readHtml("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
     await changeMonitor(id, { groupId });
     await restart();
-    expect(readWords((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+    expect(readWords((await readHtml("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
   });
 
   test("show descriptions of monitors if the page asks for it, and only there", async () => {
     await using visitor = await createVisitor();
-    const {
-      group,
-      monitor,
-      publish,
-      createPage: page,
-      readHtml: read,
-      changeMonitor,
-      restart,
-    } = visitor;
+    const { group, monitor, publish, createPage, readHtml, changeMonitor, restart } = visitor;
     const buildDescribed = (description: string) => monitor({ description });
     const [a, b, c] = [
       await buildDescribed("Orders &\n<b>"),
@@ -127,12 +119,12 @@ describe("sections", () => {
         { name: "Part", monitors: [empty] },
       ],
     });
-    await page({ slug: "second", sections: [{ groupId }] });
+    await createPage({ slug: "second", sections: [{ groupId }] });
     const readShown = async (slug: string) => {
-      const json = (await read(`/status/${slug}.json`)).json();
-      const { components } = (await read(`/status/${slug}/api/v2/components.json`)).json();
+      const json = (await readHtml(`/status/${slug}.json`)).json();
+      const { components } = (await readHtml(`/status/${slug}/api/v2/components.json`)).json();
       return [
-        readWords((await read(`/status/${slug}`)).text, ".comp .about"),
+        readWords((await readHtml(`/status/${slug}`)).text, ".comp .about"),
         json.sections.flatMap(({ monitors }: { monitors: { description: unknown }[] }) =>
           monitors.map(({ description }) => description),
         ),
@@ -155,18 +147,18 @@ describe("sections", () => {
 
   test("show a state in words, each monitor once, and empty sections as such", async () => {
     await using visitor = await createVisitor();
-    const { createJob: job, monitor, publish, readHtml: read } = visitor;
-    const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
+    const { createJob, monitor, publish, readHtml } = visitor;
+    const [up, down] = [await createJob({ name: "Up" }), await createJob({ name: "Down" })];
     const paused = await monitor({ name: "Paused one", paused: true });
     await up.report();
     await down.report({ status: "down" });
     const sections = [buildSection("Jobs", up.id, down.id, paused.id), buildSection("Later")];
     await publish({ sections, showLatency: true });
-    const { text } = await read("/status/ours");
+    const { text } = await readHtml("/status/ours");
     expect(readWords(text, ".word")).toEqual(["Up", "Down", "Paused"]);
     expect(readWords(text, "h1")).toEqual(["Down is down. Everything else is up."]);
     expect(text).toContain("Nothing is shown here yet.");
-    const json = (await read("/status/ours.json")).json();
+    const json = (await readHtml("/status/ours.json")).json();
     expect(json).toMatchObject({
       status: "down",
       headline: "Down is down. Everything else is up.",
@@ -180,14 +172,14 @@ describe("sections", () => {
 
   test("show a paused group within a second, and its states again afterwards", async () => {
     await using visitor = await createVisitor();
-    const { createJob: job, group, pauseGroup, publish, readHtml: read, restart } = visitor;
-    const down = await job({ name: "Down" });
+    const { createJob, group, pauseGroup, publish, readHtml, restart } = visitor;
+    const down = await createJob({ name: "Down" });
     await down.report({ status: "down" });
     const { id } = await group({ monitorIds: [down.id] });
     await publish({ sections: [{ name: "Jobs", groupId: id, monitors: [] }] });
     const readText = async () => {
       await restart();
-      const { text } = await read("/status/ours");
+      const { text } = await readHtml("/status/ours");
       return [readWords(text, "h1"), readWords(text, ".word")].flat();
     };
     expect(await readText()).toEqual(["Down is down", "Down"]);
@@ -199,7 +191,7 @@ describe("sections", () => {
 
   test("are omitted while they are paused if the page chooses so; their incidents remain", async () => {
     await using visitor = await createVisitor();
-    const { api, group, monitor, pauseGroup, publish, readHtml: read, restart } = visitor;
+    const { api, group, monitor, pauseGroup, publish, readHtml, restart } = visitor;
     const [one, other] = [await monitor({ name: "Broken" }), await monitor({ name: "Works" })];
     const { id } = await group({ monitorIds: [one.id] });
     const sections = [{ groupId: id }, buildSection("Others", other.id)];
@@ -207,23 +199,23 @@ describe("sections", () => {
     await api("POST", "/api/v1/incidents", { body: { title: "Orders fail", monitorId: one.id } });
     await pauseGroup(id, true);
     await restart();
-    const { text } = await read("/status/ours");
+    const { text } = await readHtml("/status/ours");
     expect([text.includes("Others"), text.includes("Works")]).toEqual([true, true]);
     expect(text).toContain("Orders fail");
     expect(readWords(text, ".word")).toEqual(["Not checked yet"]);
     await publish({ sections, showPaused: true });
     await restart();
-    expect(readWords((await read("/status/ours")).text, ".word")).toContain("Paused");
+    expect(readWords((await readHtml("/status/ours")).text, ".word")).toContain("Paused");
   });
 
   test("of a deleted group are removed, with the names they gave", async () => {
     await using visitor = await createVisitor();
-    const { api, group, monitor, publish, readHtml: read, get } = visitor;
+    const { api, group, monitor, publish, readHtml, get } = visitor;
     const { id } = await monitor();
     const groupId = (await group({ monitorIds: [id] })).id;
     await publish({ sections: [{ groupId, monitors: [{ id, name: "Public" }] }] });
     expect((await api("DELETE", `/api/v1/monitor-groups/${groupId}`)).status).toBe(200);
-    expect((await read("/status/ours.json")).json().sections).toEqual([]);
+    expect((await readHtml("/status/ours.json")).json().sections).toEqual([]);
     expect((await get(`/badge/monitor/${id}/status.svg`)).status).toBe(404);
   });
 });
@@ -231,10 +223,10 @@ describe("sections", () => {
 describe("a page that is not public", () => {
   test("gives the same 404, whether it is hidden, private or unknown", async () => {
     await using visitor = await createVisitor();
-    const { api, createIncident: incident, monitor, createPage: page, get } = visitor;
+    const { api, createIncident, monitor, createPage, get } = visitor;
     const [shown, free] = [await monitor(), await monitor()];
     const sections = [buildSection("All", shown.id)];
-    const { id } = await page({
+    const { id } = await createPage({
       slug: "hidden",
       visibility: "hidden",
       sections,
@@ -242,7 +234,7 @@ describe("a page that is not public", () => {
     });
     const logo = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
     expect((await api("PUT", `/api/v1/status-pages/${id}/logo`, logo)).status).toBe(200);
-    const [open, secret] = [await incident(), await incident({ public: false })];
+    const [open, secret] = [await createIncident(), await createIncident({ public: false })];
     const theirs = await visitor.theirs.api("POST", "/api/v1/incidents", {
       body: { title: "Slow" },
     });
@@ -318,12 +310,12 @@ describe("a host of its own", () => {
   const host = "status.team.example";
   test("has the whole page at its root, in any case and on any port", async () => {
     await using visitor = await createVisitor();
-    const { publish, restart, readHtml: read, ask, createIncident: incident } = visitor;
+    const { publish, restart, readHtml, ask, createIncident } = visitor;
     await publish({ hosts: [host] });
-    const { id } = await incident();
+    const { id } = await createIncident();
     await restart();
     for (const name of [host, `${host}:8080`, "STATUS.Team.Example", `${host}.`])
-      expect(readWords((await read("/", { host: name })).text, "title")).toEqual(["Ours"]);
+      expect(readWords((await readHtml("/", { host: name })).text, "title")).toEqual(["Ours"]);
     const paths = [
       ".json",
       "/feed.rss",
@@ -332,10 +324,10 @@ describe("a host of its own", () => {
       `/incidents/${id}`,
       "/api/v2/summary.json",
     ];
-    for (const path of paths) await read(path === ".json" ? "/status.json" : path, { host });
-    const { text } = await read("/", { host });
+    for (const path of paths) await readHtml(path === ".json" ? "/status.json" : path, { host });
+    const { text } = await readHtml("/", { host });
     const links = [...text.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, link]) => link ?? "");
-    for (const link of links) await read(link, { host });
+    for (const link of links) await readHtml(link, { host });
     expect(links).toContain("/");
     expect(links.filter((link) => link.startsWith("/status/"))).toEqual([]);
     for (const other of ["other.example", `${host}.evil.example`, `evil.${host}`])
@@ -345,7 +337,7 @@ describe("a host of its own", () => {
 
   test("shares one copy and one canonical address with nine others, on any port", async () => {
     await using visitor = await createVisitor();
-    const { publish, restart, readHtml: read, createIncident: incident } = visitor;
+    const { publish, restart, readHtml, createIncident } = visitor;
     const hosts = [host, ...Array.from({ length: 9 }, (_, index) => `s${index}.example`)];
     await publish({ hosts });
     await restart();
@@ -353,22 +345,25 @@ describe("a host of its own", () => {
     const first = new Map<string, string>();
     const readAll = async () => {
       for (const path of paths)
-        first.set(path, (await read(path, { host: "s0.example:6666" })).text);
+        first.set(path, (await readHtml(path, { host: "s0.example:6666" })).text);
     };
     await readAll();
     expect(first.get("/feed.atom")).toContain(`<link href="http://${host}:3210"/>`);
     // Further changes within the second show together: a second copy would already have the last
     // one.
     for (let change = 0; change < 3; change++) {
-      await incident();
+      await createIncident();
       await readAll();
     }
-    await incident();
+    await createIncident();
     for (const name of hosts)
       for (const request of [name, `${name.toUpperCase()}.`, `${name}:3210`, `${name}:8080`])
         for (const [path, text] of first)
-          expect([request, (await read(path, { host: request })).text]).toEqual([request, text]);
-    expect((await read("/status/ours.json")).text).toBe(first.get("/status.json") ?? "");
+          expect([request, (await readHtml(path, { host: request })).text]).toEqual([
+            request,
+            text,
+          ]);
+    expect((await readHtml("/status/ours.json")).text).toBe(first.get("/status.json") ?? "");
   });
 
   test("that belongs to the appliance has no effect, even if it is in the database", async () => {
@@ -391,14 +386,14 @@ describe("a host of its own", () => {
 
   test("serves its own page, not another organization's", async () => {
     await using visitor = await createVisitor();
-    const { publish, restart, readHtml: read, theirs } = visitor;
+    const { publish, restart, readHtml, theirs } = visitor;
     const { json } = await theirs.api("GET", "/api/v1/status-pages");
     const path = `/api/v1/status-pages/${json.data[0].id}`;
     await theirs.api("PATCH", path, { body: { hosts: ["theirs.example"] } });
     await publish({ hosts: [host] });
     await restart();
-    expect(readWords((await read("/", { host })).text, "title")).toEqual(["Ours"]);
-    expect(readWords((await read("/", { host: "theirs.example" })).text, "title")).toEqual([
+    expect(readWords((await readHtml("/", { host })).text, "title")).toEqual(["Ours"]);
+    expect(readWords((await readHtml("/", { host: "theirs.example" })).text, "title")).toEqual([
       "Theirs",
     ]);
   });
@@ -406,7 +401,7 @@ describe("a host of its own", () => {
 
 test("a logo is served with its type, and an SVG that is opened directly can do nothing", async () => {
   await using visitor = await createVisitor();
-  const { api, defaultPage, readHtml: read, restart } = visitor;
+  const { api, defaultPage, readHtml, restart } = visitor;
   const path = `/api/v1/status-pages/${(await defaultPage()).id}/logo`;
   for (const [type, raw] of [
     ["image/png", pixel.png],
@@ -415,8 +410,8 @@ test("a logo is served with its type, and an SVG that is opened directly can do 
   ] as const) {
     expect((await api("PUT", path, { raw, headers: { "Content-Type": type } })).status).toBe(200);
     await restart();
-    const [, src = ""] = /<img src="([^"]+)"/.exec((await read("/status/ours")).text) ?? [];
-    const logo = await read(src);
+    const [, src = ""] = /<img src="([^"]+)"/.exec((await readHtml("/status/ours")).text) ?? [];
+    const logo = await readHtml(src);
     expect([logo.type, logo.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
     expect(logo.headers.get("content-security-policy")).toBe(
       "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -427,7 +422,7 @@ test("a logo is served with its type, and an SVG that is opened directly can do 
 
 test("only the full address of a public page's logo is cached for long", async () => {
   await using visitor = await createVisitor();
-  const { api, defaultPage, publish, readHtml: read, restart } = visitor;
+  const { api, defaultPage, publish, readHtml, restart } = visitor;
   await publish({ hosts: ["status.team.example"] });
   const { id } = await defaultPage();
   const image = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
@@ -435,7 +430,7 @@ test("only the full address of a public page's logo is cached for long", async (
   await restart();
   const whole = json.data.logoUrl;
   const readCaching = async (path: string, host?: string, headers = {}) =>
-    (await read(path, { headers, ...(host && { host }) })).headers.get("cache-control");
+    (await readHtml(path, { headers, ...(host && { host }) })).headers.get("cache-control");
   const forLong = "public, max-age=31536000, immutable";
   expect(await readCaching(whole)).toBe(forLong);
   expect(await readCaching(whole, "status.team.example")).toBe(forLong);
@@ -458,13 +453,13 @@ test("only the full address of a public page's logo is cached for long", async (
 
 test("without the style sheet, name, state, since, uptime and latency are separate words in this order", async () => {
   await using visitor = await createVisitor();
-  const { createJob: job, publish, insertPastHeartbeats: past, restart, readHtml: read } = visitor;
-  const { id, report } = await job({ name: "database" });
-  await past(id, { ago: 3_600_000, seconds: 3_600 });
+  const { createJob, publish, insertPastHeartbeats, restart, readHtml } = visitor;
+  const { id, report } = await createJob({ name: "database" });
+  await insertPastHeartbeats(id, { ago: 3_600_000, seconds: 3_600 });
   await report({ latency_ms: "34" });
   await publish({ sections: [buildSection("All", id)], showLatency: true, historyDays: 90 });
   await restart();
-  const { text } = await read("/status/ours");
+  const { text } = await readHtml("/status/ours");
   const [line = ""] = readWords(text, ".line").map((words) => words.replace(/\s+/g, " ").trim());
   expect(line).toMatch(/^database Up since \S.* \d+(\.\d\d)? % 34 ms$/);
   const [legend = ""] = readWords(text, ".legend").map((words) => words.replace(/\s+/g, " "));
@@ -474,21 +469,14 @@ test("without the style sheet, name, state, since, uptime and latency are separa
 
 test("a link to an incident has a preview with its title, its state and the page's logo", async () => {
   await using visitor = await createVisitor();
-  const {
-    api,
-    defaultPage,
-    createIncident: incident,
-    postUpdate: post,
-    readHtml: read,
-    restart,
-  } = visitor;
-  const { id } = await incident({
+  const { api, defaultPage, createIncident, postUpdate, readHtml, restart } = visitor;
+  const { id } = await createIncident({
     title: "Zahlungen „scheitern“ <b>",
     message: "**Wir** schauen.",
   });
   const preview = async () => {
     await restart();
-    const { text } = await read(`/status/ours/incidents/${id}`);
+    const { text } = await readHtml(`/status/ours/incidents/${id}`);
     const found = text.matchAll(/<meta property="og:([\w:]+)" content="([^"]*)"/g);
     return Object.fromEntries([...found].map(([, name, content]) => [name, content]));
   };
@@ -506,6 +494,6 @@ test("a link to an incident has a preview with its title, its state and the page
     ...words,
     image: expect.stringMatching(/^http.*\/status\/ours\/logo\?v=/),
   });
-  await post(id, { status: "resolved" });
+  await postUpdate(id, { status: "resolved" });
   expect((await preview())["description"]).toStartWith("Resolved: ");
 });

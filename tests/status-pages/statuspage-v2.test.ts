@@ -120,8 +120,8 @@ const shapes: Record<(typeof v2Names)[number], z.ZodType<Json>> = {
   "scheduled-maintenances/active": z.strictObject({ page, scheduled_maintenances }),
 };
 
-async function readV2({ readHtml: read }: Visitor, name: keyof typeof shapes, slug = "ours") {
-  const { type, headers, json } = await read(`/status/${slug}/api/v2/${name}.json`);
+async function readV2({ readHtml }: Visitor, name: keyof typeof shapes, slug = "ours") {
+  const { type, headers, json } = await readHtml(`/status/${slug}/api/v2/${name}.json`);
   expect([type, headers.get("access-control-allow-origin")]).toEqual(["application/json", "*"]);
   return shapes[name].parse(json());
 }
@@ -129,27 +129,20 @@ async function readV2({ readHtml: read }: Visitor, name: keyof typeof shapes, sl
 /** A page of two sections with an outage, an open incident and a resolved one. */
 async function setUpStory() {
   const visitor = await createVisitor();
-  const {
-    createIncident: incident,
-    createJob: job,
-    postUpdate: post,
-    monitor,
-    publish,
-    time: clock,
-  } = visitor;
-  const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
+  const { createIncident, createJob, postUpdate, monitor, publish, time: clock } = visitor;
+  const [up, down] = [await createJob({ name: "Up" }), await createJob({ name: "Down" })];
   const paused = await monitor({ paused: true });
   await up.report();
   await down.report({ status: "down" });
   await publish({
     sections: [buildSection("Jobs", up.id, [down.id, "Orders"]), buildSection("Net", paused.id)],
   });
-  const over = await incident({ title: "Over" });
+  const over = await createIncident({ title: "Over" });
   clock.now += 60_000;
-  await post(over.id, { status: "monitoring" });
+  await postUpdate(over.id, { status: "monitoring" });
   clock.now += 60_000;
-  await post(over.id, { status: "resolved" });
-  const open = await incident({ title: "Open", severity: "critical", monitorId: down.id });
+  await postUpdate(over.id, { status: "resolved" });
+  const open = await createIncident({ title: "Open", severity: "critical", monitorId: down.id });
   await visitor.restart();
   return { ...visitor, up, down, paused, over, open };
 }

@@ -19,16 +19,7 @@ export type Beat = {
 /** A dashboard with a running check engine and a clock that the test advances. */
 export async function createWatch(settings: Parameters<typeof createDashboard>[0] = {}) {
   const board = await createDashboard(settings);
-  const {
-    engine,
-    maintenance,
-    time,
-    monitor,
-    readMonitor: monitorOf,
-    api,
-    stranger,
-    store,
-  } = board;
+  const { engine, maintenance, time, monitor, readMonitor, api, stranger, store } = board;
   await maintenance.runOnce();
   await engine.runOnce();
 
@@ -42,7 +33,7 @@ export async function createWatch(settings: Parameters<typeof createDashboard>[0
         await engine.runOnce();
       }
     },
-    readStatus: async (id: string): Promise<string> => (await monitorOf(id)).status,
+    readStatus: async (id: string): Promise<string> => (await readMonitor(id)).status,
     /** Oldest first. */
     readBeats: async (id: string): Promise<Beat[]> => {
       const { json } = await api("GET", `/api/v1/monitors/${id}/heartbeats?limit=1000`);

@@ -26,7 +26,7 @@ export async function createPager(settings: Parameters<typeof createWatch>[0] = 
     api,
     channel,
     monitor,
-    createJob: job,
+    createJob,
     changeMonitor,
     database,
   } = world;
@@ -130,7 +130,7 @@ export async function createPager(settings: Parameters<typeof createWatch>[0] = 
     /** A push monitor that is up, with these channels. */
     createWatchedJob: async (channels: readonly { id: string }[], fields: object = {}) => {
       const alertChannelIds = channels.map(({ id }) => id);
-      const createdJob = await job({
+      const createdJob = await createJob({
         name: "Backup",
         interval: 86_400,
         alertChannelIds,

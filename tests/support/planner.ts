@@ -60,12 +60,9 @@ export async function createPlanner() {
 type Planner = Awaited<ReturnType<typeof createPlanner>>;
 
 /** A site that is checked every 5 minutes and is up, with its alert channel. */
-export async function createWatchedSite(
-  { inbox, createSite: siteOf, pass }: Planner,
-  fields: object = {},
-) {
+export async function createWatchedSite({ inbox, createSite, pass }: Planner, fields: object = {}) {
   const hook = await inbox();
-  const site = await siteOf({ interval: 300, alertChannelIds: [hook.id], ...fields });
+  const site = await createSite({ interval: 300, alertChannelIds: [hook.id], ...fields });
   await pass(1);
   return {
     hook,

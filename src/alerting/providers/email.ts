@@ -54,12 +54,12 @@ export async function sendAsMail(
   const refusals: SessionError[] = [];
   const unsent = new Set(left);
   // Loaded before the time of the server starts: on a busy machine, that takes seconds.
-  const { buildMail: mailOf } = await import("./email-mail.ts");
+  const { buildMail } = await import("./email-mail.ts");
   const { submitMail } = await import("./email-session.ts");
   const talk = withTimeout(context, async (outgoing) => {
     try {
       for (const [groupMessage, groupRecipients] of groups) {
-        const { envelope, bytes } = await mailOf(groupMessage, to, smtp.from, mailStyle);
+        const { envelope, bytes } = await buildMail(groupMessage, to, smtp.from, mailStyle);
         const mail = { envelope: { ...envelope, to: groupRecipients }, bytes };
         refusals.push(
           ...(await collectRefusals(submitMail(mail, smtp, outgoing, token), groupRecipients)),

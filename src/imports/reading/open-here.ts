@@ -12,9 +12,9 @@ export async function openHere(
   { workIn, now, variables, limits, readsNamedFiles, name }: SourceOptions,
 ): Promise<OpenSource> {
   if (source === "gatus") {
-    const { buildGatusPlan: gatusPlan } = await import("../gatus/plan.ts");
+    const { buildGatusPlan } = await import("../gatus/plan.ts");
     const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
-    const plan = await gatusPlan(from, variables, options);
+    const plan = await buildGatusPlan(from, variables, options);
     assertFewRecords(plan);
     return { plan, history: null };
   }
@@ -25,11 +25,11 @@ export async function openHere(
     return { plan, history: null };
   }
   const { openKuma } = await import("../kuma/open.ts");
-  const { buildKumaPlan: planOf } = await import("../kuma/plan.ts");
+  const { buildKumaPlan } = await import("../kuma/plan.ts");
   const opened = await openKuma(from, workIn, name);
   try {
     return {
-      plan: planOf(opened, now),
+      plan: buildKumaPlan(opened, now),
       history: opened.history,
       picture: (path) => opened.picture(path),
       close: () => opened.close(),

@@ -94,11 +94,11 @@ export async function renderPart(
     case "history": {
       const history = await loadMonthlyHistory(loaded, parameter, now, language);
       if (history === null) return null;
-      const { renderHistoryPage: historyPage } = await loadPages();
+      const { renderHistoryPage } = await loadPages();
       const query = parameter === "" ? "" : `month=${parameter}`;
       return toPageHtml(
         loaded,
-        historyPage({ view, to, query, words: history.words, language, copy }, history),
+        renderHistoryPage({ view, to, query, words: history.words, language, copy }, history),
       );
     }
     case "robots":
@@ -129,7 +129,7 @@ async function renderIncident(
   const view = buildView(all, now, language);
   const [incident] = buildView(loaded, now, language).all;
   if (incident === undefined) return null;
-  const { renderIncidentPage: incidentPage } = await import("../incident.tsx");
+  const { renderIncidentPage } = await import("../incident.tsx");
   const isContinued = before !== undefined;
   // Chats get no link preview of a restricted page, or of earlier updates.
   const { visibility, audience } = loaded.page;
@@ -138,7 +138,7 @@ async function renderIncident(
   const shared = isPublic && !isContinued && copy === undefined ? url : null;
   const query = before === undefined ? "" : `before=${before}`;
   const document = { view, to: linksOf(all, target), query, words, language, copy };
-  return toPageHtml(all, incidentPage(document, incident, { url: shared, isContinued }));
+  return toPageHtml(all, renderIncidentPage(document, incident, { url: shared, isContinued }));
 }
 
 const feedParts: readonly string[] = ["rss", "atom"];
@@ -171,11 +171,11 @@ export async function renderSignUp(
   target: Omit<PageLocation, "url">,
 ) {
   const { now, language } = target;
-  const { renderSubscribePage: subscribePage } = await import("../subscribe-page.tsx");
+  const { renderSubscribePage } = await import("../subscribe-page.tsx");
   const words = await renderWords(collectTexts({ page: loaded.page }));
   const view = buildView(loaded, now, language);
   const document = { view, to: linksOf(loaded, target), words, language };
-  return toPageHtml(loaded, subscribePage(document, loaded, result), result?.status);
+  return toPageHtml(loaded, renderSubscribePage(document, loaded, result), result?.status);
 }
 
 /** Headers of public JSON, feeds and badges: web pages of any origin can read them. */

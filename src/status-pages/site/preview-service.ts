@@ -55,12 +55,12 @@ export async function previewStatusPage(
   const loaded = translatePage(await loaderOf(scope.store)(changed, now), language);
   const view = buildView(loaded, now, language);
   const words = await renderWords(collectTexts(loaded));
-  const { renderStatusPage: statusPage } = await import("../page.tsx");
+  const { renderStatusPage } = await import("../page.tsx");
   const css = patch.look?.css as string | undefined;
   return {
     ...(await renderPreview(
       { view, words, language, to: createLinks(`/status/${slug}`, null) },
-      statusPage,
+      renderStatusPage,
     )),
     stylesheet: css === undefined ? page.stylesheet : await compileCss(css),
   };
@@ -93,15 +93,15 @@ export async function previewIncidentPage(
   const view = buildView(all, now, language);
   const words = await renderWords(collectTexts(all));
   const [incident] = view.all;
-  const [{ renderIncidentPage: incidentPage }, { renderStatusPage: statusPage }] = [
+  const [{ renderIncidentPage }, { renderStatusPage }] = [
     await import("../incident.tsx"),
     await import("../page.tsx"),
   ];
   const to = createLinks(`/status/${page.slug}`, null);
   return renderPreview({ view, words, language, to }, (document) =>
     incident === undefined || incident.isOpen
-      ? statusPage(document)
-      : [incidentPage(document, incident)],
+      ? renderStatusPage(document)
+      : [renderIncidentPage(document, incident)],
   );
 }
 

@@ -55,7 +55,7 @@ test.each(Object.keys(first))(
 );
 
 test("an Apprise channel has a key or its own URLs, never both", async () => {
-  const { api, channel, readSecrets: secretsOf } = await createDashboard();
+  const { api, channel, readSecrets } = await createDashboard();
   const server = "http://apprise.lan:8000";
   const urls = "mailto://ann:pw@mail.lan";
   const requestIssue = async (method: string, at: string, fields: object) => {
@@ -72,11 +72,11 @@ test("an Apprise channel has a key or its own URLs, never both", async () => {
   expect(await requestIssue("PATCH", at, { key: "ops" })).toBe("urls");
   expect(await requestIssue("PATCH", at, { server: "http://elsewhere.lan" })).toBe("urls");
   expect(await requestIssue("PATCH", at, { key: "ops", urls: null, tag: "oncall" })).toBe(200);
-  expect(secretsOf("alert-channel", id)).toEqual({});
+  expect(readSecrets("alert-channel", id)).toEqual({});
 });
 
 test("an ntfy channel has a token or a user name with its password", async () => {
-  const { api, channel, readSecrets: secretsOf } = await createDashboard();
+  const { api, channel, readSecrets } = await createDashboard();
   const requestIssue = async (method: string, at: string, fields: object) => {
     const { status, json } = await api(method, at, { body: fields });
     return status < 300 ? status : json.error.details[0].path;
@@ -97,5 +97,5 @@ test("an ntfy channel has a token or a user name with its password", async () =>
   expect(await requestIssue("PATCH", at, { token: "tk", username: null, password: null })).toBe(
     200,
   );
-  expect(secretsOf("alert-channel", id)).toEqual({ token: "tk" });
+  expect(readSecrets("alert-channel", id)).toEqual({ token: "tk" });
 });

@@ -14,7 +14,7 @@ describe("each type", () => {
   for (const [type, { secrets, optional = [], others }] of Object.entries(newChannels)) {
     test(`${type} is read as it was sent, without its secrets, which are encrypted`, async () => {
       const dashboard = await createDashboard();
-      const { api, readSecrets: secretsOf } = dashboard;
+      const { api, readSecrets } = dashboard;
       const { status, headers, json } = await api("POST", path, {
         body: { type, name: "On-call", ...others, ...secrets },
         headers: { "Idempotency-Key": "once" },
@@ -40,39 +40,39 @@ describe("each type", () => {
       });
       expect((await api("GET", `${path}/${id}`)).json).toEqual(json);
       expect((await api("GET", path)).json.data).toEqual([json.data]);
-      expect(secretsOf("alert-channel", id)).toEqual(secrets);
+      expect(readSecrets("alert-channel", id)).toEqual(secrets);
       expect(dumpTables(dashboard)).not.toContain(canary);
     });
 
     test(`${type}: a GET response can be sent back, and preserves every secret`, async () => {
-      const { api, channel, readSecrets: secretsOf } = await createDashboard();
+      const { api, channel, readSecrets } = await createDashboard();
       const { id } = await channel({ type, ...others, ...secrets });
       const { json } = await api("GET", `${path}/${id}`);
       const { status, json: after } = await api("PATCH", `${path}/${id}`, { body: json.data });
       expect([status, after]).toEqual([200, json]);
-      expect(secretsOf("alert-channel", id)).toEqual(secrets);
+      expect(readSecrets("alert-channel", id)).toEqual(secrets);
     });
 
     for (const [name, value] of Object.entries(secrets))
       test(`${type}: ${name} ${optional.includes(name) ? "can be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
-        const { api, channel, readSecrets: secretsOf } = await createDashboard();
+        const { api, channel, readSecrets } = await createDashboard();
         const { [name]: _absent, ...rest } = secrets;
         const incomplete = { type, name: "On-call", ...others, ...rest };
         const without = await api("POST", path, { body: incomplete });
         const { id } = await channel({ ...incomplete, [name]: value });
         const changed = `${value.slice(0, -1)}B`;
         await api("PATCH", `${path}/${id}`, { body: { [name]: changed } });
-        expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
+        expect(readSecrets("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
         const cleared = await api("PATCH", `${path}/${id}`, { body: { [name]: null } });
         if (optional.includes(name)) {
           expect([without.status, cleared.status]).toEqual([201, 200]);
           expect(without.json.data.secretsSet).toEqual(Object.keys(rest));
           expect(cleared.json.data.secretsSet).toEqual(Object.keys(rest));
-          expect(secretsOf("alert-channel", id)).toEqual(rest);
+          expect(readSecrets("alert-channel", id)).toEqual(rest);
         } else {
           for (const response of [without, cleared])
             expect([response.status, response.json.error.details[0].path]).toEqual([422, name]);
-          expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
+          expect(readSecrets("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
         }
       });
   }
@@ -165,7 +165,7 @@ describe("invalid values", () => {
 
 describe("a default channel", () => {
   test("is attached to every monitor created later, enabled or not, and to no earlier one", async () => {
-    const { api, channel, monitor, readMonitor: monitorOf, group } = await createDashboard();
+    const { api, channel, monitor, readMonitor, group } = await createDashboard();
     const earlier = await monitor();
     const [own, joined] = [(await channel()).id, (await channel()).id];
     const first = (await channel({ default: true, enabled: false })).id;
@@ -174,8 +174,8 @@ describe("a default channel", () => {
     const groupId = (await group({ alertChannelIds: [joined, second] })).id;
     const result = await monitor({ alertChannelIds: [own], groupId });
     expect(result.alertChannelIds).toEqual([own, first, second, joined]);
-    expect(await monitorOf(result.id)).toEqual(result);
-    expect((await monitorOf(earlier.id)).alertChannelIds).toEqual([]);
+    expect(await readMonitor(result.id)).toEqual(result);
+    expect((await readMonitor(earlier.id)).alertChannelIds).toEqual([]);
     await api("PATCH", `${path}/${first}`, { body: { default: false } });
     expect((await monitor()).alertChannelIds).toEqual([second]);
   });
@@ -191,16 +191,8 @@ describe("a default channel", () => {
 
 describe("deleting", () => {
   test("a deleted channel is removed from its monitors and groups, whose ETags change", async () => {
-    const {
-      api,
-      channel,
-      monitor,
-      readMonitor: monitorOf,
-      group,
-      readGroupById: groupOf,
-      readEtag: etagOf,
-      isStale,
-    } = await createDashboard();
+    const { api, channel, monitor, readMonitor, group, readGroupById, readEtag, isStale } =
+      await createDashboard();
     const [gone, kept] = [(await channel()).id, (await channel()).id];
     const users = { alertChannelIds: [gone, kept] };
     const others = { alertChannelIds: [kept] };
@@ -212,16 +204,16 @@ describe("deleting", () => {
       `/api/v1/monitors/${other.id}`,
       `/api/v1/monitor-groups/${otherGroup.id}`,
     ];
-    const before = await Promise.all(paths.map(etagOf));
+    const before = await Promise.all(paths.map(readEtag));
     const { status, json } = await api("DELETE", `${path}/${gone}`);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await api("GET", `${path}/${gone}`)).status).toBe(404);
-    const after = await Promise.all(paths.map(etagOf));
+    const after = await Promise.all(paths.map(readEtag));
     expect(after.map((etag, index) => etag === before[index])).toEqual([false, false, true, true]);
     const stale = paths.map((path, index) => isStale(path, before[index] ?? null));
     expect(await Promise.all(stale)).toEqual([true, true, false, false]);
-    expect((await monitorOf(used.id)).alertChannelIds).toEqual([kept]);
-    expect((await groupOf(usedGroup.id)).alertChannelIds).toEqual([kept]);
+    expect((await readMonitor(used.id)).alertChannelIds).toEqual([kept]);
+    expect((await readGroupById(usedGroup.id)).alertChannelIds).toEqual([kept]);
   });
 
   test("an unknown channel, and one of another organization, is 404 and changes nothing", async () => {

@@ -4,9 +4,9 @@ import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.
 import { type Beat, type Watch, createWatch } from "../../support/check-board.ts";
 
 /** Seconds per status; asserts that results and sums agree. */
-async function secondsOf({ readBeats: beatsOf, database }: Watch, id: string) {
+async function secondsOf({ readBeats, database }: Watch, id: string) {
   const found = { up: 0, down: 0, unknown: 0 };
-  const beats = await beatsOf(id);
+  const beats = await readBeats(id);
   for (const { status, period } of beats) found[status as "up"] += period;
   for (const table of ["uptime_hours", "uptime_days"]) {
     const sums = database

@@ -15,12 +15,12 @@ async function startWindow(fields: object = {}) {
 
 /** Expects the state of a monitor that was never checked. */
 async function expectNothingFound(
-  { database, readMonitor: monitorOf, readBeats: beatsOf, readStateChanges: changes }: Watch,
+  { database, readMonitor, readBeats, readStateChanges }: Watch,
   id: string,
 ) {
-  expect(await beatsOf(id)).toEqual([]);
-  expect(await changes()).toEqual([]);
-  expect(await monitorOf(id)).toMatchObject({ lastCheckedAt: null, uptime24h: null });
+  expect(await readBeats(id)).toEqual([]);
+  expect(await readStateChanges()).toEqual([]);
+  expect(await readMonitor(id)).toMatchObject({ lastCheckedAt: null, uptime24h: null });
   expect(database.query("SELECT count(*) AS n FROM incidents").get()).toEqual({ n: 0 });
 }
 
@@ -28,12 +28,8 @@ async function expectNothingFound(
 const pauses = {
   monitor: async ({ changeMonitor }: Watch, id: string, paused: boolean) =>
     void (await changeMonitor(id, { paused })),
-  group: async (
-    { api, pauseGroup, readMonitor: monitorOf }: Watch,
-    id: string,
-    paused: boolean,
-  ) => {
-    let { groupId } = await monitorOf(id);
+  group: async ({ api, pauseGroup, readMonitor }: Watch, id: string, paused: boolean) => {
+    let { groupId } = await readMonitor(id);
     if (groupId === null) {
       const body = { name: "Payments", monitorIds: [id] };
       groupId = (await api("POST", "/api/v1/monitor-groups", { body })).json.data.id;
@@ -112,74 +108,52 @@ test("a pause discards a result that arrives before the engine reads the event",
 
 describe("a changed monitor", () => {
   test("is checked again immediately; the result for its old url is discarded", async () => {
-    const {
-      engine,
-      changeMonitor,
-      readBeats: beatsOf,
-      readStateChanges: changes,
-      running,
-      ...world
-    } = await startWindow();
+    const { engine, changeMonitor, readBeats, readStateChanges, running, ...world } =
+      await startWindow();
     await using shop = world.shop;
     shop.setReply(replyWith(), "/new");
     await changeMonitor(shop.id, { url: shop.at("/new") });
     await Promise.all([engine.runOnce(), running]);
     shop.release(replyWith(500));
     expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
-    expect((await beatsOf(shop.id)).map(({ status }) => status)).toEqual(["up"]);
-    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+    expect((await readBeats(shop.id)).map(({ status }) => status)).toEqual(["up"]);
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
   });
 
   test("keeps its state and its failures when its url changes", async () => {
-    const {
-      engine,
-      pass,
-      changeMonitor,
-      readMonitor: monitorOf,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site();
+    const { engine, pass, changeMonitor, readMonitor, createSite } = await createWatch();
+    await using shop = await createSite();
     shop.failNow();
     await engine.runOnce();
-    const before = await monitorOf(shop.id);
+    const before = await readMonitor(shop.id);
     await pass(1);
     await changeMonitor(shop.id, { url: shop.at("/new") });
     await engine.runOnce();
-    const { status, statusSince } = await monitorOf(shop.id);
+    const { status, statusSince } = await readMonitor(shop.id);
     expect([status, statusSince]).toEqual(["down", before.statusSince]);
     expect(shop.asked.at(-1)?.path).toBe("/new");
   });
 
   test("gets no extra check after a change of its name, retries or severity", async () => {
-    const {
-      pass,
-      engine,
-      changeMonitor,
-      readStatus: statusOf,
-      readStateChanges: changes,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site({ interval: 3_600, retries: 5 });
+    const { pass, engine, changeMonitor, readStatus, readStateChanges, createSite } =
+      await createWatch();
+    await using shop = await createSite({ interval: 3_600, retries: 5 });
     await engine.runOnce();
     await changeMonitor(shop.id, { name: "Till", retries: 0, autoIncidentSeverity: "minor" });
     await engine.runOnce();
     expect(shop.asked).toHaveLength(1);
     shop.failNow();
     await pass(3_600);
-    expect(await statusOf(shop.id)).toBe("down");
-    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+    expect(await readStatus(shop.id)).toBe("down");
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual([
+      "monitor.up",
+      "monitor.down",
+    ]);
   });
 
   test("is not checked after a move into a paused group", async () => {
-    const {
-      engine,
-      group,
-      pauseGroup,
-      changeMonitor,
-      pass,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site({ interval: 10 });
+    const { engine, group, pauseGroup, changeMonitor, pass, createSite } = await createWatch();
+    await using shop = await createSite({ interval: 10 });
     await engine.runOnce();
     const { id: groupId } = await group();
     await pauseGroup(groupId, true);

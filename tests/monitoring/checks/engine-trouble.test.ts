@@ -143,47 +143,34 @@ test("a failure during a jump of the clock is unknown", async () => {
 });
 
 test("a check that throws an error is unknown, is logged and stops no other check", async () => {
-  const {
-    engine,
-    database,
-    monitor,
-    readStateChanges: changes,
-    readBeats: beatsOf,
-    createSite: site,
-    logged,
-  } = await createWatch();
+  const { engine, database, monitor, readStateChanges, readBeats, createSite, logged } =
+    await createWatch();
   const { id } = await monitor({ type: "tcp", name: "Database", host: "127.0.0.1", port: 1 });
-  await using shop = await site();
+  await using shop = await createSite();
   database.run("UPDATE monitors SET settings = '{}' WHERE id = ?", [id]);
   await engine.runOnce();
-  expect(await beatsOf(id)).toMatchObject([
+  expect(await readBeats(id)).toMatchObject([
     { status: "unknown", message: "Not judged: the check itself failed; see the log." },
   ]);
   expect(logged.join("\n")).toMatch(/a check failed unexpectedly .*"tcp".*TypeError/);
-  expect((await changes()).map(({ type, subjectId }) => [type, subjectId])).toEqual([
+  expect((await readStateChanges()).map(({ type, subjectId }) => [type, subjectId])).toEqual([
     ["monitor.up", shop.id],
   ]);
 });
 
 test("a monitor whose secrets can't be decrypted is unknown and stops no other check", async () => {
-  const {
-    engine,
-    database,
-    readStatus: statusOf,
-    readBeats: beatsOf,
-    createSite: site,
-  } = await createWatch();
-  await using locked = await site({ bearerToken: "CANARY" });
-  await using shop = await site();
+  const { engine, database, readStatus, readBeats, createSite } = await createWatch();
+  await using locked = await createSite({ bearerToken: "CANARY" });
+  await using shop = await createSite();
   const sealed = '{"bearerToken":"v1.AAAA.AAAA.AAAA"}';
   database.run("UPDATE monitors SET secrets = ? WHERE id = ?", [sealed, locked.id]);
   await engine.runOnce();
-  expect(await beatsOf(locked.id)).toMatchObject([
+  expect(await readBeats(locked.id)).toMatchObject([
     {
       status: "unknown",
       message: "Not judged: the secrets of the monitor can't be opened with this secret.key.",
     },
   ]);
   expect(locked.asked).toEqual([]);
-  expect(await statusOf(shop.id)).toBe("up");
+  expect(await readStatus(shop.id)).toBe("up");
 });

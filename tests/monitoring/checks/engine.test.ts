@@ -16,10 +16,10 @@ const computeGaps = (heartbeats: readonly Beat[]) =>
 
 describe("schedule", () => {
   test("a new monitor is checked immediately at any interval", async () => {
-    const { engine, readMonitor: monitorOf, createSite: site, time } = await createWatch();
-    await using shop = await site({ interval: 86_400 });
+    const { engine, readMonitor, createSite, time } = await createWatch();
+    await using shop = await createSite({ interval: 86_400 });
     await engine.runOnce();
-    expect(await monitorOf(shop.id)).toMatchObject({
+    expect(await readMonitor(shop.id)).toMatchObject({
       status: "up",
       lastCheckedAt: new Date(time.now).toISOString(),
       lastMessage: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
@@ -29,10 +29,10 @@ describe("schedule", () => {
   });
 
   test("a monitor is checked once per interval, to the second", async () => {
-    const { pass, readBeats: beatsOf, createSite: site } = await createWatch();
-    await using shop = await site({ interval: 20 });
+    const { pass, readBeats, createSite } = await createWatch();
+    await using shop = await createSite({ interval: 20 });
     await pass(100);
-    const heartbeats = await beatsOf(shop.id);
+    const heartbeats = await readBeats(shop.id);
     expect(computeGaps(heartbeats.slice(1))).toEqual(heartbeats.slice(2).map(() => 20));
     expect(heartbeats.length).toBeGreaterThanOrEqual(5);
     expect(heartbeats.map(({ period }) => period)).toEqual([
@@ -97,25 +97,19 @@ describe("schedule", () => {
 
 describe("state", () => {
   test("a monitor is down after all retries, at the retry interval, and up after one success", async () => {
-    const {
-      pass,
-      readStatus: statusOf,
-      readBeats: beatsOf,
-      readStateChanges: changes,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site({ retries: 2, interval: 60, retryInterval: 10 });
+    const { pass, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
+    await using shop = await createSite({ retries: 2, interval: 60, retryInterval: 10 });
     await pass(60);
     shop.failNow();
-    const before = await beatsOf(shop.id);
-    while (buildStatuses(await beatsOf(shop.id)).at(-1) !== "down") await pass(1);
-    expect(await statusOf(shop.id)).toBe("up");
+    const before = await readBeats(shop.id);
+    while (buildStatuses(await readBeats(shop.id)).at(-1) !== "down") await pass(1);
+    expect(await readStatus(shop.id)).toBe("up");
     await pass(10);
-    expect(await statusOf(shop.id)).toBe("up");
+    expect(await readStatus(shop.id)).toBe("up");
     await pass(10);
-    expect(await statusOf(shop.id)).toBe("down");
+    expect(await readStatus(shop.id)).toBe("down");
     await pass(60);
-    const failures = (await beatsOf(shop.id)).slice(before.length);
+    const failures = (await readBeats(shop.id)).slice(before.length);
     expect(computeGaps(failures).slice(0, 2)).toEqual([10, 10]);
     expect(failures.map(({ period }) => period)).toEqual([10, 10, 40, 60]);
     expect(failures.map(({ message }) => message)).toEqual(
@@ -123,8 +117,8 @@ describe("state", () => {
     );
     shop.recoverNow();
     await pass(60);
-    expect(await statusOf(shop.id)).toBe("up");
-    expect((await changes()).map(({ type }) => type)).toEqual([
+    expect(await readStatus(shop.id)).toBe("up");
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual([
       "monitor.up",
       "monitor.down",
       "monitor.up",
@@ -132,71 +126,52 @@ describe("state", () => {
   });
 
   test("with a success threshold of three, a monitor is up after three successes, also after a restart", async () => {
-    const {
-      pass,
-      readStatus: statusOf,
-      readMonitor: monitorOf,
-      createSite: site,
-      appliance,
-      time,
-    } = await createWatch();
-    await using shop = await site({ retries: 0, interval: 60, successThreshold: 3 });
+    const { pass, readStatus, readMonitor, createSite, appliance, time } = await createWatch();
+    await using shop = await createSite({ retries: 0, interval: 60, successThreshold: 3 });
     shop.failNow();
     await pass(60);
     shop.recoverNow();
     await pass(60);
     await pass(60);
-    expect(await monitorOf(shop.id)).toMatchObject({
+    expect(await readMonitor(shop.id)).toMatchObject({
       status: "down",
       lastMessage: expect.stringMatching(/^HTTP 200 .* Good result 2 of 3\.$/),
     });
     const restarted = new CheckEngine({ ...appliance, monotonic: appliance.clock });
     for (const end = time.now + 60_000; time.now < end; time.now += 250) await restarted.runOnce();
-    expect(await statusOf(shop.id)).toBe("up");
+    expect(await readStatus(shop.id)).toBe("up");
   });
 
   test("a success between failures resets the count", async () => {
-    const { pass, readStatus: statusOf, createSite: site } = await createWatch();
-    await using shop = await site({ retries: 1, interval: 10, retryInterval: 10 });
+    const { pass, readStatus, createSite } = await createWatch();
+    await using shop = await createSite({ retries: 1, interval: 10, retryInterval: 10 });
     for (const reply of [200, 500, 200, 500, 200, 500]) {
       shop.setReply(replyWith(reply));
       await pass(10);
-      expect(await statusOf(shop.id)).not.toBe("down");
+      expect(await readStatus(shop.id)).not.toBe("down");
     }
     await pass(10);
-    expect(await statusOf(shop.id)).toBe("down");
+    expect(await readStatus(shop.id)).toBe("down");
   });
 
   test("a slow success is degraded and counts as up in its uptime", async () => {
-    const {
-      engine,
-      readMonitor: monitorOf,
-      readBeats: beatsOf,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site({ degradedAfterMs: 1 });
+    const { engine, readMonitor, readBeats, createSite } = await createWatch();
+    await using shop = await createSite({ degradedAfterMs: 1 });
     shop.setReply(replyAfter(20));
     await engine.runOnce();
-    expect(await monitorOf(shop.id)).toMatchObject({
+    expect(await readMonitor(shop.id)).toMatchObject({
       status: "degraded",
       lastMessage: expect.stringMatching(/^Answered in \d+ ms, more than 1 ms\.$/),
       uptime24h: 1,
     });
-    expect(buildStatuses(await beatsOf(shop.id))).toEqual(["degraded"]);
+    expect(buildStatuses(await readBeats(shop.id))).toEqual(["degraded"]);
   });
 
   test("every state change appends exactly one event in the same write", async () => {
-    const {
-      store,
-      database,
-      pass,
-      readStateChanges: changes,
-      createJob: job,
-      createSite: site,
-      time,
-    } = await createWatch();
-    await using shop = await site({ interval: 10, retries: 1, retryInterval: 5 });
-    const backup = await job({ degradedAfterMs: 500 });
+    const { store, database, pass, readStateChanges, createJob, createSite, time } =
+      await createWatch();
+    await using shop = await createSite({ interval: 10, retries: 1, retryInterval: 5 });
+    const backup = await createJob({ degradedAfterMs: 500 });
     const untold: unknown[] = [];
     const lastTold = `SELECT type FROM events WHERE subject_id = monitor_id
       AND type IN ('monitor.up', 'monitor.degraded', 'monitor.down') ORDER BY seq DESC LIMIT 1`;
@@ -210,7 +185,7 @@ describe("state", () => {
     }
     expect(untold).toEqual([]);
     for (const { id } of [shop, backup]) {
-      const its = (await changes()).filter(({ subjectId }) => subjectId === id);
+      const its = (await readStateChanges()).filter(({ subjectId }) => subjectId === id);
       const after = its.map(({ type }) => type.replace("monitor.", ""));
       expect(its.map(({ data }) => String(data.before))).toEqual([
         "pending",
@@ -224,26 +199,20 @@ describe("state", () => {
           : ["degraded", "down", "degraded", "down", "degraded"],
       );
     }
-    expect((await changes()).at(-1)).toMatchObject({
+    expect((await readStateChanges()).at(-1)).toMatchObject({
       at: new Date(time.now).toISOString(),
       data: { message: "Answered in 600 ms, more than 500 ms.", latencyMs: 600 },
     });
   });
 
   test("the monitors and events of organizations are independent", async () => {
-    const {
-      engine,
-      ours,
-      theirs,
-      readStateChanges: changes,
-      createSite: site,
-    } = await createWatch();
-    await using shop = await site();
+    const { engine, ours, theirs, readStateChanges, createSite } = await createWatch();
+    await using shop = await createSite();
     const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), retries: 0 };
     const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
     shop.setReply(replyWith(503), "/theirs");
     await engine.runOnce();
-    const messages = (await changes()).map(
+    const messages = (await readStateChanges()).map(
       ({ organizationId, type, subjectId }) => `${organizationId} ${type} ${subjectId}`,
     );
     const expected = [
@@ -258,26 +227,20 @@ describe("state", () => {
 test.skipIf(isOnRqlite)(
   "a hanging check delays no other check, and its monitor is not checked again meanwhile",
   async () => {
-    const {
-      engine,
-      readStatus: statusOf,
-      readBeats: beatsOf,
-      createSite: site,
-      time,
-    } = await createWatch();
-    await using silent = await site({ interval: 60, timeout: 60 });
+    const { engine, readStatus, readBeats, createSite, time } = await createWatch();
+    await using silent = await createSite({ interval: 60, timeout: 60 });
     silent.setReply(hang);
     const first = engine.runOnce();
     await silent.waitUntilAsked(1);
-    await using shop = await site();
+    await using shop = await createSite();
     const second = engine.runOnce();
     await shop.waitUntilAsked(1);
     time.now += 60_000;
     const third = engine.runOnce();
     silent.release();
     await Promise.all([first, second, third]);
-    expect([await statusOf(silent.id), await statusOf(shop.id)]).toEqual(["up", "up"]);
+    expect([await readStatus(silent.id), await readStatus(shop.id)]).toEqual(["up", "up"]);
     expect(silent.asked).toHaveLength(1);
-    expect(await beatsOf(silent.id)).toHaveLength(1);
+    expect(await readBeats(silent.id)).toHaveLength(1);
   },
 );

@@ -135,8 +135,8 @@ describe("checks on demand per minute are limited to", () => {
 
 test("repeatedly changed monitors are checked immediately 120 times a minute, then within seconds", async () => {
   const watch = await createWatch();
-  const { engine, createSite: site, changeMonitor, theirs, time } = watch;
-  await using shop = await site({ interval: 3_600 });
+  const { engine, createSite, changeMonitor, theirs, time } = watch;
+  await using shop = await createSite({ interval: 3_600 });
   await engine.runOnce();
   for (let change = 0; change < 130; change++) {
     await changeMonitor(shop.id, { url: shop.at(`/${change}`) });

@@ -85,14 +85,14 @@ for (const { path, methods, dialect } of pushRoutes)
 
     for (const [name, encode] of Object.entries(encodings))
       test(`accepts a status from ${name}, or rejects it with its name`, async () => {
-        const { send, readLastBeat, id, readStatus: stateOf } = await setUpWaiting();
+        const { send, readLastBeat, id, readStatus } = await setUpWaiting();
         const method = name === "a query" ? "GET" : "POST";
         for (const status of statuses) {
           const other = statusOf(status) === "down" ? "up" : "down";
           await send(path, "GET", { query: `status=${other}` });
           const { status: code, json } = await send(path, method, encode({ status }));
           const wanted = statusOf(status);
-          const seen = [status, code, json.error?.details?.[0].path ?? null, await stateOf(id)];
+          const seen = [status, code, json.error?.details?.[0].path ?? null, await readStatus(id)];
           expect(seen).toEqual(
             wanted === null ? [status, 422, "status", other] : [status, 200, null, wanted],
           );
@@ -107,31 +107,31 @@ for (const { path, methods, dialect } of pushRoutes)
       });
 
     test("ignores unknown parameters, leaves out an unreadable latency and cuts a long message", async () => {
-      const { send, readMonitor: monitorOf, id } = await setUpWaiting();
+      const { send, readMonitor, id } = await setUpWaiting();
       const values = { "12.5": 13, "4200": 4200, " 7 ": 7, "-1": null, "1e3": null, "0x10": null };
       const more = { "": null, NaN: null, "1234567890": null, "1,5": null };
       for (const [value, latencyMs] of Object.entries({ ...values, ...more })) {
         const fields = { status: "up", job: "backup", [dialect.latency]: value };
         const { status } = await send(path, "GET", { query: buildForm(fields) });
-        expect([value, status, (await monitorOf(id)).latencyMs]).toEqual([value, 200, latencyMs]);
+        expect([value, status, (await readMonitor(id)).latencyMs]).toEqual([value, 200, latencyMs]);
       }
       await send(path, "GET", { query: "state=down&rid=7" });
-      expect(await monitorOf(id)).toMatchObject({
+      expect(await readMonitor(id)).toMatchObject({
         status: "up",
         lastMessage: "Up, because the report has no status. Ignored: state, rid",
       });
       const long = `${"x".repeat(499)}\ud83d\ude00${"y".repeat(5000)}`;
       await send(path, "POST", encodings["a form"]!({ msg: long }));
-      expect((await monitorOf(id)).lastMessage).toBe(`${"x".repeat(499)}\ud83d\ude00`);
+      expect((await readMonitor(id)).lastMessage).toBe(`${"x".repeat(499)}\ud83d\ude00`);
       await send(path, "GET", { query: "status=down&msg=Plattenplatz%20f%fcr%20100%" });
-      expect(await monitorOf(id)).toMatchObject({
+      expect(await readMonitor(id)).toMatchObject({
         status: "down",
         lastMessage: "Plattenplatz f\ufffdr 100%",
       });
     });
 
     test("is down if query and body, or two parameters, contradict each other", async () => {
-      const { send, readStatus: stateOf, id } = await setUpWaiting();
+      const { send, readStatus, id } = await setUpWaiting();
       const down: Sent[] = [
         { query: "status=up&status=down" },
         { query: "status=down&status=up" },
@@ -147,7 +147,7 @@ for (const { path, methods, dialect } of pushRoutes)
       for (const sent of down) {
         await send(path, "GET", { query: "status=up" });
         expect([sent, (await send(path, "POST", sent)).status]).toEqual([sent, 200]);
-        expect([sent, await stateOf(id)]).toEqual([sent, "down"]);
+        expect([sent, await readStatus(id)]).toEqual([sent, "down"]);
       }
     });
 
@@ -194,14 +194,14 @@ for (const { path, methods, dialect } of pushRoutes)
     ];
     test("rejects an unreadable body, unless the query contains the report", async () => {
       const world = await setUpWaiting();
-      const { send, readStatus: stateOf, id } = world;
+      const { send, readStatus, id } = world;
       for (const [name, sent, code] of unreadable) {
         const before = dumpTables(world);
         expect([name, (await send(path, "POST", sent)).status]).toEqual([name, code]);
         expect(dumpTables(world)).toBe(before);
         for (const status of ["up", "down"]) {
           const response = await send(path, "POST", { ...sent, query: `status=${status}` });
-          expect([name, response.status, await stateOf(id)]).toEqual([name, 200, status]);
+          expect([name, response.status, await readStatus(id)]).toEqual([name, 200, status]);
         }
       }
     });
@@ -246,7 +246,7 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     test("never treats a JSON status as up if it is not text", async () => {
-      const { send, readStatus: stateOf, id } = await setUpWaiting();
+      const { send, readStatus, id } = await setUpWaiting();
       await send(path, "GET", { query: "status=up" });
       for (const status of [false, 0, null, 1, ["down"], {}]) {
         const response = await send(
@@ -255,7 +255,7 @@ for (const { path, methods, dialect } of pushRoutes)
           buildBody(JSON.stringify({ status }), "text/json"),
         );
         expect([status, response.status]).toEqual([status, isOurs ? 422 : 200]);
-        expect(await stateOf(id)).toBe(isOurs ? "up" : "down");
+        expect(await readStatus(id)).toBe(isOurs ? "up" : "down");
       }
     });
   });

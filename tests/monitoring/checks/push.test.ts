@@ -19,14 +19,14 @@ async function setUpWaiting(fields: object = {}) {
 describe("a report", () => {
   for (const method of ["GET", "POST"])
     test(`by ${method} is stored before the response, with the job's message`, async () => {
-      const { report, readMonitor: monitorOf, readBeats: beatsOf, id, time } = await setUpWaiting();
+      const { report, readMonitor, readBeats, id, time } = await setUpWaiting();
       const { status, json, headers } = await report(
         { status: "up", msg: "All 12 tables copied.", latency_ms: "4200" },
         method,
       );
       expect([status, json]).toEqual([200, { ok: true }]);
       expect(headers.get("cache-control")).toBe("no-store");
-      expect(await monitorOf(id)).toMatchObject({
+      expect(await readMonitor(id)).toMatchObject({
         status: "up",
         lastMessage: "All 12 tables copied.",
         latencyMs: 4200,
@@ -34,81 +34,77 @@ describe("a report", () => {
       });
       time.now += 30_000;
       await report({ status: "down", msg: "Disk full." }, method);
-      expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "Disk full." });
-      expect(await beatsOf(id)).toMatchObject([
+      expect(await readMonitor(id)).toMatchObject({ status: "down", lastMessage: "Disk full." });
+      expect(await readBeats(id)).toMatchObject([
         { status: "up", latencyMs: 4200, message: null },
         { status: "down", latencyMs: null, message: "Disk full.", period: 30 },
       ]);
     });
 
   test("is not accepted by HEAD, which link checkers use", async () => {
-    const { report, readBeats: beatsOf, id } = await setUpWaiting();
+    const { report, readBeats, id } = await setUpWaiting();
     const { status, headers } = await report({}, "HEAD");
     expect([status, headers.get("allow")]).toEqual([405, "GET, OPTIONS, POST"]);
-    expect(await beatsOf(id)).toEqual([]);
+    expect(await readBeats(id)).toEqual([]);
   });
 
   test("without a status is up; a failure without a message gets a default message", async () => {
-    const { report, readMonitor: monitorOf, id } = await setUpWaiting();
+    const { report, readMonitor, id } = await setUpWaiting();
     await report();
-    expect(await monitorOf(id)).toMatchObject({
+    expect(await readMonitor(id)).toMatchObject({
       status: "up",
       lastMessage: "Reported up.",
       latencyMs: null,
     });
     await report({ status: "down", msg: "" });
-    expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "Reported down." });
+    expect(await readMonitor(id)).toMatchObject({ status: "down", lastMessage: "Reported down." });
   });
 
   test("needs no key, and is accepted before the engine knows the monitor", async () => {
-    const { createJob: job, stranger, readStatus: statusOf } = await createWatch();
-    const { id, path } = await job();
+    const { createJob, stranger, readStatus } = await createWatch();
+    const { id, path } = await createJob();
     const { status, json } = await stranger("POST", path);
     expect([status, json]).toEqual([200, { ok: true }]);
-    expect(await statusOf(id)).toBe("up");
+    expect(await readStatus(id)).toBe("up");
   });
 
   test("above the latency threshold is degraded", async () => {
-    const { report, readMonitor: monitorOf, id } = await setUpWaiting({ degradedAfterMs: 500 });
+    const { report, readMonitor, id } = await setUpWaiting({ degradedAfterMs: 500 });
     await report({ latency_ms: "500" });
-    expect((await monitorOf(id)).status).toBe("up");
+    expect((await readMonitor(id)).status).toBe("up");
     await report({ latency_ms: "501" });
-    expect(await monitorOf(id)).toMatchObject({
+    expect(await readMonitor(id)).toMatchObject({
       status: "degraded",
       lastMessage: "Answered in 501 ms, more than 500 ms.",
     });
   });
 
   test("of a failure counts as one failed check, subject to the retries", async () => {
-    const { report, readStatus: statusOf, id } = await setUpWaiting({ retries: 2 });
+    const { report, readStatus, id } = await setUpWaiting({ retries: 2 });
     await report();
     for (const expected of ["up", "up", "down"]) {
       await report({ status: "down" });
-      expect(await statusOf(id)).toBe(expected);
+      expect(await readStatus(id)).toBe(expected);
     }
     await report();
-    expect(await statusOf(id)).toBe("up");
+    expect(await readStatus(id)).toBe("up");
   });
 
   test("is confirmed only after it is stored; while storage fails, the response is 503 and the report is queued", async () => {
-    const {
-      report,
-      database,
-      readStatus: statusOf,
-      readBeats: beatsOf,
-      readStateChanges: changes,
-      id,
-    } = await setUpWaiting();
+    const { report, database, readStatus, readBeats, readStateChanges, id } = await setUpWaiting();
     await report();
     database.run("PRAGMA query_only = ON");
     const { status, json, headers } = await report({ status: "down" });
     expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
     expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-    expect(await statusOf(id)).toBe("up");
+    expect(await readStatus(id)).toBe("up");
     database.run("PRAGMA query_only = OFF");
     expect((await report({ status: "down" })).status).toBe(200);
-    expect((await beatsOf(id)).map((beat) => beat.status)).toEqual(["up", "down", "down"]);
-    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+    expect((await readBeats(id)).map((beat) => beat.status)).toEqual(["up", "down", "down"]);
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual([
+      "monitor.up",
+      "monitor.down",
+    ]);
   });
 
   test("is rejected while the disk is full, even if it reverses the previous one", async () => {
@@ -118,14 +114,14 @@ describe("a report", () => {
   });
 
   test("in a burst is stored like any other and changes the state", async () => {
-    const { report, readBeats: beatsOf, readStateChanges: changes, id } = await setUpWaiting();
+    const { report, readBeats, readStateChanges, id } = await setUpWaiting();
     const statuses = ["down", "up", "down", "up", "up", "down"];
     const responses = await Promise.all(statuses.map((status) => report({ status })));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-    const heartbeats = await beatsOf(id);
+    const heartbeats = await readBeats(id);
     expect(heartbeats.map(({ status }) => status).toSorted()).toEqual(statuses.toSorted());
     expect(new Set(heartbeats.map(({ at }) => at)).size).toBe(statuses.length);
-    const after = (await changes()).map(({ type }) => type);
+    const after = (await readStateChanges()).map(({ type }) => type);
     expect(after.every((type, index) => type !== after[index - 1])).toBe(true);
   });
 
@@ -154,29 +150,22 @@ describe("a report", () => {
 
 describe("silence", () => {
   test("longer than interval and grace is down immediately, without retries, and reported once", async () => {
-    const {
-      report,
-      pass,
-      readMonitor: monitorOf,
-      readStatus: statusOf,
-      readStateChanges: changes,
-      id,
-    } = await setUpWaiting({
+    const { report, pass, readMonitor, readStatus, readStateChanges, id } = await setUpWaiting({
       interval: 60,
       grace: 30,
       retries: 5,
     });
     await report();
     await pass(89);
-    expect(await statusOf(id)).toBe("up");
+    expect(await readStatus(id)).toBe("up");
     await pass(1);
-    expect(await monitorOf(id)).toMatchObject({
+    expect(await readMonitor(id)).toMatchObject({
       status: "down",
       lastMessage: "Nothing was reported for 1 min 30 s.",
     });
     await pass(300);
     await report();
-    expect((await changes()).map(({ type }) => type)).toEqual([
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual([
       "monitor.up",
       "monitor.down",
       "monitor.up",
@@ -184,70 +173,54 @@ describe("silence", () => {
   });
 
   test("keeps an inverted monitor up; a report makes it down", async () => {
-    const {
-      report,
-      pass,
-      readMonitor: monitorOf,
-      id,
-    } = await setUpWaiting({
+    const { report, pass, readMonitor, id } = await setUpWaiting({
       interval: 20,
       grace: 0,
       retries: 0,
       inverted: true,
     });
     await pass(20);
-    expect(await monitorOf(id)).toMatchObject({
+    expect(await readMonitor(id)).toMatchObject({
       status: "up",
       lastMessage: "Fails, as expected: Nothing was reported for 20 s.",
     });
     await report({ msg: "stuck" });
-    expect(await monitorOf(id)).toMatchObject({
+    expect(await readMonitor(id)).toMatchObject({
       status: "down",
       lastMessage: "Expected to fail, but did not: stuck",
     });
     await report({ status: "down" });
-    expect(await monitorOf(id)).toMatchObject({ status: "up" });
+    expect(await readMonitor(id)).toMatchObject({ status: "up" });
   });
 
   test("since creation is down after interval and grace, too", async () => {
-    const { pass, readStatus: statusOf, id } = await setUpWaiting({ interval: 20, grace: 0 });
+    const { pass, readStatus, id } = await setUpWaiting({ interval: 20, grace: 0 });
     await pass(19);
-    expect(await statusOf(id)).toBe("pending");
+    expect(await readStatus(id)).toBe("pending");
     await pass(1);
-    expect(await statusOf(id)).toBe("down");
+    expect(await readStatus(id)).toBe("down");
   });
 
   test("within the grace period is up, report after report", async () => {
-    const {
-      report,
-      pass,
-      readStateChanges: changes,
-    } = await setUpWaiting({ interval: 20, grace: 10 });
+    const { report, pass, readStateChanges } = await setUpWaiting({ interval: 20, grace: 10 });
     for (let time = 0; time < 5; time++) {
       await pass(29);
       await report();
     }
-    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+    expect((await readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
   });
 
   test("during a stall of the appliance is unknown, and a report after it is in time", async () => {
-    const {
-      report,
-      engine,
-      time,
-      readBeats: beatsOf,
-      readStatus: statusOf,
-      id,
-    } = await setUpWaiting({
+    const { report, engine, time, readBeats, readStatus, id } = await setUpWaiting({
       interval: 20,
       grace: 0,
     });
     await report();
     time.now += 60_000;
     await engine.runOnce();
-    expect((await beatsOf(id)).map(({ status }) => status)).toEqual(["up", "unknown"]);
+    expect((await readBeats(id)).map(({ status }) => status)).toEqual(["up", "unknown"]);
     await report();
-    expect(await statusOf(id)).toBe("up");
+    expect(await readStatus(id)).toBe("up");
   });
 });
 

@@ -89,7 +89,7 @@ describe("one write", () => {
   });
 
   test("with an outage and a later unknown result keeps the reason of the outage", async () => {
-    const { createResult, results, readMonitor: monitorOf, id } = await startRecording();
+    const { createResult, results, readMonitor, id } = await startRecording();
     results.add(createResult("down", "The disk is full."));
     const late = createResult(
       "down",
@@ -98,15 +98,18 @@ describe("one write", () => {
     const stored = add(results, { ...late, message: null });
     await results.flush();
     await stored;
-    expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "The disk is full." });
+    expect(await readMonitor(id)).toMatchObject({
+      status: "down",
+      lastMessage: "The disk is full.",
+    });
     await add(results, { ...createResult("down"), message: null });
-    expect(await monitorOf(id)).toMatchObject({ lastMessage: "The disk is full." });
+    expect(await readMonitor(id)).toMatchObject({ lastMessage: "The disk is full." });
   });
 
   test("starts soon after a result", async () => {
-    const { createResult, results, readBeats: beatsOf, id } = await startRecording();
+    const { createResult, results, readBeats, id } = await startRecording();
     await add(results, createResult("up"));
-    expect(await beatsOf(id)).toHaveLength(1);
+    expect(await readBeats(id)).toHaveLength(1);
   });
 
   test("waits for the batch interval of the store, or for the first state change", async () => {
@@ -131,10 +134,10 @@ describe("one write", () => {
   });
 
   test("contains each result once, even if it is requested repeatedly", async () => {
-    const { createResult, results, readBeats: beatsOf, id, database } = await startRecording();
+    const { createResult, results, readBeats, id, database } = await startRecording();
     const stored = [add(results, createResult("up")), add(results, createResult("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
-    expect(await beatsOf(id)).toHaveLength(2);
+    expect(await readBeats(id)).toHaveLength(2);
     expect(database.query("SELECT sum(up_seconds) AS up FROM uptime_hours").get()).toEqual({
       up: 120,
     });
@@ -206,12 +209,12 @@ describe("a database that can't be written", () => {
 
   test("is retried automatically", async () => {
     const world = await startRecording();
-    const { createResult, results, store, readBeats: beatsOf, id } = world;
+    const { createResult, results, store, readBeats, id } = world;
     setReadOnly(world, true);
     expect(await findErrorCode(add(results, createResult("up")))).toBe("UNAVAILABLE");
     setReadOnly(world, false);
     await new Promise<void>((resolve) => store.onCommit(resolve));
-    expect(await beatsOf(id)).toHaveLength(1);
+    expect(await readBeats(id)).toHaveLength(1);
   });
 
   test("does not prevent the recorder from stopping", async () => {
@@ -227,19 +230,19 @@ describe("a database that can't be written", () => {
 describe("a pause", () => {
   test("discards earlier results: no state, no event, no incident", async () => {
     const world = await startRecording();
-    const { createResult, results, changeMonitor, readMonitor: monitorOf, id } = world;
+    const { createResult, results, changeMonitor, readMonitor, id } = world;
     const stored = add(results, createResult("down"));
     await changeMonitor(id, { paused: true });
     await changeMonitor(id, { paused: false });
     await Promise.all([results.flush(), stored]);
     expect(await readTypes(world)).toEqual([]);
     expect(await readTimelines(world)).toEqual([]);
-    expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
+    expect(await readMonitor(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 
   test("between the read and the write of a batch discards it, too", async () => {
     const world = await startRecording();
-    const { createResult, store, changeMonitor, readMonitor: monitorOf, id } = world;
+    const { createResult, store, changeMonitor, readMonitor, id } = world;
     let paused: Promise<unknown> | null = null;
     const query: Store["query"] = async (text, parameters) => {
       const rows = await store.query<never>(text, parameters);
@@ -252,7 +255,7 @@ describe("a pause", () => {
     expect(await readTypes(world)).toEqual([]);
     expect(await readTimelines(world)).toEqual([]);
     await changeMonitor(id, { paused: false });
-    expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
+    expect(await readMonitor(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 });
 

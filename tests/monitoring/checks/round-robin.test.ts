@@ -196,19 +196,11 @@ async function createFullEngine() {
 
 test("a check that can't start in time is unknown each time, without further effects", async () => {
   await using world = await createFullEngine();
-  const {
-    shop,
-    roundRobin,
-    untilBeats,
-    ended,
-    readBeats: beatsOf,
-    readMonitor: monitorOf,
-    readStateChanges: changes,
-    store,
-  } = world;
-  const before = await beatsOf(shop.id);
+  const { shop, roundRobin, untilBeats, ended, readBeats, readMonitor, readStateChanges, store } =
+    world;
+  const before = await readBeats(shop.id);
   await roundRobin(55);
-  const late = (await untilBeats(() => beatsOf(shop.id), before.length + 3)).slice(before.length);
+  const late = (await untilBeats(() => readBeats(shop.id), before.length + 3)).slice(before.length);
   const message = "Not judged: too many other checks are under way.";
   for (const beat of late)
     expect(beat).toMatchObject({ status: "unknown", message, latencyMs: null, period: 15 });
@@ -216,7 +208,7 @@ test("a check that can't start in time is unknown each time, without further eff
     .slice(1)
     .map(({ at }, index) => Date.parse(at) - Date.parse(late[index]?.at ?? ""));
   expect(new Set(gaps)).toEqual(new Set([15_000]));
-  expect(await monitorOf(shop.id)).toMatchObject({
+  expect(await readMonitor(shop.id)).toMatchObject({
     status: "up",
     lastMessage: message,
     lastCheckedAt: late.at(-1)?.at,
@@ -231,8 +223,8 @@ test("a check that can't start in time is unknown each time, without further eff
   expect(await readRow()).toMatchObject({ status: "unknown", lastMessage: message });
   await ended();
   expect((await readRow())?.status).toBe("up");
-  expect((await beatsOf(shop.id)).at(-1)?.status).toBe("up");
-  const messages = (await changes()).filter(({ subjectId }) => subjectId === shop.id);
+  expect((await readBeats(shop.id)).at(-1)?.status).toBe("up");
+  const messages = (await readStateChanges()).filter(({ subjectId }) => subjectId === shop.id);
   expect(messages.map(({ type }) => type)).toEqual(["monitor.up"]);
   const troubles = (await readSince(store, 0, 10_000)).filter(
     ({ type }) => type === "appliance.troubled",

@@ -16,19 +16,13 @@ async function setUp(fields: object = {}) {
 }
 
 /** Yields to the event loop until a request has reached its use case. */
-async function letTasksRun({ readMonitor: monitorOf }: Watch, id: string) {
-  for (let turn = 0; turn < 5; turn++) await monitorOf(id);
+async function letTasksRun({ readMonitor }: Watch, id: string) {
+  for (let turn = 0; turn < 5; turn++) await readMonitor(id);
 }
 
 test("a requested check returns its heartbeat, which covers the time to the next scheduled check", async () => {
-  const {
-    api,
-    readBeats: beatsOf,
-    readMonitor: monitorOf,
-    createSite: site,
-    time,
-  } = await createWatch();
-  await using shop = await site({ interval: 3_600 });
+  const { api, readBeats, readMonitor, createSite, time } = await createWatch();
+  await using shop = await createSite({ interval: 3_600 });
   const at = new Date(time.now).toISOString();
   const { status, json } = await api("POST", checkOf(shop.id));
   expect(status).toBe(200);
@@ -40,8 +34,8 @@ test("a requested check returns its heartbeat, which covers the time to the next
     period: 1,
     number: null,
   });
-  expect(await beatsOf(shop.id)).toEqual([json.data]);
-  expect(await monitorOf(shop.id)).toMatchObject({ status: "up", lastCheckedAt: at });
+  expect(await readBeats(shop.id)).toEqual([json.data]);
+  expect(await readMonitor(shop.id)).toMatchObject({ status: "up", lastCheckedAt: at });
   shop.failNow();
   time.now += 30_000;
   const failed = await api("POST", checkOf(shop.id), { body: {} });
@@ -51,30 +45,26 @@ test("a requested check returns its heartbeat, which covers the time to the next
     message: "HTTP 500 (Internal Server Error), expected 200-299.",
     period: 2195,
   });
-  expect(await beatsOf(shop.id)).toEqual([json.data, failed.json.data]);
+  expect(await readBeats(shop.id)).toEqual([json.data, failed.json.data]);
 });
 
 test("a requested check can make a monitor down and does not move the next scheduled check", async () => {
-  const {
-    api,
-    pass,
-    readStatus: statusOf,
-    readBeats: beatsOf,
-    readStateChanges: changes,
-    createSite: site,
-  } = await createWatch();
-  await using shop = await site({ retries: 1, interval: 20, retryInterval: 20 });
+  const { api, pass, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
+  await using shop = await createSite({ retries: 1, interval: 20, retryInterval: 20 });
   await pass(20);
-  const last = Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "");
+  const last = Date.parse((await readBeats(shop.id)).at(-1)?.at ?? "");
   await pass(5);
   await api("POST", checkOf(shop.id));
   await pass(15);
-  expect(Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "") - last).toBe(20_000);
+  expect(Date.parse((await readBeats(shop.id)).at(-1)?.at ?? "") - last).toBe(20_000);
   shop.failNow();
   await api("POST", checkOf(shop.id));
   await api("POST", checkOf(shop.id));
-  expect(await statusOf(shop.id)).toBe("down");
-  expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+  expect(await readStatus(shop.id)).toBe("down");
+  expect((await readStateChanges()).map(({ type }) => type)).toEqual([
+    "monitor.up",
+    "monitor.down",
+  ]);
 });
 
 test("a request during a check waits for its result instead of starting another", async () => {
@@ -136,13 +126,13 @@ test("a request that waits while the monitor is paused or deleted gets an error"
 
 test("a paused monitor, a monitor in a paused group and a push monitor return 409 without a check or a write", async () => {
   const watch = await createWatch();
-  const { api, group, changeMonitor, pauseGroup, createJob: job, createSite: site } = watch;
-  await using paused = await site({ paused: true });
-  await using grouped = await site();
+  const { api, group, changeMonitor, pauseGroup, createJob, createSite } = watch;
+  await using paused = await createSite({ paused: true });
+  await using grouped = await createSite();
   const { id: groupId } = await group();
   await changeMonitor(grouped.id, { groupId });
   await pauseGroup(groupId, true);
-  const { id: push } = await job();
+  const { id: push } = await createJob();
   const before = dumpTables(watch);
   const messages = [];
   for (const id of [paused.id, grouped.id, push]) {
@@ -160,8 +150,8 @@ test("a paused monitor, a monitor in a paused group and a push monitor return 40
 });
 
 test("an unknown, malformed or foreign id returns 404, a read key 403, no key 401", async () => {
-  const { api, theirs, ours, stranger, createSite: site } = await createWatch();
-  await using shop = await site();
+  const { api, theirs, ours, stranger, createSite } = await createWatch();
+  await using shop = await createSite();
   for (const id of [unknownId, "1"])
     expect([id, (await api("POST", checkOf(id))).status]).toEqual([id, 404]);
   expect((await theirs.api("POST", checkOf(shop.id))).status).toBe(404);
@@ -172,8 +162,8 @@ test("an unknown, malformed or foreign id returns 404, a read key 403, no key 40
 });
 
 test("a result that can't be stored returns 503", async () => {
-  const { api, database, createSite: site } = await createWatch();
-  await using shop = await site();
+  const { api, database, createSite } = await createWatch();
+  await using shop = await createSite();
   database.run("PRAGMA query_only = ON");
   const { status, headers } = await api("POST", checkOf(shop.id));
   expect(status).toBe(503);

@@ -39,19 +39,19 @@ async function watchTarget(fields: object = {}) {
   };
 }
 
-const readNewest = async ({ readBeats: beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
+const readNewest = async ({ readBeats, id }: Made) => (await readBeats(id)).at(-1);
 const readRows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
 test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
   const world = await watchTarget();
-  const { pass, path, api, ours, theirs, stranger, readMonitor: monitorOf, id, screenshot } = world;
-  expect((await monitorOf(id)).screenshotAt).toBeNull();
+  const { pass, path, api, ours, theirs, stranger, readMonitor, id, screenshot } = world;
+  expect((await readMonitor(id)).screenshotAt).toBeNull();
   expect((await screenshot()).status).toBe(404);
   await pass(1);
   const first = await readNewest(world);
   expect(first?.status).toBe("down");
-  expect(await monitorOf(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
+  expect(await readMonitor(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
   const shown = await screenshot();
   expect(shown.status).toBe(200);
   expect(Object.fromEntries(shown.headers)).toMatchObject({
@@ -77,7 +77,7 @@ test("the screenshot of the last failure is stored with the time of its heartbea
   expect((await screenshot(`?at=${first?.at}`)).status).toBe(404);
   site.setReply(replyWith(), "/page");
   await pass(60);
-  expect(await monitorOf(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
+  expect(await readMonitor(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
   expect((await screenshot()).status).toBe(200);
   await api("DELETE", path);
   expect(readRows(world)).toEqual([]);
@@ -202,13 +202,13 @@ describe("a queued screenshot", () => {
   });
 
   test("is dropped if too many are queued, but its result is stored", async () => {
-    const { appliance, time, createResult, readBeats: beatsOf, id } = await startRecording();
+    const { appliance, time, createResult, readBeats, id } = await startRecording();
     const results = new ResultWriter(appliance);
     const all = Array.from({ length: 40 }, (_, index) => createResult(time.now + index));
     for (const result of all) results.add(result);
     expect(all.filter(({ screenshot }) => screenshot !== null)).toEqual(all.slice(-32));
     expect(await results.flush()).toBe(true);
-    expect((await beatsOf(id)).length).toBe(40);
+    expect((await readBeats(id)).length).toBe(40);
   });
 });
 

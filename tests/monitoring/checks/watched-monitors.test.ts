@@ -10,10 +10,10 @@ import { createWatch } from "../../support/check-board.ts";
 
 test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
   const watch = await createWatch();
-  const { pass, createSite: site, changeMonitor, store, appliance } = watch;
-  await using shop = await site();
+  const { pass, createSite, changeMonitor, store, appliance } = watch;
+  await using shop = await createSite();
   await pass(1);
-  await using unchecked = await site();
+  await using unchecked = await createSite();
   await watch.group();
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(appliance, {
@@ -42,9 +42,9 @@ test("monitors that another node checked keep their schedule, even if an event a
 });
 
 test("monitors that are created or changed during loading are checked immediately", async () => {
-  const { pass, createSite: site, changeMonitor, store, appliance } = await createWatch();
-  await using shop = await site();
-  await using quiet = await site();
+  const { pass, createSite, changeMonitor, store, appliance } = await createWatch();
+  await using shop = await createSite();
+  await using quiet = await createSite();
   await pass(1);
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(appliance, {
@@ -53,7 +53,7 @@ test("monitors that are created or changed during loading are checked immediatel
   });
   const loading = monitors.load();
   await changeMonitor(shop.id, { timeout: 3 });
-  await using added = await site();
+  await using added = await createSite();
   const cursor = await loading;
   const read = new Map(begun);
   expect([read.get(shop.id), read.get(quiet.id)]).toEqual(["spread", "spread"]);
@@ -69,8 +69,8 @@ test("monitors that are created or changed during loading are checked immediatel
 
 test("after leases were lost and regained, events wait for pending results, and no slot is checked twice", async () => {
   const watch = await createWatch();
-  const { pass, createSite: site, changeMonitor, store, appliance } = watch;
-  await using shop = await site();
+  const { pass, createSite, changeMonitor, store, appliance } = watch;
+  await using shop = await createSite();
   await pass(1);
   const lease: Lease = { name: "shard", epoch: 1, owner: "node" };
   let held: Lease | null = lease;
@@ -102,11 +102,11 @@ test("after leases were lost and regained, events wait for pending results, and 
 });
 
 test("monitors that differ only in their target share all other settings, but no secrets", async () => {
-  const { createSite: site, appliance } = await createWatch();
-  await using one = await site();
-  await using other = await site();
-  await using secret = await site({ headers: { "X-Key": "first" } });
-  await using otherSecret = await site({ headers: { "X-Key": "second" } });
+  const { createSite, appliance } = await createWatch();
+  await using one = await createSite();
+  await using other = await createSite();
+  await using secret = await createSite({ headers: { "X-Key": "first" } });
+  await using otherSecret = await createSite({ headers: { "X-Key": "second" } });
   const [found = []] = await Array.fromAsync(readAllWatched(appliance));
   const settingsOf = ({ id }: { id: string }) =>
     found.find((monitor) => monitor.id === id)?.settings;

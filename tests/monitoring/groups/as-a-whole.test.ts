@@ -18,24 +18,17 @@ describe("pausing and muting a group", () => {
     ["mute", "unmute", "muted"],
   ] as const)
     test(`${on} and ${off} change ${flag} in the REST API, each with an audit row and an event`, async () => {
-      const {
-        page,
-        group,
-        readGroupById: groupOf,
-        readEtag: etagOf,
-        isStale,
-        database,
-      } = await setUp();
+      const { page, group, readGroupById, readEtag, isStale, database } = await setUp();
       const { id } = await group();
       for (const [verb, value] of [
         [on, true] as const,
         [on, true] as const,
         [off, false] as const,
       ]) {
-        const etag = await etagOf(`/api/v1/monitor-groups/${id}`);
+        const etag = await readEtag(`/api/v1/monitor-groups/${id}`);
         const { status, json } = await page("POST", `${path}/${id}/${verb}`);
         expect([status, json.data[flag]]).toEqual([200, value]);
-        expect(await groupOf(id)).toEqual(json.data);
+        expect(await readGroupById(id)).toEqual(json.data);
         expect(await isStale(`/api/v1/monitor-groups/${id}`, etag)).toBe(true);
       }
       const messages = ["group.created", ...[on, on, off].map((verb) => `group.${past[verb]}`)];
@@ -52,15 +45,15 @@ describe("pausing and muting a group", () => {
     });
 
   test("pausing marks its monitors as paused, and resuming marks them as pending", async () => {
-    const { page, group, monitor, readMonitor: monitorOf, time, database, api } = await setUp();
+    const { page, group, monitor, readMonitor, time, database, api } = await setUp();
     const [one, own] = [await monitor(), await monitor({ paused: true })];
     const { id } = await group({ monitorIds: [one.id, own.id] });
     database.run("UPDATE monitor_states SET status = 'down', failures = 3");
-    const paused = await monitorOf(own.id);
+    const paused = await readMonitor(own.id);
     time.now += 1_000;
     await page("POST", `${path}/${id}/pause`);
     const at = new Date(time.now).toISOString();
-    expect(await monitorOf(one.id)).toMatchObject({
+    expect(await readMonitor(one.id)).toMatchObject({
       status: "paused",
       statusSince: at,
       paused: false,
@@ -69,8 +62,8 @@ describe("pausing and muting a group", () => {
     time.now += 1_000;
     await page("POST", `${path}/${id}/resume`);
     const later = new Date(time.now).toISOString();
-    expect(await monitorOf(one.id)).toMatchObject({ status: "pending", statusSince: later });
-    expect(await monitorOf(own.id)).toEqual(paused);
+    expect(await readMonitor(one.id)).toMatchObject({ status: "pending", statusSince: later });
+    expect(await readMonitor(own.id)).toEqual(paused);
   });
 
   test("a group of another organization, or an unknown group, is not found", async () => {
@@ -119,15 +112,15 @@ for (const [way, leave] of Object.entries(waysOut))
   });
 
 test("a monitor that moves between two paused groups stays paused and otherwise unchanged", async () => {
-  const { group, monitor, readMonitor: monitorOf, changeMonitor, pauseGroup, time } = await setUp();
+  const { group, monitor, readMonitor, changeMonitor, pauseGroup, time } = await setUp();
   const { id } = await monitor();
   const [from, to] = [await group({ monitorIds: [id] }), await group()];
   await pauseGroup(from.id, true);
   await pauseGroup(to.id, true);
-  const { statusSince } = await monitorOf(id);
+  const { statusSince } = await readMonitor(id);
   time.now += 1_000;
   await changeMonitor(id, { groupId: to.id });
-  expect(await monitorOf(id)).toMatchObject({ status: "paused", statusSince, groupId: to.id });
+  expect(await readMonitor(id)).toMatchObject({ status: "paused", statusSince, groupId: to.id });
 });
 
 describe("the dashboard order", () => {

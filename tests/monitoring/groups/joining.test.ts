@@ -40,38 +40,38 @@ describe("joining", () => {
   for (const [way, join] of Object.entries(ways))
     test(`${way}, a monitor gets the group's channels after its own, once`, async () => {
       const world = await createChannels();
-      const { own, a, b, group, readGroupById: groupOf, readMonitor: monitorOf } = world;
+      const { own, a, b, group, readGroupById, readMonitor } = world;
       const { id } = await group({ alertChannelIds: [b, own, a] });
       const monitorId = await join(world, [own], id);
-      expect(await monitorOf(monitorId)).toMatchObject({
+      expect(await readMonitor(monitorId)).toMatchObject({
         groupId: id,
         alertChannelIds: [own, b, a],
       });
-      expect((await groupOf(id)).monitorIds).toEqual([monitorId]);
+      expect((await readGroupById(id)).monitorIds).toEqual([monitorId]);
     });
 
   test("a new group attaches its channels to its initial monitors", async () => {
-    const { own, a, group, monitor, readMonitor: monitorOf } = await createChannels();
+    const { own, a, group, monitor, readMonitor } = await createChannels();
     const { id } = await monitor({ alertChannelIds: [own] });
     await group({ alertChannelIds: [a], monitorIds: [id] });
-    expect((await monitorOf(id)).alertChannelIds).toEqual([own, a]);
+    expect((await readMonitor(id)).alertChannelIds).toEqual([own, a]);
   });
 
   test("through its groupId, a monitor is added after the existing members", async () => {
-    const { group, readGroupById: groupOf, monitor, changeMonitor } = await createDashboard();
+    const { group, readGroupById, monitor, changeMonitor } = await createDashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, b] });
     await changeMonitor(a, { groupId: id });
     const d = (await monitor({ groupId: id })).id;
-    expect((await groupOf(id)).monitorIds).toEqual([c, b, a, d]);
+    expect((await readGroupById(id)).monitorIds).toEqual([c, b, a, d]);
   });
 
   test("monitors that join in the request that changes the channels get the new channels", async () => {
-    const { a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await createChannels();
+    const { a, b, group, monitor, readMonitor, changeGroup } = await createChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const monitorId = (await monitor()).id;
     await changeGroup(id, { alertChannelIds: [b], monitorIds: [monitorId] });
-    expect((await monitorOf(monitorId)).alertChannelIds).toEqual([b]);
+    expect((await readMonitor(monitorId)).alertChannelIds).toEqual([b]);
   });
 
   test("a monitor that joins with a new list of channels gets this list and the group's channels", async () => {
@@ -85,40 +85,25 @@ describe("joining", () => {
 
 describe("being in a group", () => {
   test("later changes of the group's channels do not affect its monitors", async () => {
-    const {
-      own,
-      a,
-      b,
-      group,
-      monitor,
-      readMonitor: monitorOf,
-      changeGroup,
-    } = await createChannels();
+    const { own, a, b, group, monitor, readMonitor, changeGroup } = await createChannels();
     const { id: monitorId } = await monitor({ alertChannelIds: [own] });
     const { id } = await group({ alertChannelIds: [a], monitorIds: [monitorId] });
     for (const alertChannelIds of [[b], [], [a, b]]) {
       await changeGroup(id, { alertChannelIds });
-      expect((await monitorOf(monitorId)).alertChannelIds).toEqual([own, a]);
+      expect((await readMonitor(monitorId)).alertChannelIds).toEqual([own, a]);
     }
   });
 
   test("a current member that is listed again does not get the channels again", async () => {
-    const {
-      a,
-      group,
-      monitor,
-      readMonitor: monitorOf,
-      changeGroup,
-      changeMonitor,
-    } = await createChannels();
+    const { a, group, monitor, readMonitor, changeGroup, changeMonitor } = await createChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const stayer = (await monitor({ groupId: id })).id;
     await changeMonitor(stayer, { alertChannelIds: [] });
     const joiner = (await monitor()).id;
     await changeGroup(id, { monitorIds: [joiner, stayer] });
     await changeMonitor(stayer, { groupId: id, name: "Again" });
-    expect((await monitorOf(stayer)).alertChannelIds).toEqual([]);
-    expect((await monitorOf(joiner)).alertChannelIds).toEqual([a]);
+    expect((await readMonitor(stayer)).alertChannelIds).toEqual([]);
+    expect((await readMonitor(joiner)).alertChannelIds).toEqual([a]);
   });
 
   test("a monitor that left can join again", async () => {
@@ -145,11 +130,11 @@ describe("leaving", () => {
   for (const [way, leave] of Object.entries(waysOut))
     test(`${way}, a monitor keeps all its channels`, async () => {
       const world = await createChannels();
-      const { own, a, group, monitor, readMonitor: monitorOf } = world;
+      const { own, a, group, monitor, readMonitor } = world;
       const { id } = await monitor({ alertChannelIds: [own] });
       const before = await group({ alertChannelIds: [a], monitorIds: [id] });
       await leave(world, before.id, id);
-      const after = await monitorOf(id);
+      const after = await readMonitor(id);
       expect(after.groupId).not.toBe(before.id);
       expect(after.alertChannelIds).toEqual([own, a]);
     });
@@ -161,15 +146,7 @@ describe("leaving", () => {
   for (const [way, move] of Object.entries(moves))
     test(`moved ${way}, a monitor leaves its previous group, and the ETags of monitor and groups change`, async () => {
       const dashboard = await createDashboard();
-      const {
-        group,
-        readGroupById: groupOf,
-        monitor,
-        readMonitor: monitorOf,
-        readEtag: etagOf,
-        isStale,
-        time,
-      } = dashboard;
+      const { group, readGroupById, monitor, readMonitor, readEtag, isStale, time } = dashboard;
       const [id, stayer] = [(await monitor()).id, (await monitor()).id];
       const from = (await group({ monitorIds: [id, stayer] })).id;
       const to = (await group()).id;
@@ -177,56 +154,42 @@ describe("leaving", () => {
         ...[from, to].map((group) => `/api/v1/monitor-groups/${group}`),
         `/api/v1/monitors/${id}`,
       ];
-      const etags = await Promise.all(paths.map(etagOf));
+      const etags = await Promise.all(paths.map(readEtag));
       time.now += 1_000;
       await move(dashboard, to, id);
-      expect(await groupOf(from)).toMatchObject({
+      expect(await readGroupById(from)).toMatchObject({
         monitorIds: [stayer],
         updatedAt: "2026-11-20T10:00:01.000Z",
       });
-      expect(await groupOf(to)).toMatchObject({
+      expect(await readGroupById(to)).toMatchObject({
         monitorIds: [id],
         updatedAt: "2026-11-20T10:00:01.000Z",
       });
-      expect(await monitorOf(id)).toMatchObject({
+      expect(await readMonitor(id)).toMatchObject({
         groupId: to,
         updatedAt: "2026-11-20T10:00:01.000Z",
       });
       for (const [index, path] of paths.entries()) {
         const etag = etags[index] ?? null;
         expect([path, await isStale(path, etag)]).toEqual([path, true]);
-        expect(await etagOf(path)).not.toBe(etag);
+        expect(await readEtag(path)).not.toBe(etag);
       }
     });
 
   test("a deleted monitor is removed from its group, and the group's ETag changes", async () => {
-    const {
-      api,
-      group,
-      readGroupById: groupOf,
-      monitor,
-      readEtag: etagOf,
-      isStale,
-    } = await createDashboard();
+    const { api, group, readGroupById, monitor, readEtag, isStale } = await createDashboard();
     const { id } = await monitor();
     const { id: groupId } = await group({ monitorIds: [id] });
     const path = `/api/v1/monitor-groups/${groupId}`;
-    const etag = await etagOf(path);
+    const etag = await readEtag(path);
     await api("DELETE", `/api/v1/monitors/${id}`);
-    expect((await groupOf(groupId)).monitorIds).toEqual([]);
+    expect((await readGroupById(groupId)).monitorIds).toEqual([]);
     expect(await isStale(path, etag)).toBe(true);
   });
 });
 
 test("12 groups that add one monitor concurrently leave it in exactly one group", async () => {
-  const {
-    api,
-    group,
-    monitor,
-    readMonitor: monitorOf,
-    changeGroup,
-    channel,
-  } = await createDashboard();
+  const { api, group, monitor, readMonitor, changeGroup, channel } = await createDashboard();
   const { id } = await monitor();
   const groups = [];
   for (let index = 0; index < 12; index++)
@@ -239,7 +202,7 @@ test("12 groups that add one monitor concurrently leave it in exactly one group"
   const holders = json.data.filter(({ monitorIds }: { monitorIds: string[] }) =>
     monitorIds.includes(id),
   );
-  const { groupId, alertChannelIds } = await monitorOf(id);
+  const { groupId, alertChannelIds } = await readMonitor(id);
   expect(holders.map((holder: { id: string }) => holder.id)).toEqual([groupId]);
   expect(alertChannelIds.toSorted()).toEqual(
     groups.map((joined) => String(joined.alertChannelIds[0])).toSorted(),
@@ -247,14 +210,7 @@ test("12 groups that add one monitor concurrently leave it in exactly one group"
 });
 
 test("after concurrent moves, a monitor's groupId matches the membership of the groups", async () => {
-  const {
-    api,
-    group,
-    monitor,
-    readMonitor: monitorOf,
-    changeGroup,
-    changeMonitor,
-  } = await createDashboard();
+  const { api, group, monitor, readMonitor, changeGroup, changeMonitor } = await createDashboard();
   const { id } = await monitor();
   const groups = [await group(), await group(), await group()];
   const responses = await Promise.all(
@@ -269,21 +225,13 @@ test("after concurrent moves, a monitor's groupId matches the membership of the 
   const holders = json.data
     .filter(({ monitorIds }: { monitorIds: string[] }) => monitorIds.includes(id))
     .map((holder: { id: string }) => holder.id);
-  const { groupId } = await monitorOf(id);
+  const { groupId } = await readMonitor(id);
   expect(holders).toEqual(groupId === null ? [] : [groupId]);
 });
 
 test("monitors that join while the group's channels change get the channels at the time of joining", async () => {
-  const {
-    a,
-    b,
-    group,
-    monitor,
-    readMonitor: monitorOf,
-    changeGroup,
-    changeMonitor,
-    database,
-  } = await createChannels();
+  const { a, b, group, monitor, readMonitor, changeGroup, changeMonitor, database } =
+    await createChannels();
   const { id: groupId } = await group({ alertChannelIds: [a] });
   const monitors: { id: string }[] = [];
   for (let index = 0; index < 12; index++) monitors.push(await monitor());
@@ -300,12 +248,12 @@ test("monitors that join while the group's channels change get the channels at t
   expect(order).toHaveLength(13);
   for (const { id } of monitors) {
     const channel = order.indexOf(id) < order.indexOf(groupId) ? a : b;
-    expect((await monitorOf(id)).alertChannelIds).toEqual([channel]);
+    expect((await readMonitor(id)).alertChannelIds).toEqual([channel]);
   }
 });
 
 test("a monitor that joins a group during its deletion ends up ungrouped", async () => {
-  const { api, group, monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
+  const { api, group, monitor, readMonitor, changeMonitor } = await createDashboard();
   const { id: groupId } = await group();
   const monitors: { id: string }[] = [];
   for (let index = 0; index < 6; index++) monitors.push(await monitor());
@@ -316,5 +264,5 @@ test("a monitor that joins a group during its deletion ends up ungrouped", async
   ]);
   expect(deleted.status).toBe(200);
   for (const { status } of joined) expect([200, 404]).toContain(status);
-  for (const { id } of monitors) expect((await monitorOf(id)).groupId).toBeNull();
+  for (const { id } of monitors) expect((await readMonitor(id)).groupId).toBeNull();
 });

@@ -32,14 +32,14 @@ describe("creating", () => {
   });
 
   test("tags, channels and monitors are ordered sets without duplicates", async () => {
-    const { group, readGroupById: groupOf, monitor, channel } = await createDashboard();
+    const { group, readGroupById, monitor, channel } = await createDashboard();
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await channel()).id, (await channel()).id];
     const sets = { tags: ["eu", "b", "a"], alertChannelIds: [d, c], monitorIds: [b, a] };
     const twice = Object.entries(sets).map(([name, list]) => [name, [...list, ...list]]);
     const result = await group(Object.fromEntries(twice));
     expect(result).toMatchObject(sets);
-    expect(await groupOf(result.id)).toEqual(result);
+    expect(await readGroupById(result.id)).toEqual(result);
   });
 
   test("every color of the palette is accepted; any other is rejected with the list of colors", async () => {
@@ -91,7 +91,7 @@ describe("creating", () => {
   });
 
   test("a group can have at most 5,000 monitors", async () => {
-    const { api, monitor, group, readGroupById: groupOf, database } = await createDashboard();
+    const { api, monitor, group, readGroupById, database } = await createDashboard();
     await monitor();
     // Creating 5,000 monitors by request would take longer than all other tests of this file.
     const row = database.query<Record<string, string>, []>("SELECT * FROM monitors").get();
@@ -104,7 +104,7 @@ describe("creating", () => {
       for (const id of all) insert.run(...Object.values({ ...row, id }));
     })();
     const { id } = await group({ monitorIds: all.slice(1) });
-    expect((await groupOf(id)).monitorIds).toEqual(all.slice(1));
+    expect((await readGroupById(id)).monitorIds).toEqual(all.slice(1));
     const { status, json } = await api("POST", path, { body: { name: "All", monitorIds: all } });
     expect(status).toBe(422);
     expect(json.error.details).toEqual([
@@ -141,7 +141,7 @@ describe("reading and changing", () => {
   });
 
   test("a group's monitors are listed in the last order that was sent", async () => {
-    const { group, readGroupById: groupOf, changeGroup, monitor } = await createDashboard();
+    const { group, readGroupById, changeGroup, monitor } = await createDashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, a, b] });
     const orders = [
@@ -151,7 +151,7 @@ describe("reading and changing", () => {
     ];
     for (const monitorIds of orders) {
       expect((await changeGroup(id, { monitorIds })).json.data.monitorIds).toEqual(monitorIds);
-      expect((await groupOf(id)).monitorIds).toEqual(monitorIds);
+      expect((await readGroupById(id)).monitorIds).toEqual(monitorIds);
     }
   });
 
@@ -170,7 +170,7 @@ describe("reading and changing", () => {
 
   test("paused and muted show the value set in the dashboard and accept no other value", async () => {
     const dashboard = await createDashboard();
-    const { api, group, readGroupById: groupOf, changeGroup, pauseGroup, muteGroup } = dashboard;
+    const { api, group, readGroupById, changeGroup, pauseGroup, muteGroup } = dashboard;
     const { id, paused, muted } = await group({ paused: false, muted: false });
     expect({ paused, muted }).toEqual({ paused: false, muted: false });
     const expectRejected = async (fields: object) => {
@@ -188,7 +188,7 @@ describe("reading and changing", () => {
         await expectRejected({ [name]: value });
     await pauseGroup(id, true);
     await muteGroup(id, true);
-    const shown = await groupOf(id);
+    const shown = await readGroupById(id);
     expect(shown).toMatchObject({ paused: true, muted: true });
     for (const name of ["paused", "muted"]) await expectRejected({ [name]: false });
     const { status, json } = await changeGroup(id, shown);
@@ -199,13 +199,13 @@ describe("reading and changing", () => {
   });
 
   test("deleting a group returns its monitors to the ungrouped list", async () => {
-    const { api, group, monitor, readMonitor: monitorOf } = await createDashboard();
+    const { api, group, monitor, readMonitor } = await createDashboard();
     const { id: monitorId } = await monitor();
     const { id } = await group({ monitorIds: [monitorId] });
     const { status, json } = await api("DELETE", `${path}/${id}`);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await api("GET", `${path}/${id}`)).status).toBe(404);
-    expect((await monitorOf(monitorId)).groupId).toBeNull();
+    expect((await readMonitor(monitorId)).groupId).toBeNull();
   });
 });
 

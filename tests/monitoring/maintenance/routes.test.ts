@@ -46,11 +46,11 @@ describe("creating", () => {
   });
 
   test("monitors and groups are sets in the order of the request", async () => {
-    const { planWindow: plan, monitor, group, readWindow: windowOf } = await createPlanner();
+    const { planWindow: plan, monitor, group, readWindow } = await createPlanner();
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await group()).id, (await group()).id];
     const { id } = await plan({ monitorIds: [b, a, b], groupIds: [d, c, c] });
-    expect(await windowOf(id)).toMatchObject({ monitorIds: [b, a], groupIds: [d, c] });
+    expect(await readWindow(id)).toMatchObject({ monitorIds: [b, a], groupIds: [d, c] });
   });
 
   const refused: [name: string, body: object, path: string][] = [
@@ -107,10 +107,10 @@ describe("creating", () => {
 
 describe("changing", () => {
   test("only fields in the patch change, and a GET response can be sent back", async () => {
-    const { planWindow: plan, change, readWindow: windowOf, monitor, time } = await createPlanner();
+    const { planWindow: plan, change, readWindow, monitor, time } = await createPlanner();
     const { id: monitorId } = await monitor();
     const { id } = await plan({ monitorIds: [monitorId], rrule: "FREQ=WEEKLY" }, 60);
-    const before = await windowOf(id);
+    const before = await readWindow(id);
     time.now += 1_000;
     const updatedAt = new Date(time.now).toISOString();
     const { status, json } = await change(id, { ...before, title: "Cabling" });
@@ -128,30 +128,23 @@ describe("changing", () => {
   });
 
   test("deleting a window deletes its lists, and its monitors stay", async () => {
-    const {
-      planWindow: plan,
-      remove,
-      api,
-      monitor,
-      readMonitor: monitorOf,
-      database,
-    } = await createPlanner();
+    const { planWindow: plan, remove, api, monitor, readMonitor, database } = await createPlanner();
     const { id: monitorId } = await monitor();
     const { id } = await plan({ monitorIds: [monitorId] });
     expect((await remove(id)).json).toEqual({ data: { deleted: true } });
     expect((await api("GET", `${path}/${id}`)).status).toBe(404);
     expect((await remove(id)).status).toBe(404);
     expect(database.query("SELECT * FROM maintenance_monitors").values()).toEqual([]);
-    expect((await monitorOf(monitorId)).id).toBe(monitorId);
+    expect((await readMonitor(monitorId)).id).toBe(monitorId);
   });
 
   test("a deleted monitor or group is removed from its windows", async () => {
-    const { planWindow: plan, api, monitor, group, readWindow: windowOf } = await createPlanner();
+    const { planWindow: plan, api, monitor, group, readWindow } = await createPlanner();
     const [{ id: a }, { id: b }, { id: c }] = [await monitor(), await monitor(), await group()];
     const { id } = await plan({ monitorIds: [a, b], groupIds: [c] });
     await api("DELETE", `/api/v1/monitors/${a}`);
     await api("DELETE", `/api/v1/monitor-groups/${c}`);
-    expect(await windowOf(id)).toMatchObject({ monitorIds: [b], groupIds: [] });
+    expect(await readWindow(id)).toMatchObject({ monitorIds: [b], groupIds: [] });
   });
 
   test("each write adds an audit row and an event", async () => {

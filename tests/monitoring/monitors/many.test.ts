@@ -32,41 +32,33 @@ async function setUp(count = 3) {
 
 describe("the order of monitors", () => {
   test("can be set for a group and for the ungrouped list", async () => {
-    const { ids, order, shown, group, readGroupById: groupOf } = await setUp(6);
+    const { ids, order, shown, group, readGroupById } = await setUp(6);
     const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
     const { id } = await group({ monitorIds: [a, b, c] });
     expect((await order(id, [c, a, b])).json.data).toEqual({ groupId: id, monitorIds: [c, a, b] });
-    expect((await groupOf(id)).monitorIds).toEqual([c, a, b]);
+    expect((await readGroupById(id)).monitorIds).toEqual([c, a, b]);
     await order(null, [f, d, e]);
     expect(await shown()).toEqual([c, a, b, f, d, e]);
   });
 
   test("adds monitors from other groups and changes the groups that they leave", async () => {
-    const {
-      ids,
-      order,
-      group,
-      readGroupById: groupOf,
-      readMonitor: monitorOf,
-      channel,
-      readEtag: etagOf,
-      isStale,
-    } = await setUp();
+    const { ids, order, group, readGroupById, readMonitor, channel, readEtag, isStale } =
+      await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const [from, to] = [
       await group({ monitorIds: [a] }),
       await group({ alertChannelIds, monitorIds: [b] }),
     ];
-    const etag = await etagOf(`/api/v1/monitor-groups/${from.id}`);
+    const etag = await readEtag(`/api/v1/monitor-groups/${from.id}`);
     await order(to.id, [c, b, a]);
-    expect((await groupOf(to.id)).monitorIds).toEqual([c, b, a]);
-    expect((await groupOf(from.id)).monitorIds).toEqual([]);
+    expect((await readGroupById(to.id)).monitorIds).toEqual([c, b, a]);
+    expect((await readGroupById(from.id)).monitorIds).toEqual([]);
     expect(await isStale(`/api/v1/monitor-groups/${from.id}`, etag)).toBe(true);
-    for (const id of ids) expect((await monitorOf(id)).alertChannelIds).toEqual(alertChannelIds);
+    for (const id of ids) expect((await readMonitor(id)).alertChannelIds).toEqual(alertChannelIds);
     await order(null, [b]);
-    expect((await groupOf(to.id)).monitorIds).toEqual([c, a]);
-    expect(await monitorOf(b)).toMatchObject({ groupId: null, alertChannelIds });
+    expect((await readGroupById(to.id)).monitorIds).toEqual([c, a]);
+    expect(await readMonitor(b)).toMatchObject({ groupId: null, alertChannelIds });
   });
 
   test("puts new monitors, and monitors that leave a group, at the end of the ungrouped list", async () => {
@@ -83,12 +75,12 @@ describe("the order of monitors", () => {
   });
 
   test("is one of two orders that are set concurrently", async () => {
-    const { ids, order, readGroupById: groupOf, group } = await setUp(8);
+    const { ids, order, readGroupById, group } = await setUp(8);
     const { id } = await group({ monitorIds: ids });
     const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
     const responses = await Promise.all(orders.map((one) => order(id, one)));
     expect(responses.map(({ status }) => status)).toEqual([200, 200]);
-    expect(orders).toContainEqual((await groupOf(id)).monitorIds);
+    expect(orders).toContainEqual((await readGroupById(id)).monitorIds);
   });
 
   test("must contain every monitor of the list, and none of another organization", async () => {
@@ -113,41 +105,34 @@ describe("the order of monitors", () => {
 
 describe("bulk changes", () => {
   test("pause, resume and mute monitors", async () => {
-    const { ids, bulk, readMonitor: monitorOf } = await setUp();
+    const { ids, bulk, readMonitor } = await setUp();
     expect((await bulk(ids, { paused: true, muted: true })).json.data.changed).toBe(3);
     for (const id of ids)
-      expect(await monitorOf(id)).toMatchObject({ status: "paused", paused: true, muted: true });
+      expect(await readMonitor(id)).toMatchObject({ status: "paused", paused: true, muted: true });
     await bulk(ids.slice(1), { paused: false });
-    const states = await Promise.all(ids.map(async (id) => (await monitorOf(id)).status));
+    const states = await Promise.all(ids.map(async (id) => (await readMonitor(id)).status));
     expect(states).toEqual(["paused", "pending", "pending"]);
   });
 
   test("move monitors to the end of a group, after its existing members", async () => {
-    const {
-      ids,
-      bulk,
-      group,
-      readGroupById: groupOf,
-      readMonitor: monitorOf,
-      channel,
-    } = await setUp();
+    const { ids, bulk, group, readGroupById, readMonitor, channel } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const { id } = await group({ monitorIds: [b], alertChannelIds });
     await bulk([c, b, a], { groupId: id, removeAlertChannelIds: alertChannelIds });
-    expect((await groupOf(id)).monitorIds).toEqual([b, c, a]);
+    expect((await readGroupById(id)).monitorIds).toEqual([b, c, a]);
     // An existing member does not get the group's channels again.
-    expect((await monitorOf(b)).alertChannelIds).toEqual([]);
-    expect((await monitorOf(a)).alertChannelIds).toEqual(alertChannelIds);
+    expect((await readMonitor(b)).alertChannelIds).toEqual([]);
+    expect((await readMonitor(a)).alertChannelIds).toEqual(alertChannelIds);
   });
 
   test("add and remove tags, in order, without duplicates, up to 10", async () => {
-    const { bulk, monitor, readMonitor: monitorOf, ...world } = await setUp(0);
+    const { bulk, monitor, readMonitor, ...world } = await setUp(0);
     const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
     const one = (await monitor({ tags: ["b", "a", "x"] })).id;
     const full = (await monitor({ name: "Full", tags: digits })).id;
     await bulk([one], { addTags: ["c", "a"], removeTags: ["x"] });
-    expect((await monitorOf(one)).tags).toEqual(["b", "a", "c"]);
+    expect((await readMonitor(one)).tags).toEqual(["b", "a", "c"]);
     const before = dumpTables(world);
     const { status, json } = await bulk([one, full], { addTags: ["new"] });
     expect([status, json.error.details]).toEqual([
@@ -156,26 +141,26 @@ describe("bulk changes", () => {
     ]);
     expect(dumpTables(world)).toBe(before);
     await bulk([one, full], { addTags: ["new"], removeTags: ["9", "b"] });
-    expect((await monitorOf(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
+    expect((await readMonitor(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
   });
 
   test("append and remove alert channels", async () => {
-    const { ids, bulk, channel, changeMonitor, readMonitor: monitorOf } = await setUp();
+    const { ids, bulk, channel, changeMonitor, readMonitor } = await setUp();
     const [a, b, c] = [(await channel()).id, (await channel()).id, (await channel()).id];
     const [one = "", two = ""] = ids;
     await changeMonitor(one, { alertChannelIds: [b, a] });
     await bulk([one, two], { addAlertChannelIds: [c, a], removeAlertChannelIds: [b] });
-    expect((await monitorOf(one)).alertChannelIds).toEqual([a, c]);
-    expect((await monitorOf(two)).alertChannelIds).toEqual([c, a]);
+    expect((await readMonitor(one)).alertChannelIds).toEqual([a, c]);
+    expect((await readMonitor(two)).alertChannelIds).toEqual([c, a]);
   });
 
   test("delete the same rows as single deletions", async () => {
     const world = await setUp();
-    const { ids, remove, api, group, readGroupById: groupOf } = world;
+    const { ids, remove, api, group, readGroupById } = world;
     const { id } = await group({ monitorIds: ids });
     const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
     await remove(ids.slice(0, 2));
-    expect((await groupOf(id)).monitorIds).toEqual([ids[2]]);
+    expect((await readGroupById(id)).monitorIds).toEqual([ids[2]]);
     expect((await api("GET", `/api/v1/incidents/${incident}`)).json.data.monitorId).toBeNull();
     expect((await api("GET", "/api/v1/monitors")).json.meta.total).toBe(1);
     expect(
@@ -216,7 +201,7 @@ describe("bulk changes", () => {
   });
 
   test("apply to hundreds of monitors in order, once each, in one atomic write", async () => {
-    const { ids, bulk, remove, shown, group, readGroupById: groupOf, database } = await setUp(2);
+    const { ids, bulk, remove, shown, group, readGroupById, database } = await setUp(2);
     const [first = "", stays = ""] = ids;
     copyMonitor(database, first, 899, {
       position: "10 + i",
@@ -226,7 +211,7 @@ describe("bulk changes", () => {
     const { id } = await group({ name: "All", monitorIds: [stays] });
     const wanted = many.toReversed();
     expect((await bulk(wanted, { groupId: id })).json.data.changed).toBe(900);
-    expect((await groupOf(id)).monitorIds).toEqual([stays, ...wanted]);
+    expect((await readGroupById(id)).monitorIds).toEqual([stays, ...wanted]);
     const readStates = () =>
       database
         .query(

@@ -90,12 +90,7 @@ describe("secrets", () => {
   ];
   for (const [does, patch, left] of changes)
     test(`in a patch, ${does}`, async () => {
-      const {
-        changeMonitor,
-        id,
-        readMonitor: monitorOf,
-        readSecrets: secretsOf,
-      } = await createWithSecrets();
+      const { changeMonitor, id, readMonitor, readSecrets } = await createWithSecrets();
       const { status, json } = await changeMonitor(id, patch);
       const [headers, others] = [Object.keys(left).filter(isHeader), Object.keys(left)];
       expect([status, json.data.secretsSet, Object.keys(json.data.headers)]).toEqual([
@@ -103,8 +98,8 @@ describe("secrets", () => {
         others.filter((path) => !isHeader(path)),
         headers.map((path) => path.replace("headers.", "")),
       ]);
-      expect(secretsOf("monitor", id)).toEqual(left);
-      expect(await monitorOf(id)).toEqual(json.data);
+      expect(readSecrets("monitor", id)).toEqual(left);
+      expect(await readMonitor(id)).toEqual(json.data);
     });
 });
 
@@ -139,13 +134,13 @@ describe("a header without a value", () => {
 
 describe("a push monitor's URL", () => {
   test("is unique, survives changes of the monitor and can't be chosen", async () => {
-    const { monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
+    const { monitor, readMonitor, changeMonitor } = await createDashboard();
     const pushUrl = "http://localhost/push/chosen";
     const [a, b] = [await monitor({ type: "push", pushUrl }), await monitor({ type: "push" })];
     expect(new Set([a.pushUrl, b.pushUrl, pushUrl]).size).toBe(3);
     const { json } = await changeMonitor(a.id, { grace: 5, pushUrl });
     expect(json.data).toMatchObject({ grace: 5, pushUrl: a.pushUrl, secretsSet: [] });
-    expect((await monitorOf(a.id)).pushUrl).toBe(a.pushUrl);
+    expect((await readMonitor(a.id)).pushUrl).toBe(a.pushUrl);
   });
 
   test("starts with the origin of the reader's request", async () => {
@@ -208,18 +203,11 @@ describe("changing", () => {
   });
 
   test("pausing and resuming discard the last result; a paused group pauses its monitors", async () => {
-    const {
-      monitor,
-      readMonitor: monitorOf,
-      changeMonitor,
-      group,
-      pauseGroup,
-      database,
-      time,
-    } = await createDashboard();
+    const { monitor, readMonitor, changeMonitor, group, pauseGroup, database, time } =
+      await createDashboard();
     const { id } = await monitor();
     database.run("UPDATE monitor_states SET status = 'down'");
-    expect((await monitorOf(id)).status).toBe("down");
+    expect((await readMonitor(id)).status).toBe("down");
     time.now += 1_000;
     expect((await changeMonitor(id, { paused: true })).json.data).toMatchObject({
       status: "paused",
@@ -234,11 +222,11 @@ describe("changing", () => {
     await pauseGroup(groupId, true);
     const { json } = await changeMonitor(id, { groupId });
     expect(json.data).toMatchObject({ status: "paused", paused: false });
-    expect(await monitorOf(id)).toEqual(json.data);
+    expect(await readMonitor(id)).toEqual(json.data);
   });
 
   test("50 concurrent changes of one monitor all succeed", async () => {
-    const { monitor, readMonitor: monitorOf, changeMonitor, channel } = await createDashboard();
+    const { monitor, readMonitor, changeMonitor, channel } = await createDashboard();
     const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
     const fields = { muted: true, interval: 30, retries: 5, tags: ["eu"], description: "Core" };
     const responses = await Promise.all(
@@ -248,7 +236,7 @@ describe("changing", () => {
       }),
     );
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await monitorOf(id)).toMatchObject(fields);
+    expect(await readMonitor(id)).toMatchObject(fields);
   });
 });
 

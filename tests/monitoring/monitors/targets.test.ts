@@ -99,14 +99,14 @@ describe("a blocked address is rejected when it is saved", () => {
 });
 
 test("a name that resolves to the appliance itself can be saved, but its checks are down without connecting", async () => {
-  const { api, engine, readMonitor: monitorOf, readBeats: beatsOf } = await createWatch();
+  const { api, engine, readMonitor, readBeats } = await createWatch();
   const { json } = await api("POST", "/api/v1/monitors", {
     body: { ...buildHttp("http://localhost:3210/"), retries: 3 },
   });
   await engine.runOnce();
   const message = "Blocked: the target is this appliance itself.";
-  expect(await monitorOf(json.data.id)).toMatchObject({ status: "down", lastMessage: message });
-  expect(await beatsOf(json.data.id)).toMatchObject([{ status: "down", message }]);
+  expect(await readMonitor(json.data.id)).toMatchObject({ status: "down", lastMessage: message });
+  expect(await readBeats(json.data.id)).toMatchObject([{ status: "down", message }]);
 });
 
 describe("a target that was blocked after it was saved", () => {

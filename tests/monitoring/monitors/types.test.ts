@@ -442,15 +442,15 @@ describe("each type", () => {
     });
 
     test(`${type}: every field is returned as sent, after creation and after a change`, async () => {
-      const { monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
+      const { monitor, readMonitor, changeMonitor } = await createDashboard();
       const fields = { ...setCommon, ...set[known] };
       const result = await monitor({ type, ...sent, ...fields });
       expect(result).toMatchObject({ ...fields, status: "paused" });
-      expect(await monitorOf(result.id)).toEqual(result);
+      expect(await readMonitor(result.id)).toEqual(result);
       const { id } = await monitor({ type, ...needed });
       const { status, json } = await changeMonitor(id, { ...sent, ...fields });
       expect([status, json.data]).toMatchObject([200, { ...fields, status: "paused" }]);
-      expect(await monitorOf(id)).toEqual(json.data);
+      expect(await readMonitor(id)).toEqual(json.data);
     });
 
     test(`${type}: a GET response can be sent back and changes nothing`, async () => {

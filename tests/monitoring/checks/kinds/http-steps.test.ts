@@ -248,9 +248,9 @@ describe("credentials of the monitor", () => {
     site.setReply((response) => {
       response.writeHead(response.req.headers.authorization === "Bearer t2" ? 200 : 401).end();
     }, "/b");
-    const { createAccessTokenCache: accessTokens } =
+    const { createAccessTokenCache } =
       await import("../../../../src/core/outgoing/access-tokens.ts");
-    const tokens = accessTokens();
+    const tokens = createAccessTokenCache();
     const fields = {
       url: site.at("/first"),
       oauth2: { tokenUrl: service.at("/token"), clientId: "probe", clientSecret: canary },

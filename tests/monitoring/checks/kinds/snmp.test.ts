@@ -104,12 +104,12 @@ test("an object identifier is normalized and validated when it is saved", () => 
 
 test("a stored object identifier with a leading dot is valid", async () => {
   await using server = await startFake(snmp);
-  const { runLoggedCheck: loggedCheck } = await import("../../../support/check-runs.ts");
+  const { runLoggedCheck } = await import("../../../support/check-runs.ts");
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
   const fields = { host: "127.0.0.1", port: server.port, community: canary };
   const settings = NewMonitor.parse({ type: "snmp", name: "Target", ...fields });
   const stored = { ...settings, oid: ".1.3.6.1.2.1.1.3.0" };
-  expect((await loggedCheck("snmp", stored)).outcome.status).toBe("up");
+  expect((await runLoggedCheck("snmp", stored)).outcome.status).toBe("up");
 });
 
 defineTestWith(["snmpd"], "a real agent's counters and dates are read", async () => {

@@ -347,17 +347,17 @@ const postgresValues: [sql: string, value: unknown][] = [
 /** Values that our session reads from a query. */
 async function queryValues(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
-  const { createWire: wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");
-  const { openPostgresSession: postgresSession } =
+  const { createWire } = await import("../../../../src/core/outgoing/http/wire.ts");
+  const { openPostgresSession } =
     await import("../../../../src/monitoring/checks/sql/postgres-session.ts");
-  const { openMysqlSession: mysqlSession } =
+  const { openMysqlSession } =
     await import("../../../../src/monitoring/checks/sql/mysql-session.ts");
-  const { createCheckContext: contextOf } = await import("../../../support/check-runs.ts");
+  const { createCheckContext } = await import("../../../support/check-runs.ts");
   const ending = new AbortController();
-  const context = contextOf(ending);
+  const context = createCheckContext(ending);
   const addresses = [{ address: host, family: 4, isPrivate: true }] as const;
-  const wire = wireOf(await dial(addresses, port, context), context);
-  const open = type === "postgres" ? postgresSession : mysqlSession;
+  const wire = createWire(await dial(addresses, port, context), context);
+  const open = type === "postgres" ? openPostgresSession : openMysqlSession;
   const database = type === "postgres" ? "postgres" : "shop";
   const session = await open(wire, { username: "probe", password: canary, database }, null);
   const found: unknown[] = [];
