@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { NewAlertChannel } from "../src/alerting/channels/schema.ts";
 import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
-import { findChannel, settingsOf as channelSettings } from "../src/alerting/channels/service.ts";
+import { findChannel, settingsOf } from "../src/alerting/channels/service.ts";
 import { findStrandedSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
 import { formatFieldPath } from "../src/core/text/formatting.ts";
 import type { Plan } from "../src/imports/plan.ts";
 import { runImport } from "../src/imports/service.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
-import { openSettings as monitorSettings } from "../src/monitoring/monitors/record.ts";
+import { openSettings } from "../src/monitoring/monitors/record.ts";
 import { ManyMonitors } from "../src/monitoring/monitors/bulk-schema.ts";
 import { NewMonitor } from "../src/monitoring/monitors/schema.ts";
 import { findMonitor } from "../src/monitoring/monitors/store.ts";
@@ -161,10 +161,10 @@ const isToSink = (move: Own, { host, port }: { host: string; port: number }) =>
 async function readSecrets({ ours }: TestAppliance, { noun }: Case, id: string) {
   if (noun === "alert-channels") {
     const row = await findChannel(ours.scope, id);
-    return JSON.stringify(row && channelSettings(ours.scope.vault, row));
+    return JSON.stringify(row && settingsOf(ours.scope.vault, row));
   }
   const found = await findMonitor(ours.scope, id);
-  return JSON.stringify(found && monitorSettings(ours.scope.vault, found.monitor));
+  return JSON.stringify(found && openSettings(ours.scope.vault, found.monitor));
 }
 
 describe("a stored secret gets no other address", () => {

@@ -14,7 +14,7 @@ import {
   createChannelRow,
   targetsOf as channelTargets,
   columnsOf as channelColumns,
-  openRecord as editableChannel,
+  openRecord as openChannelRecord,
 } from "../alerting/channels/service.ts";
 import { NewAlertChannel } from "../alerting/channels/schema.ts";
 import type { Scope } from "../events/scope.ts";
@@ -68,7 +68,7 @@ export const channelMaker: Maker = {
       ? { whole: fields, notes: [] }
       : patchOrReplace(
           NewAlertChannel,
-          editableChannel(scope.vault, before),
+          openChannelRecord(scope.vault, before),
           changed.fields,
           fields,
         );
@@ -89,7 +89,7 @@ export const channelMaker: Maker = {
       ],
       notes: refusal === null ? notes : [...notes, `Disabled: ${refusal}`],
       isIncomplete: refusal !== null,
-      changes: editableChannel(scope.vault, before).listChanges(channel),
+      changes: openChannelRecord(scope.vault, before).listChanges(channel),
     };
   },
 };

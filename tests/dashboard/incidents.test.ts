@@ -3,14 +3,14 @@ import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { createPager } from "../support/pager.ts";
 import { ann, bob, createPublisher } from "../support/publisher.ts";
-import { createSampleRecord as makeRecord } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
 
 async function setUp() {
   const dashboard = await createDashboard();
   const person = await signInMember(dashboard, "member");
   const { page } = person;
-  const open = (fields: object = {}) => makeRecord(dashboard.api, "incidents", fields);
+  const open = (fields: object = {}) => createSampleRecord(dashboard.api, "incidents", fields);
   const [{ id: pageId }] = (await dashboard.api("GET", "/api/v1/status-pages")).json.data;
   return {
     ...dashboard,
@@ -134,7 +134,7 @@ describe("recipients of an incident", () => {
     const shop = await monitor({ name: "Shop" });
     const other = await monitor({ name: "Other" });
     const sections = [{ name: "Shop", groupId: null, monitors: [{ id: shop.id, name: null }] }];
-    const second = await makeRecord(api, "status-pages", { title: "Shops", sections });
+    const second = await createSampleRecord(api, "status-pages", { title: "Shops", sections });
     const body = { type: "webhook", url: "https://hooks.team.example/status" };
     await api("POST", `/api/v1/status-pages/${second}/subscribers`, { body });
     const readPages = async (query: string) =>
@@ -178,7 +178,7 @@ describe("the traces of an incident", () => {
     const shop = await pager.createWatchedJob([], { name: "Shop", retries: 0 });
     const { page, name } = await signInMember(pager, "member");
     await shop.changeState("down");
-    const id = await makeRecord(pager.api, "incidents", { monitorIds: [shop.id] });
+    const id = await createSampleRecord(pager.api, "incidents", { monitorIds: [shop.id] });
     await pager.deliverTwiceAfter(60);
     await shop.changeState("up");
     pager.time.now += 1_000;

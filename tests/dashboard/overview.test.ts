@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { formatTarget, expandOverview } from "../../src/dashboard/rules.ts";
 import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
-import { createSampleRecord as makeRecord } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 import { signInMember, signInVisitor } from "../support/people.ts";
 import { createWatch } from "../support/check-board.ts";
 
@@ -171,8 +171,8 @@ describe("the Monitors page in one response", () => {
 
   test("contains nothing of another organization, and is compressed if accepted", async () => {
     const { theirs, app, cookie, monitor, overview } = await setUp();
-    await makeRecord(theirs.api, "monitor-groups");
-    await makeRecord(theirs.api, "monitors");
+    await createSampleRecord(theirs.api, "monitor-groups");
+    await createSampleRecord(theirs.api, "monitors");
     expect(await overview()).toMatchObject({ groups: [], monitors: [] });
     await monitor();
     const request = (accepted: string, known = "") =>
@@ -297,13 +297,13 @@ test("a record is found in any of the person's organizations, and in no other", 
     "alert-channel": "alert-channels",
   };
   for (const [kind, noun] of Object.entries(kinds)) {
-    const [own, foreign] = [await makeRecord(ours.api, noun), await makeRecord(theirs.api, noun)];
+    const [own, foreign] = [await createSampleRecord(ours.api, noun), await createSampleRecord(theirs.api, noun)];
     const request = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);
     expect((await request(own)).json.data).toEqual({ organizationId: ours.id });
     expect((await request(foreign)).status).toBe(404);
     expect((await request(unknownId)).status).toBe(404);
   }
-  const theirMonitor = await makeRecord(theirs.api, "monitors");
+  const theirMonitor = await createSampleRecord(theirs.api, "monitors");
   database.run(
     "INSERT INTO memberships (organization_id, person_id, role, created_at) VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')",
     [theirs.id, id],

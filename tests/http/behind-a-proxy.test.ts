@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { buildInput, createSampleRecord, nounOf, sampleBodies } from "../support/records.ts";
-import { password, createPerson, signInVisitor as signedIn } from "../support/people.ts";
+import { password, createPerson, signInVisitor } from "../support/people.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
 
 /** The path of a client's request to the appliance. */
@@ -49,7 +49,7 @@ async function requestThrough({ base, peer, headers, trustProxy }: Way) {
   async function requestParts(route: Route): Promise<[string, string, string]> {
     // Ids created in the same moment are in no order.
     appliance.time.now += 1;
-    const { cookie } = await signedIn(appliance, owner.id);
+    const { cookie } = await signInVisitor(appliance, owner.id);
     const path = route.path
       .replace(":id", ids[nounOf(route.path)] ?? unknownId)
       .replace(/:(token|file)/, token)

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Encoding, selectEncoding } from "../../src/http/responses/encoding.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { createSampleRecord as created, nounOf, buildRouteQuery } from "../support/records.ts";
+import { createSampleRecord, nounOf, buildRouteQuery } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
 import { createVisitor } from "../support/visitor.ts";
 
@@ -128,7 +128,7 @@ test("all long responses of the admin page are sent in an accepted encoding", as
   );
   expect(routes.length).toBeGreaterThan(5);
   for (const { path } of routes) {
-    const id = path.includes(":id") ? await created(appliance.ours.api, nounOf(path)) : "";
+    const id = path.includes(":id") ? await createSampleRecord(appliance.ours.api, nounOf(path)) : "";
     await assertNegotiated(
       (path, headers) =>
         appliance.app.handle(

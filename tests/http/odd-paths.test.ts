@@ -8,7 +8,7 @@ import { createPublicHandler } from "../../src/server.ts";
 import { createPublicLinks } from "../support/public-links.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, listPaths, listSpellings } from "../support/odd-paths.ts";
-import { createPerson, signInVisitor as signedInVisitor } from "../support/people.ts";
+import { createPerson, signInVisitor } from "../support/people.ts";
 import { createVisitor } from "../support/visitor.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
@@ -78,7 +78,7 @@ test("no spelling of any path, with any method or credentials, gets a 5xx or a s
     for (const [method, spelling] of listRequests(path, turn)) {
       appliance.time.now += 1_000;
       const signInPage = async () => {
-        const { cookie } = await signedInVisitor(appliance, owner.id);
+        const { cookie } = await signInVisitor(appliance, owner.id);
         return { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
       };
       const credentials = path.startsWith("/dashboard") ? await signInPage() : key;

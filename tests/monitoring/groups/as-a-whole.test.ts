@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
-import { createSampleRecord as makeRecord } from "../../support/records.ts";
+import { createSampleRecord } from "../../support/records.ts";
 import { signInMember } from "../../support/people.ts";
 
 const path = "/dashboard/monitor-groups";
@@ -68,7 +68,7 @@ describe("pausing and muting a group", () => {
 
   test("a group of another organization, or an unknown group, is not found", async () => {
     const world = await setUp();
-    const id = await makeRecord(world.theirs.api, "monitor-groups");
+    const id = await createSampleRecord(world.theirs.api, "monitor-groups");
     const before = dumpTables(world);
     for (const verb of ["pause", "resume", "mute", "unmute"])
       for (const unknown of [id, unknownId, "x"])
@@ -150,7 +150,7 @@ describe("the dashboard order", () => {
   test("must contain every group of the organization and no other", async () => {
     const world = await setUp();
     const [a, b] = [(await world.group()).id, (await world.group()).id];
-    const theirs = await makeRecord(world.theirs.api, "monitor-groups");
+    const theirs = await createSampleRecord(world.theirs.api, "monitor-groups");
     const before = dumpTables(world);
     const put = async (groupIds: unknown) =>
       (await world.page("PUT", `${path}/order`, { body: { groupIds } })).status;

@@ -4,7 +4,7 @@ import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { copyMonitor, buildCopyId } from "../../support/many-monitors.ts";
-import { createSampleRecord as makeRecord } from "../../support/records.ts";
+import { createSampleRecord } from "../../support/records.ts";
 import { signInMember } from "../../support/people.ts";
 
 async function setUp(count = 3) {
@@ -88,8 +88,8 @@ describe("the order of monitors", () => {
     const { ids, order, group } = world;
     const { id } = await group({ monitorIds: ids.slice(1) });
     const [monitorId, groupId] = [
-      await makeRecord(world.theirs.api, "monitors"),
-      await makeRecord(world.theirs.api, "monitor-groups"),
+      await createSampleRecord(world.theirs.api, "monitors"),
+      await createSampleRecord(world.theirs.api, "monitor-groups"),
     ];
     const before = dumpTables(world);
     expect((await order(id, [ids[1] ?? ""])).status).toBe(409);
@@ -158,7 +158,7 @@ describe("bulk changes", () => {
     const world = await setUp();
     const { ids, remove, api, group, readGroupById } = world;
     const { id } = await group({ monitorIds: ids });
-    const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
+    const incident = await createSampleRecord(api, "incidents", { monitorId: ids[0] });
     await remove(ids.slice(0, 2));
     expect((await readGroupById(id)).monitorIds).toEqual([ids[2]]);
     expect((await api("GET", `/api/v1/incidents/${incident}`)).json.data.monitorId).toBeNull();
@@ -238,9 +238,9 @@ describe("bulk changes", () => {
     const world = await setUp();
     const { ids, bulk, remove, page, theirs } = world;
     const foreign = {
-      monitor: await makeRecord(theirs.api, "monitors"),
-      group: await makeRecord(theirs.api, "monitor-groups"),
-      channel: await makeRecord(theirs.api, "alert-channels"),
+      monitor: await createSampleRecord(theirs.api, "monitors"),
+      group: await createSampleRecord(theirs.api, "monitor-groups"),
+      channel: await createSampleRecord(theirs.api, "alert-channels"),
     };
     const before = dumpTables(world);
     const change = { paused: true, muted: true };

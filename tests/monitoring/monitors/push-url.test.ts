@@ -4,7 +4,7 @@ import type { Client } from "../../support/appliance.ts";
 import { type CrawledResponse, crawlRoutes, reads } from "../../support/crawler.ts";
 import { openStream } from "../../support/live.ts";
 import { createPager } from "../../support/pager.ts";
-import { createSampleRecord as record } from "../../support/records.ts";
+import { createSampleRecord } from "../../support/records.ts";
 import { signInMember } from "../../support/people.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -29,9 +29,9 @@ async function createJob() {
     monitors: id,
     "monitor-groups": groupId,
     "alert-channels": (await channel()).id,
-    incidents: await record(api, "incidents", { monitorId: id }),
-    "maintenance-windows": await record(api, "maintenance-windows"),
-    "status-pages": await record(api, "status-pages", { sections }),
+    incidents: await createSampleRecord(api, "incidents", { monitorId: id }),
+    "maintenance-windows": await createSampleRecord(api, "maintenance-windows"),
+    "status-pages": await createSampleRecord(api, "status-pages", { sections }),
   };
   return { ...pager, hook, ids, id, token };
 }
