@@ -297,7 +297,10 @@ test("a record is found in any of the person's organizations, and in no other", 
     "alert-channel": "alert-channels",
   };
   for (const [kind, noun] of Object.entries(kinds)) {
-    const [own, foreign] = [await createSampleRecord(ours.api, noun), await createSampleRecord(theirs.api, noun)];
+    const [own, foreign] = [
+      await createSampleRecord(ours.api, noun),
+      await createSampleRecord(theirs.api, noun),
+    ];
     const request = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);
     expect((await request(own)).json.data).toEqual({ organizationId: ours.id });
     expect((await request(foreign)).status).toBe(404);

@@ -128,7 +128,9 @@ test("all long responses of the admin page are sent in an accepted encoding", as
   );
   expect(routes.length).toBeGreaterThan(5);
   for (const { path } of routes) {
-    const id = path.includes(":id") ? await createSampleRecord(appliance.ours.api, nounOf(path)) : "";
+    const id = path.includes(":id")
+      ? await createSampleRecord(appliance.ours.api, nounOf(path))
+      : "";
     await assertNegotiated(
       (path, headers) =>
         appliance.app.handle(
