@@ -1,5 +1,7 @@
-/** Finds credentials that a check would ignore, such as a password without a user name. */
-type Credential = { path: string; issue: string };
+/** Finds settings that a check would ignore, such as a password without a user name. */
+import { createLookup } from "../../core/collections/objects.ts";
+
+type Unused = { path: string; issue: string };
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Credentials with the field without which a check ignores them. */
@@ -13,6 +15,18 @@ const credentialPairs = [
   ["clientCertificate", "clientKey"],
 ] as const;
 
+/** Further settings of a type, with the field without which a check ignores them. */
+const pairsOfType: Readonly<Record<string, readonly (readonly [string, string])[]>> = createLookup({
+  rabbitmq: [
+    ["queue", "username"],
+    ["maxMessages", "queue"],
+  ],
+  mqtt: [
+    ["waitForMessage", "topic"],
+    ["ignoreRetained", "topic"],
+  ],
+});
+
 /** Types with a password of its own: Redis accepts it without a user. */
 const ownPasswords: ReadonlySet<unknown> = new Set(["redis"]);
 
@@ -20,18 +34,19 @@ const ownPasswords: ReadonlySet<unknown> = new Set(["redis"]);
 const ofSnmp3 = ["username", "authPassword", "privPassword"] as const;
 const ofSnmp1 = ["community"] as const;
 
-/** Fields that decide whether credentials are used. */
-export const credentialFields = [
+/** Fields that decide whether other settings are used. */
+export const decidingFields = [
   ...new Set([
     ...credentialPairs.flat(),
+    ...Object.values(pairsOfType).flat(2),
     ...ofSnmp1,
     ...(["snmpVersion", "steps", "host", "tls"] as const),
   ]),
 ];
 
-/** Returns a credential that the check would ignore, with the reason; null if all are used. */
-export function findUnusedCredential(monitor: Fields): Credential | null {
-  const isSet = (name: string) => (monitor[name] ?? null) !== null;
+/** Returns a setting that the check would ignore, with the reason; null if all are used. */
+export function findUnusedSetting(monitor: Fields): Unused | null {
+  const isSet = (name: string) => ![undefined, null, false].includes(monitor[name] as null);
   const { type, snmpVersion } = monitor;
   const unused = snmpVersion === "3" ? ofSnmp1 : ofSnmp3;
   const ofOther = type === "snmp" ? unused.find(isSet) : undefined;
@@ -47,6 +62,8 @@ export function findUnusedCredential(monitor: Fields): Credential | null {
     if (path === "password" && ownPasswords.has(type)) continue;
     if (isSet(path) && !isSet(needed)) return requireOther(path, needed);
   }
+  for (const [path, needed] of pairsOfType[String(type)] ?? [])
+    if (isSet(path) && !isSet(needed)) return requireOther(path, needed);
   // Directories treat a bind without a password as anonymous (RFC 4513 §5.1.2).
   return type === "ldap" && isSet("username") && !isSet("password")
     ? requireOther("username", "password")
@@ -54,7 +71,7 @@ export function findUnusedCredential(monitor: Fields): Credential | null {
 }
 
 /** Finds a user name or password that no step of a browser fills into the page. */
-function findUnusedInSteps(monitor: Fields): Credential | null {
+function findUnusedInSteps(monitor: Fields): Unused | null {
   const steps = (monitor["steps"] ?? []) as readonly string[];
   const isFilled = (name: string) =>
     steps.some((step) => new RegExp(`^fill .*\\{\\{\\s*${name}\\s*\\}\\}`).test(step));
@@ -68,7 +85,7 @@ function findUnusedInSteps(monitor: Fields): Credential | null {
   };
 }
 
-const requireOther = (path: string, needed: string): Credential => ({
+const requireOther = (path: string, needed: string): Unused => ({
   path,
   issue: `is used only with ${needed}: enter one, or remove ${path}`,
 });

@@ -8,7 +8,7 @@ import { invalidFieldError, parse } from "../../core/validation.ts";
 import { findScheduleIssue } from "../jobs/schedule-rules.ts";
 import { computePause, findPauseEndIssue, type GivenPause } from "./pause-rules.ts";
 import { openMonitor } from "./record.ts";
-import { credentialFields, findUnusedCredential } from "./credential-rules.ts";
+import { decidingFields, findUnusedSetting } from "./credential-rules.ts";
 import { listExpressions, listTargets } from "./rules.ts";
 import { type MonitorPatch, NewMonitor } from "./schema.ts";
 import { findSizeIssue } from "./size-rules.ts";
@@ -33,7 +33,7 @@ export async function applyMonitorPatch(
   );
   if (["command", "arguments"].some((name) => patch[name] !== undefined))
     await assertCommandsAllowed(scope.targets);
-  if (credentialFields.some((name) => patch[name] !== undefined)) assertCredentialsUsed(input);
+  if (decidingFields.some((name) => patch[name] !== undefined)) assertSettingsUsed(input);
   await assertExpressionsValid(input);
   assertScheduleValid(input);
   current.derive((fields) => {
@@ -66,9 +66,9 @@ const proofOf = (monitor: object) => {
   return [clientCertificate, clientKey];
 };
 
-/** Throws VALIDATION_ERROR for a password that the check would ignore, such as one without a user name. */
-function assertCredentialsUsed(input: NewMonitor) {
-  const unused = findUnusedCredential(input);
+/** Throws VALIDATION_ERROR for a setting that the check would ignore, such as a password without a user name. */
+function assertSettingsUsed(input: NewMonitor) {
+  const unused = findUnusedSetting(input);
   if (unused !== null) throw invalidFieldError(unused.path, unused.issue);
 }
 
@@ -105,7 +105,7 @@ export async function assertCheckable({ targets }: Scope, input: NewMonitor) {
   await assertTargetsAllowed(targets, listTargets(input));
   if (input.type === "command") await assertCommandsAllowed(targets);
   assertMonitorFits(input);
-  assertCredentialsUsed(input);
+  assertSettingsUsed(input);
   await assertExpressionsValid(input);
   assertScheduleValid(input);
   assertClientCertificate(input);

@@ -174,7 +174,7 @@ export const monitorKinds = {
   }),
   smtp: defineMonitorKind({
     name: "SMTP",
-    upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It sends no mail.`,
+    upWhen: `the mail server greets and answers \`EHLO\` or \`HELO\`, ${signsIn}. It sends no mail.`,
     fields: mailFields(25, "starttls"),
     secrets: mailSecrets,
   }),

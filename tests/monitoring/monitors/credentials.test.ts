@@ -153,3 +153,36 @@ test("the password of a mail server needs a user", () => {
   const issues = SmtpSettings.safeParse(server).error?.issues.map((issue) => issue.path.join("."));
   expect(issues).toEqual(["user"]);
 });
+
+for (const { type, fields, path: name, needed } of [
+  { type: "rabbitmq", fields: { queue: "orders" }, path: "queue", needed: { username: "probe" } },
+  {
+    type: "rabbitmq",
+    fields: { username: "probe", maxMessages: 100 },
+    path: "maxMessages",
+    needed: { queue: "orders" },
+  },
+  {
+    type: "mqtt",
+    fields: { waitForMessage: true },
+    path: "waitForMessage",
+    needed: { topic: "a" },
+  },
+  {
+    type: "mqtt",
+    fields: { ignoreRetained: true },
+    path: "ignoreRetained",
+    needed: { topic: "a" },
+  },
+] as const)
+  test(`${name} of ${type} is rejected without ${Object.keys(needed).join()}, because it would be ignored`, async () => {
+    const { ours } = await testAppliance();
+    const body = { type, name: "Target", ...newMonitors[type], ...fields };
+    expect(readRejection(await ours.api("POST", path, { body }))).toEqual([422, name]);
+    const { status, json } = await ours.api("POST", path, { body: { ...body, ...needed } });
+    expect(status).toBe(201);
+    const without = Object.fromEntries(Object.keys(needed).map((key) => [key, null]));
+    expect(
+      readRejection(await ours.api("PATCH", `${path}/${json.data.id}`, { body: without })),
+    ).toEqual([422, name]);
+  });

@@ -2,7 +2,8 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { checkMail, refusalError, refusalReasons } from "../protocols/mail.ts";
+import { checkMail, refusalReasons } from "../protocols/mail.ts";
+import { refusalError } from "../protocols/refusal-error.ts";
 
 /** Up when the server sends a greeting and its capabilities, and accepts the login if a user is set (RFC 9051). */
 export const checkImap = checkMail({

@@ -4,6 +4,7 @@ import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { buildTls, converse } from "../protocols/conversation.ts";
+import { refusalError } from "../protocols/refusal-error.ts";
 
 /** Tags of protocol operations and their parts (RFC 4511 §4, BER). */
 const tags = {
@@ -42,7 +43,7 @@ export const checkLdap: CheckKind<"ldap"> = (settings, context) => {
     settings,
     context,
     async (wire) => {
-      const session = createSession(wire);
+      const session = createSession(wire, password === null ? [] : [password]);
       if (tls === "starttls") {
         await session.askExtended(oids.startTls, "STARTTLS");
         await wire.secure(buildTls(settings));
@@ -95,7 +96,7 @@ async function findEntry(session: Session, baseDn: string) {
 
 type Session = ReturnType<typeof createSession>;
 
-function createSession(wire: Wire) {
+function createSession(wire: Wire, secrets: readonly string[] = []) {
   function send(tag: number, parts: readonly Buffer[]) {
     // One operation at a time, so all can have the same ID.
     const message = [encode(tags.integer, Buffer.from([1])), encode(tag, ...parts)];
@@ -124,10 +125,10 @@ function createSession(wire: Wire) {
         if (messageId.tag !== tags.integer) throw notLdapError();
         // The server announces that it closes the connection (RFC 4511 §4.4.1).
         if (Number(messageId.content[0]) === 0)
-          throw readFailure(operation.content, what) ?? notLdapError();
+          throw readFailure(operation.content, what, secrets) ?? notLdapError();
         if (operation.tag === tags.searchEntry && tag === tags.search) entries++;
         else if (operation.tag === last) {
-          const failure = readFailure(operation.content, what);
+          const failure = readFailure(operation.content, what, secrets);
           if (failure !== null) throw failure;
           return { entries, value: readValue(operation.content) };
         } else if (operation.tag !== tags.searchReference) throw notLdapError();
@@ -162,13 +163,22 @@ const failures: Record<number, string> = {
   53: "The server is unwilling to do this.",
 };
 
-/** Reads the result code of a response; null for success. */
-function readFailure(operation: Buffer, what: string): TargetFailure | null {
-  const { tag, content } = createReader(operation).next();
+/** Reads the result code and message of a response (RFC 4511 §4.1.9); null for success. */
+function readFailure(
+  operation: Buffer,
+  what: string,
+  secrets: readonly string[],
+): TargetFailure | null {
+  const reader = createReader(operation);
+  const { tag, content } = reader.next();
   if (tag !== tags.enumerated || content.length !== 1) throw notLdapError();
   const code = content.readUInt8();
   if (code === 0) return null;
-  return new TargetFailure(failures[code] ?? `The server responded to ${what} with error ${code}.`);
+  reader.next();
+  const sentence = failures[code] ?? `The server responded to ${what} with error ${code}.`;
+  // Active Directory ends its messages with NUL.
+  const text = reader.next().content.toString().replaceAll("\0", "");
+  return refusalError(sentence, text, ...secrets);
 }
 
 type Element = { tag: number; content: Buffer };

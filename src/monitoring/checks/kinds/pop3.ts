@@ -1,7 +1,8 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { checkMail, refusalError, refusalReasons } from "../protocols/mail.ts";
+import { checkMail, refusalReasons } from "../protocols/mail.ts";
+import { refusalError } from "../protocols/refusal-error.ts";
 
 /** Up when the server sends a greeting, and accepts the login if a user is set (RFC 1939, RFC 2595). */
 export const checkPop3 = checkMail({

@@ -4,6 +4,7 @@ import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { excerptText } from "../../../core/text/formatting.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
+import { refusalError } from "../protocols/refusal-error.ts";
 
 type Settings = Parameters<CheckKind<"rabbitmq">>[0];
 
@@ -35,13 +36,14 @@ const notAmqpError = () => new TargetFailure("The response is not valid for AMQP
  */
 export const checkRabbitmq: CheckKind<"rabbitmq"> = (settings, context) =>
   converse(settings, context, async (wire) => {
+    const broker = { wire, secrets: settings.password === null ? [] : [settings.password] };
     wire.write(protocolHeader);
-    const { version, mechanisms } = readGreeting(await readReply(wire, 0, methods.start));
+    const { version, mechanisms } = readGreeting(await readReply(broker, 0, methods.start));
     if (settings.username === null) return { words: "Greeted", details: { version } };
     if (!mechanisms.includes("PLAIN"))
       throw new TargetFailure("The server offers no sign-in by password over this connection.");
-    await openVirtualHost(wire, settings.username, settings);
-    const queue = settings.queue === null ? null : await readQueue(wire, settings.queue);
+    await openVirtualHost(broker, settings.username, settings);
+    const queue = settings.queue === null ? null : await readQueue(broker, settings.queue);
     sendMethod(wire, 0, methods.close, encodeNumber(200, 2), encodeShort(""), Buffer.alloc(4));
     const details = { version, ...queue };
     const messages = queue?.messages ?? 0;
@@ -71,11 +73,15 @@ function findVersion(properties: Buffer): string | null {
   return excerptText(text, 50);
 }
 
+/** A connection, and the secrets that its messages must not repeat. */
+type Broker = { wire: Wire; secrets: readonly string[] };
+
 async function openVirtualHost(
-  wire: Wire,
+  broker: Broker,
   username: string,
   { password, virtualHost }: Pick<Settings, "password" | "virtualHost">,
 ) {
+  const { wire } = broker;
   // Brokers close the connection without a reason unless the client understands this.
   const properties = encodeLong(
     Buffer.concat([
@@ -96,22 +102,23 @@ async function openVirtualHost(
     login,
     encodeShort("en_US"),
   );
-  const tune = await readReply(wire, 0, methods.tune);
+  const tune = await readReply(broker, 0, methods.tune);
   const [channels, frameBytes] = [tune.bytes(2), tune.bytes(4)];
   // No heartbeats: the connection lives for moments.
   sendMethod(wire, 0, methods.tuneOk, channels, frameBytes, encodeNumber(0, 2));
   sendMethod(wire, 0, methods.open, encodeShort(virtualHost), encodeShort(""), Buffer.alloc(1));
-  await readReply(wire, 0, methods.openOk);
+  await readReply(broker, 0, methods.openOk);
 }
 
-async function readQueue(wire: Wire, queue: string) {
+async function readQueue(broker: Broker, queue: string) {
+  const { wire } = broker;
   sendMethod(wire, 1, methods.openChannel, encodeShort(""));
-  await readReply(wire, 1, methods.openChannelOk);
+  await readReply(broker, 1, methods.openChannelOk);
   const passive = Buffer.from([1]);
   const reserved = encodeNumber(0, 2);
   const noArguments = Buffer.alloc(4);
   sendMethod(wire, 1, methods.declareQueue, reserved, encodeShort(queue), passive, noArguments);
-  const response = await readReply(wire, 1, methods.declareQueueOk);
+  const response = await readReply(broker, 1, methods.declareQueueOk);
   response.bytes(response.number(1));
   return { messages: response.number(4), consumers: response.number(4) };
 }
@@ -133,7 +140,7 @@ function sendMethod(wire: Wire, channel: number, [group, method]: Method, ...par
 }
 
 /** Reads the arguments of the expected method. Throws TargetFailure if the broker closes the connection or channel. */
-async function readReply(wire: Wire, channel: number, [group, method]: Method) {
+async function readReply({ wire, secrets }: Broker, channel: number, [group, method]: Method) {
   const head = await wire.read(7);
   // A broker without this version responds with the header of its own.
   if (head.toString("latin1", 0, 4) === "AMQP")
@@ -145,7 +152,15 @@ async function readReply(wire: Wire, channel: number, [group, method]: Method) {
   const body = createReader(frame.subarray(0, length));
   const found = [body.number(2), body.number(2)];
   const isMethod = ([first, second]: Method) => found[0] === first && found[1] === second;
-  if (isMethod(methods.close) || isMethod(methods.closeChannel)) throw toFailure(body.number(2));
+  if (isMethod(methods.close) || isMethod(methods.closeChannel)) {
+    const code = body.number(2);
+    const text = body.bytes(body.number(1)).toString();
+    throw refusalError(
+      failures[code] ?? `The server responded with error ${code}.`,
+      text,
+      ...secrets,
+    );
+  }
   if (!isMethod([group, method]) || head.readUInt16BE(1) !== channel) throw notAmqpError();
   return body;
 }
@@ -159,9 +174,6 @@ const failures: Record<number, string> = {
   506: "The broker lacks resources.",
   530: "The virtual host does not exist, or the user has no access to it.",
 };
-
-const toFailure = (code: number) =>
-  new TargetFailure(failures[code] ?? `The server responded with error ${code}.`);
 
 type Reader = ReturnType<typeof createReader>;
 

@@ -5,6 +5,7 @@ import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
+import { refusalError } from "../protocols/refusal-error.ts";
 
 /** Up when the server responds to PING, after a login if a username or a password is set. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
@@ -14,9 +15,10 @@ export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
     async (wire) => {
       const { username, password } = settings;
       // Redis accepts any password for a user without one (`nopass`).
-      if (username !== null) await sendCommand(wire, ["AUTH", username, password ?? ""]);
-      else if (password !== null) await sendCommand(wire, ["AUTH", password]);
-      if ((await sendCommand(wire, ["PING"])) !== "PONG") throw notRedisError();
+      const secrets = password === null ? [] : [password];
+      if (username !== null) await sendCommand(wire, ["AUTH", username, password ?? ""], secrets);
+      else if (password !== null) await sendCommand(wire, ["AUTH", password], secrets);
+      if ((await sendCommand(wire, ["PING"], secrets)) !== "PONG") throw notRedisError();
       return "Answered PING";
     },
     { details: readDetails },
@@ -58,6 +60,9 @@ const errors: Record<string, string> = createLookup({
   LOADING: "The server is still loading its data.",
   MASTERDOWN: "The server has lost its master.",
   BUSY: "The server is busy with a script.",
+  DENIED: "The server is in protected mode: it accepts only connections from its own machine.",
+  MISCONF: "The server can't save its data to disk.",
+  CLUSTERDOWN: "The cluster is down.",
 });
 
 function send(wire: Wire, words: readonly string[]) {
@@ -66,7 +71,11 @@ function send(wire: Wire, words: readonly string[]) {
 }
 
 /** Sends a command and reads a simple string as its response. Throws TargetFailure. */
-async function sendCommand(wire: Wire, words: readonly string[]): Promise<string> {
+async function sendCommand(
+  wire: Wire,
+  words: readonly string[],
+  secrets: readonly string[],
+): Promise<string> {
   send(wire, words);
   const [mark] = await wire.read(1);
   if (mark !== 0x2b && mark !== 0x2d) throw notRedisError();
@@ -74,5 +83,9 @@ async function sendCommand(wire: Wire, words: readonly string[]): Promise<string
   if (mark === 0x2b) return response;
   const [code = ""] = response.split(" ", 1);
   const refused = code === "ERR" && words[0] === "AUTH" ? errors["WRONGPASS"] : errors[code];
-  throw new TargetFailure(refused ?? `The server responded to ${words[0]} with an error.`);
+  throw refusalError(
+    refused ?? `The server responded to ${words[0]} with an error.`,
+    response,
+    ...secrets,
+  );
 }

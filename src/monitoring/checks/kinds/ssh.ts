@@ -1,23 +1,33 @@
 /** The SSH check: exchanges keys with a server and compares the fingerprint of its host key. */
-import {
-  createECDH,
-  createHash,
-  createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
-  type JsonWebKey,
-  randomBytes,
-  verify,
-} from "node:crypto";
+import { createHash, type JsonWebKey, randomBytes, verify } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { excerptText } from "../../../core/text/formatting.ts";
 import { type CheckKind, measureElapsedMs } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
+import {
+  type Agreement,
+  createServerGroup,
+  groupRequest,
+  importJwk,
+  keyAgreements,
+} from "../protocols/ssh-agreements.ts";
+import { encodeMpint, encodeString, encodeUint32 } from "../protocols/ssh-encoding.ts";
 
-/** Message numbers: https://www.rfc-editor.org/rfc/rfc4253#section-12 */
-const messageTypes = { disconnect: 1, ignore: 2, debug: 4, init: 20, request: 30, reply: 31 };
+/** Message numbers: https://www.rfc-editor.org/rfc/rfc4253#section-12, https://www.rfc-editor.org/rfc/rfc4419#section-5 */
+const messageTypes = {
+  disconnect: 1,
+  ignore: 2,
+  debug: 4,
+  init: 20,
+  request: 30,
+  reply: 31,
+  group: 31,
+  groupInit: 32,
+  groupReply: 33,
+  groupRequest: 34,
+};
 
 /** Up when the server proves possession of its host key, and the fingerprint matches if one is expected. */
 export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
@@ -42,78 +52,6 @@ export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
 const notSshError = () => new TargetFailure("The response is not valid for SSH.");
 const unprovenError = () =>
   new TargetFailure("The server does not prove that it has its host key.");
-
-type Agreement = { hash: string; ours: Buffer; secretWith: (theirs: Buffer) => bigint };
-
-/** Key exchange methods in order of preference. */
-const keyAgreements: Record<string, () => Agreement> = {
-  "curve25519-sha256": createX25519,
-  "curve25519-sha256@libssh.org": createX25519,
-  "ecdh-sha2-nistp256": createNistP256,
-  "diffie-hellman-group14-sha256": () => createGroup14("sha256"),
-  "diffie-hellman-group14-sha1": () => createGroup14("sha1"),
-};
-
-/** Key exchange with Curve25519: https://www.rfc-editor.org/rfc/rfc8731 */
-function createX25519(): Agreement {
-  const { privateKey, publicKey } = generateKeyPairSync("x25519");
-  return {
-    hash: "sha256",
-    ours: encodeString(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")),
-    secretWith(theirs) {
-      const key = importJwk({ kty: "OKP", crv: "X25519", x: theirs.toString("base64url") });
-      return toUnsigned(diffieHellman({ privateKey, publicKey: key }));
-    },
-  };
-}
-
-/** Key exchange with elliptic curve P-256: https://www.rfc-editor.org/rfc/rfc5656#section-4 */
-function createNistP256(): Agreement {
-  const own = createECDH("prime256v1");
-  own.generateKeys();
-  return {
-    hash: "sha256",
-    ours: encodeString(own.getPublicKey()),
-    secretWith: (theirs) => toUnsigned(own.computeSecret(theirs)),
-  };
-}
-
-/** Prime of group 14: https://www.rfc-editor.org/rfc/rfc3526#section-3 */
-const prime = BigInt(
-  `0x${[
-    "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74",
-    "020BBEA63B139B22514A08798E3404DDEF9519B3CD3A431B302B0A6DF25F1437",
-    "4FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED",
-    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE45B3DC2007CB8A163BF05",
-    "98DA48361C55D39A69163FA8FD24CF5F83655D23DCA3AD961C62F356208552BB",
-    "9ED529077096966D670C354E4ABC9804F1746C08CA18217C32905E462E36CE3B",
-    "E39E772C180E86039B2783A2EC07A28FB5C55DF06F4C52C9DE2BCBF695581718",
-    "3995497CEA956AE515D2261898FA051015728E5A8AACAA68FFFFFFFFFFFFFFFF",
-  ].join("")}`,
-);
-
-/** Diffie-Hellman for old devices. A 256-bit exponent takes 3 ms. Node's implementation needs 0.5 s to initialize. */
-function createGroup14(hash: string): Agreement {
-  const own = toUnsigned(randomBytes(32));
-  return {
-    hash,
-    ours: encodeMpint(raiseModPrime(2n, own)),
-    secretWith(theirs) {
-      const other = toUnsigned(theirs);
-      if (theirs.length > 257 || other <= 1n || other >= prime - 1n) throw unprovenError();
-      return raiseModPrime(other, own);
-    },
-  };
-}
-
-function raiseModPrime(base: bigint, exponent: bigint): bigint {
-  let result = 1n;
-  for (let [factor, left] = [base, exponent]; left > 0n; left >>= 1n) {
-    if ((left & 1n) === 1n) result = (result * factor) % prime;
-    factor = (factor * factor) % prime;
-  }
-  return result;
-}
 
 const p256 = { curve: "P-256", bytes: 32, hash: "sha256" };
 const p384 = { curve: "P-384", bytes: 48, hash: "sha384" };
@@ -163,13 +101,11 @@ function createRsaVerifier(hash: string) {
   };
 }
 
-const importJwk = (key: JsonWebKey) => createPublicKey({ key, format: "jwk" });
-
-/** Both sides must agree on these algorithms, although the check ends before their first use. */
+/** Both sides must agree on these algorithms, although the check ends before their first use. So all are offered. */
 const ciphers =
-  "aes128-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes192-ctr,aes128-cbc,aes256-cbc,3des-cbc";
+  "aes128-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes192-ctr,aes128-cbc,aes256-cbc,aes192-cbc,rijndael-cbc@lysator.liu.se,3des-cbc,blowfish-cbc,cast128-cbc,arcfour256,arcfour128,arcfour";
 const macs =
-  "hmac-sha2-256,hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1,hmac-sha1-etm@openssh.com,umac-128@openssh.com,umac-128-etm@openssh.com";
+  "hmac-sha2-256,hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1,hmac-sha1-etm@openssh.com,umac-128@openssh.com,umac-128-etm@openssh.com,umac-64@openssh.com,umac-64-etm@openssh.com,hmac-sha1-96,hmac-sha1-96-etm@openssh.com,hmac-ripemd160,hmac-md5,hmac-md5-etm@openssh.com,hmac-md5-96,hmac-md5-96-etm@openssh.com";
 const compression = "none,zlib@openssh.com,zlib";
 
 /** Exchanges keys and returns the server's banner and verified host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
@@ -205,27 +141,33 @@ async function exchangeKeys(wire: Wire) {
   const proves = chooseAlgorithm(hostKeys, theirKeys);
   if (agree === undefined || proves === undefined)
     throw new TargetFailure("The server offers no key exchange that is supported.");
-  const agreement = agree.value();
-  wire.write(encodePacket(messageTypes.request, agreement.ours));
-  const reply = createReader((await readPacket(wire, messageTypes.reply)).subarray(1));
+  const { hash, create } = agree.value;
+  const agreement = create === null ? await receiveGroup(wire) : await create();
+  const [request, response] =
+    create === null
+      ? [messageTypes.groupInit, messageTypes.groupReply]
+      : [messageTypes.request, messageTypes.reply];
+  wire.write(encodePacket(request, agreement.ours));
+  const reply = createReader((await readPacket(wire, response)).subarray(1));
   const [key, theirs, proof] = [reply.string(), reply.string(), reply.string()];
   const type = createReader(key).string().toString("latin1");
-  if (!isProven()) throw unprovenError();
+  if (!(await isProven())) throw unprovenError();
   const digest = createHash("sha256").update(key).digest("base64").replaceAll("=", "");
   return { banner, type, fingerprint: `SHA256:${digest}` };
 
-  function isProven(): boolean {
+  async function isProven(): Promise<boolean> {
     const [ofKey, ofProof] = [createReader(key), createReader(proof)];
     const [keyType, proofType] = [ofKey.string(), ofProof.string()].map(String);
     const wanted = proves?.name ?? "";
     if (proofType !== wanted || keyType !== wanted.replace(/^rsa-sha2-\d+$/, "ssh-rsa"))
       return false;
     try {
-      const exchanged = createHash(agreement.hash)
+      const exchanged = createHash(hash)
         .update(Buffer.concat([own, banner, ownInit, init, key].map(encodeString)))
+        .update(agreement.parameters)
         .update(agreement.ours)
         .update(encodeString(theirs))
-        .update(encodeMpint(agreement.secretWith(theirs)))
+        .update(encodeMpint(await agreement.secretWith(theirs)))
         .digest();
       return proves?.value(ofKey, exchanged, ofProof) ?? false;
     } catch {
@@ -233,6 +175,16 @@ async function exchangeKeys(wire: Wire) {
       return false;
     }
   }
+}
+
+/** Asks the server for its group. */
+async function receiveGroup(wire: Wire): Promise<Agreement> {
+  wire.write(encodePacket(messageTypes.groupRequest, groupRequest));
+  const group = createReader((await readPacket(wire, messageTypes.group)).subarray(1));
+  const agreement = await createServerGroup(group.string(), group.string());
+  if (agreement === null)
+    throw new TargetFailure("The server offers no key exchange that is supported.");
+  return agreement;
 }
 
 function chooseAlgorithm<T>(known: Readonly<Record<string, T>>, offered: readonly string[] = []) {
@@ -276,26 +228,6 @@ function wrapPacket(payload: Uint8Array): Buffer {
 
 const encodePacket = (type: number, ...parts: readonly Buffer[]) =>
   wrapPacket(Buffer.concat([Buffer.from([type]), ...parts]));
-
-function encodeUint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
-function encodeString(value: string | Buffer): Buffer {
-  const bytes = typeof value === "string" ? Buffer.from(value, "latin1") : value;
-  return Buffer.concat([encodeUint32(bytes.length), bytes]);
-}
-
-/** Encodes an mpint: https://www.rfc-editor.org/rfc/rfc4251#section-5 */
-function encodeMpint(value: bigint): Buffer {
-  const hex = value.toString(16);
-  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
-  return encodeString((bytes[0] ?? 0) > 0x7f ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
-}
-
-const toUnsigned = (bytes: Buffer) => BigInt(`0x${bytes.toString("hex")}`);
 
 function padNumber(number: Buffer, length: number): Buffer | undefined {
   const bytes = number.subarray(number.findIndex((byte) => byte !== 0));

@@ -1,10 +1,7 @@
 /** The common part of SMTP, IMAP and POP3 checks: greeting, STARTTLS and login. */
-import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerptText } from "../../../core/text/formatting.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { repeatsSecret } from "./assertions.ts";
 import type { CheckContext, CheckResult } from "../check.ts";
 import { converse, buildTls } from "./conversation.ts";
 
@@ -57,14 +54,3 @@ export const refusalReasons = {
   inUse: "The mailbox is in use by another session.",
   turnedAway: "The server rejected the connection.",
 };
-
-/** Creates a failure. The organization also sees the text of the server, unless it contains a secret. */
-export function refusalError(sentence: string, text: string, ...secrets: string[]): TargetFailure {
-  const serverText = text.trim();
-  const canBeShown = serverText !== "" && !repeatsSecret(serverText, () => secrets);
-  return new TargetFailure(
-    sentence,
-    false,
-    canBeShown ? `${sentence.slice(0, -1)}: ${excerptText(serverText, 200)}` : undefined,
-  );
-}

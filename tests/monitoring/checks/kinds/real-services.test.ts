@@ -236,6 +236,15 @@ const sshWays = [
     settings: { KexAlgorithms: "diffie-hellman-group14-sha1", HostKeyAlgorithms: "ssh-rsa" },
     key: "ssh-rsa",
   },
+  ...[
+    { KexAlgorithms: "ecdh-sha2-nistp384" },
+    { KexAlgorithms: "ecdh-sha2-nistp521" },
+    { KexAlgorithms: "diffie-hellman-group-exchange-sha256" },
+    { KexAlgorithms: "diffie-hellman-group16-sha512" },
+    { KexAlgorithms: "diffie-hellman-group18-sha512" },
+    { KexAlgorithms: "diffie-hellman-group1-sha1" },
+    { MACs: "umac-64-etm@openssh.com", Ciphers: "aes192-cbc" },
+  ].map((settings) => ({ types: ["ed25519"] as const, settings, key: "ssh-ed25519" })),
 ] as const;
 
 for (const { types, settings, key } of sshWays)

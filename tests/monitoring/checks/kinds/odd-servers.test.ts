@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { runCheckOfType, startListener } from "../../../support/check-runs.ts";
+
+const host = "127.0.0.1";
+
+/** A server that greets, and responds to each line. An empty response is none. */
+const startLineServer = (greeting: string, respond: (line: string) => string) =>
+  startListener((socket) => {
+    socket.write(greeting);
+    let received = "";
+    socket.on("data", (data) => {
+      const lines = `${received}${data.toString()}`.split("\r\n");
+      received = lines.pop() ?? "";
+      for (const line of lines) socket.write(respond(line));
+    });
+  });
+
+/** SMTP with these extensions. Responds to sign-ins by `signIn`. */
+const startSmtp = (ehlo: string, respond: (line: string) => string = () => "502 no\r\n") =>
+  startLineServer("220 mail.example\r\n", (line) =>
+    line.startsWith("EHLO") ? ehlo : respond(line),
+  );
+
+const check = (type: MonitorType, port: number, fields: object = {}) =>
+  runCheckOfType(type, { host, port, ...fields });
+
+const user = { tls: "none", username: "probe", password: "p" };
+
+for (const refusal of ["500 Command unrecognized", "502 5.5.2 Error: command not implemented"])
+  test(`smtp: a server without extensions, which answers EHLO with “${refusal}”, is greeted by HELO`, async () => {
+    await using server = await startSmtp(`${refusal}\r\n`, (line) =>
+      line.startsWith("HELO") ? "250 mail.example\r\n" : "502 no\r\n",
+    );
+    expect(await check("smtp", server.port, { tls: "none" })).toMatchObject({ status: "up" });
+    expect(await check("smtp", server.port, { tls: "starttls" })).toMatchObject({
+      message: "The server does not offer STARTTLS.",
+    });
+    expect(await check("smtp", server.port, user)).toMatchObject({
+      message: "The server offers no sign-in by password over this connection.",
+    });
+  });
+
+const login = (line: string) =>
+  ({
+    "AUTH LOGIN": "334 VXNlcm5hbWU6\r\n",
+    "cHJvYmU=": "334 UGFzc3dvcmQ6\r\n",
+    "cA==": "235 ok\r\n",
+  })[line] ?? "535 no\r\n";
+
+for (const extensions of [
+  "250-mail.example\r\n250-AUTH GSSAPI NTLM\r\n250-AUTH=LOGIN\r\n250 8BITMIME\r\n",
+  "250-mail.example\r\n250 auth  ntlm\tlogin \r\n",
+])
+  test(`smtp: mechanisms are found in every list: ${JSON.stringify(extensions)}`, async () => {
+    await using server = await startSmtp(extensions, login);
+    expect(await check("smtp", server.port, user)).toMatchObject({ status: "up" });
+  });
+
+test("smtp: a sign-in that exceeds the length of a command is sent after a challenge", async () => {
+  const signIns: string[] = [];
+  await using server = await startSmtp("250-mail.example\r\n250 AUTH PLAIN\r\n", (line) => {
+    signIns.push(line);
+    if (line.length > 510 && line.startsWith("AUTH")) return "500 line too long\r\n";
+    return line === "AUTH PLAIN" ? "334 \r\n" : "235 ok\r\n";
+  });
+  const password = "p".repeat(600);
+  expect(await check("smtp", server.port, { ...user, password })).toMatchObject({ status: "up" });
+  const response = Buffer.from(`\0probe\0${password}`).toString("base64");
+  expect(signIns.slice(0, 2)).toEqual(["AUTH PLAIN", response]);
+});
+
+test("smtp: a server that can't start TLS now is not one that does not offer it", async () => {
+  await using server = await startSmtp(
+    "250-mail.example\r\n250 STARTTLS\r\n",
+    () => "454 4.7.0 TLS not available due to a local problem\r\n",
+  );
+  expect(await check("smtp", server.port)).toMatchObject({
+    message: "The server can't start TLS at the moment.",
+    serverText: expect.stringContaining("local problem"),
+  });
+});
+
+for (const [response, message] of [
+  ["-DENIED Redis is running in protected mode", "The server is in protected mode"],
+  ["-MISCONF Errors writing to the AOF file", "The server can't save its data to disk."],
+  ["-CLUSTERDOWN The cluster is down", "The cluster is down."],
+  ["-ERR max number of clients reached", "The server responded to PING with an error."],
+] as const)
+  test(`redis: “${response}” is named, and the organization sees the server's words`, async () => {
+    await using server = await startListener((socket) =>
+      socket.once("data", () => socket.end(`${response}\r\n`)),
+    );
+    expect(await check("redis", server.port)).toMatchObject({
+      status: "down",
+      message: expect.stringContaining(message),
+      serverText: expect.stringContaining(response.slice(1)),
+    });
+  });
+
+test("redis: words of the server that repeat the password are not shown", async () => {
+  await using server = await startListener((socket) =>
+    socket.once("data", () => socket.end("-WRONGPASS invalid word geheim-1234\r\n")),
+  );
+  const found = await check("redis", server.port, { password: "geheim-1234" });
+  expect(found.message).toBe("The server rejected the password.");
+  expect(JSON.stringify(found)).not.toContain("geheim");
+});
+
+/** An LDAP bind response with a result code and a message. */
+function buildBindResponse(code: number, text: string): Buffer {
+  const element = (tag: number, content: Buffer) =>
+    Buffer.concat([Buffer.from([tag, content.length]), content]);
+  const result = [
+    element(0x0a, Buffer.from([code])),
+    element(0x04, Buffer.alloc(0)),
+    element(0x04, Buffer.from(text)),
+  ];
+  const id = element(0x02, Buffer.from([1]));
+  return element(0x30, Buffer.concat([id, element(0x61, Buffer.concat(result))]));
+}
+
+test("ldap: the organization sees why the directory rejects a user, such as an expired password", async () => {
+  const text = "80090308: LdapErr: AcceptSecurityContext error, data 532, v3839";
+  await using server = await startListener((socket) =>
+    socket.once("data", () => socket.end(buildBindResponse(49, `${text}\0`))),
+  );
+  expect(await check("ldap", server.port, { ...user, password: "secret-1" })).toMatchObject({
+    message: "The server rejected the user name or the password.",
+    serverText: `The server rejected the user name or the password: ${text}`,
+  });
+});
