@@ -185,14 +185,14 @@ describe("an imported condition", () => {
 
   test("without a status accepts any", async () => {
     const { monitor } = await convert(["[BODY] == OK"]);
-    expect(monitor.fields["expectedStatus"]).toEqual(["100-599"]);
+    expect(monitor.fields["expectedStatus"]).toEqual(["100-999"]);
   });
 });
 
 describe("a condition that can't be checked pauses its monitor and is reported with the reason:", () => {
   const reasons: [condition: string, why: string][] = [
     ["[STATUS] == ", "no status satisfies it"],
-    ["[STATUS] == 999", "HTTP has no status above 599"],
+    ["[STATUS] > 599", "HTTP has no status above 599"],
     ["[BODY].a == [BODY].b", "compares two parts of a response"],
     ["age([HEADER].Last-Modified) < 10m", "calls age()"],
     ["[BODY].tags == [a b]", "compares a list or an object as text"],

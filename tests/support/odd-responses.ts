@@ -43,6 +43,26 @@ export const framings: Readonly<Record<string, Framing>> = {
   "of HTTP/1.0": (body) => joinBytes(buildMessageHead("HTTP/1.0 200 OK"), body),
   "without a reason": (body) =>
     joinBytes(buildMessageHead("HTTP/1.1 200", buildLengthField(body)), body),
+  "of a later HTTP/1": (body) =>
+    joinBytes(buildMessageHead("HTTP/1.2 200 OK", buildLengthField(body)), body),
+  "of a radio server": (body) => joinBytes(buildMessageHead("ICY 200 OK", "icy-br: 128"), body),
+  "with two spaces before the status": (body) =>
+    joinBytes(buildMessageHead("HTTP/1.1  200 OK", buildLengthField(body)), body),
+  "with a space before a colon": (body) =>
+    joinBytes(buildMessageHead(ok, buildLengthField(body).replace(":", " :")), body),
+  "with lines that are no fields": frameWithLength(
+    "Warning! Undefined index",
+    " continued: no",
+    ": nameless",
+    "a b: c",
+  ),
+  "in chunks with lines of LF": (body) =>
+    joinBytes(
+      buildMessageHead(ok, "Transfer-Encoding: chunked"),
+      `${body.length.toString(16)}\n`,
+      body,
+      "\n0\n\n",
+    ),
   "with a folded field": frameWithLength("X-Long: first\r\n second\r\n\tthird"),
   "with a folded Content-Type": frameWithLength("Content-Type: text/plain;\r\n charset=utf-8"),
   "with a folded Set-Cookie": frameWithLength("Set-Cookie: a=b;\r\n Path=/"),

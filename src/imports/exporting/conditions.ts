@@ -59,14 +59,14 @@ function unescapeLiteral(expression: string): string | null {
 
 /** Returns the conditions on the status code. */
 export function buildStatusConditions(expected: readonly string[]): string[] {
-  const isAll = expected.length === 1 && expected[0] === "100-599";
+  const isAll = expected.length === 1 && /^100-[59]99$/.test(expected[0] ?? "");
   if (isAll) return [];
   const [only, ...others] = expected;
   const [, from, to] = /^(\d+)-(\d+)$/.exec(only ?? "") ?? [];
   if (others.length === 0 && from !== undefined)
     return [
       ...(from === "100" ? [] : [`[STATUS] >= ${from}`]),
-      ...(to === "599" ? [] : [`[STATUS] <= ${to}`]),
+      ...(to === "599" || to === "999" ? [] : [`[STATUS] <= ${to}`]),
     ];
   const codes = expected.flatMap((range) => {
     const [first = 0, last = first] = range.split("-").map(Number);

@@ -138,7 +138,7 @@ function applyStatuses(conditions: readonly Condition[], { fields, missing, note
 function listCandidates(conditions: readonly Condition[]): readonly number[] {
   for (const { op, expected, placeholder } of conditions) {
     const number = op === "==" && placeholder.call === null ? parseInteger(expected) : null;
-    if (number !== null) return number >= 100 && number < 600 ? [number] : [];
+    if (number !== null) return number >= 100 && number <= 999 ? [number] : [];
   }
   return statuses;
 }

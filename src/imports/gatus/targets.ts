@@ -205,7 +205,7 @@ function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Targ
       verifyTls: client.flag("insecure") !== true,
       oauth2: null,
       // In Gatus, only the conditions decide about success.
-      expectedStatus: ["100-599"],
+      expectedStatus: ["100-999"],
       certificateExpiryDays: null,
       assertions: [],
     }),

@@ -77,7 +77,7 @@ export type OAuth2 = z.infer<typeof OAuth2>;
 
 const statusRange = z
   .string()
-  .regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be a status or a range, such as 204 or 200-299");
+  .regex(/^[1-9]\d\d(-[1-9]\d\d)?$/, "must be a status or a range, such as 204 or 200-299");
 export const ExpectedStatus = z
   .array(
     statusRange.refine((range) => {

@@ -44,8 +44,11 @@ export function findEndOfHead(bytes: Buffer, from: number): { end: number; next:
   return { end, next: lineEnd + (isPlain ? 2 : 3) };
 }
 
-/** Accepts statuses above 599. They are invalid and count as server errors (RFC 9110 §15). */
-const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
+/**
+ * Accepts every minor version (RFC 9110 §2.5), and statuses above 599. Radio servers send `ICY` for HTTP/1.0, which
+ * browsers accept.
+ */
+const statusLine = /^(?:HTTP\/1\.\d|ICY) +([1-9]\d\d)(?: [^\r\n\0]*)?$/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Parses a head of status line and fields. Throws TargetFailure. */
@@ -79,7 +82,7 @@ export function trimBlanks(text: string): string {
 
 /**
  * Parses fields, with names in lower case. A line that starts with a space or tab continues the previous field (RFC
- * 9112 §5.2).
+ * 9112 §5.2). Like browsers, ignores spaces before the colon, and lines without a valid name.
  */
 function parseFields(lines: readonly string[]): { name: string; value: string }[] {
   const fields: { name: string; value: string }[] = [];
@@ -90,14 +93,14 @@ function parseFields(lines: readonly string[]): { name: string; value: string }[
     // A pattern without backtracking, because a target can send a line of 64 KiB of spaces.
     if (/[\r\0]/.test(value)) throw invalidHttpError();
     const last = fields.at(-1);
+    if (isFold && last === undefined) throw invalidHttpError();
     if (isFold && last !== undefined) last.value = trimBlanks(`${last.value} ${value}`);
     else {
-      const name = line.slice(0, Math.max(colon, 0));
-      if (!token.test(name)) throw invalidHttpError();
-      fields.push({ name: name.toLowerCase(), value });
+      const name = trimBlanks(line.slice(0, Math.max(colon, 0))).toLowerCase();
+      fields.push({ name, value });
     }
   }
-  return fields;
+  return fields.filter(({ name }) => token.test(name));
 }
 
 /** Parses a list into its elements, in lower case and without empty ones (RFC 9110 §5.6.1.2). */
@@ -111,12 +114,16 @@ export function parseList(value: string | undefined): string[] {
 export const parseTransferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
   parseList(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
 
+/** Whether the first bytes can be the start of a status line. */
+export const startsLikeHttp = (bytes: Buffer): boolean =>
+  ["HTTP/1.", "ICY "].some((start) => start.startsWith(bytes.toString("latin1", 0, start.length)));
+
 /** Reads the head of the final response. Throws TargetFailure. */
 export async function readHead(wire: Wire): Promise<Head> {
   for (let interim = 0; interim <= maxInterim; interim++) {
     const bytes = await wire.readPiece((unread) => {
       // Rejects other protocols at once, because they may never send an empty line.
-      if (!"HTTP/1.".startsWith(unread.toString("latin1", 0, 7))) throw invalidHttpError();
+      if (!startsLikeHttp(unread)) throw invalidHttpError();
       return findEndOfHead(unread, 0);
     });
     const head = parseHead(bytes.toString("latin1"));

@@ -109,7 +109,13 @@ export function buildRequestHead(
   const credentials = proxy && buildProxyAuthorization(proxy);
   if (credentials !== null) fields.set("proxy-authorization", ["Proxy-Authorization", credentials]);
   const origin = proxy === null ? "" : url.origin;
-  return encodeHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
+  return encodeHead(`${method} ${origin}${formatTarget(url)} HTTP/1.1`, fields.values());
+}
+
+/** Path and query of a URL. `search` leaves out an empty query, whose `?` browsers send. */
+export function formatTarget({ href, pathname, search }: URL): string {
+  const isEmptyQuery = search === "" && /^[^?#]*\?/.test(href);
+  return `${pathname}${isEmptyQuery ? "?" : search}`;
 }
 
 /** Serializes the head of a request. */

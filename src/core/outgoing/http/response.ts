@@ -12,6 +12,7 @@ import {
   maxInterim,
   parseHead,
   parseTransferCodings,
+  startsLikeHttp,
 } from "./head.ts";
 import { createGrowingBuffer, type Memory, uncounted } from "../memory.ts";
 
@@ -118,8 +119,7 @@ class ResponseReader {
     const found = findEndOfHead(bytes, Math.max(0, before - 3));
     if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLongError();
     if (found === null) {
-      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.")
-        throw invalidHttpError();
+      if (bytes.length > 8 && !startsLikeHttp(bytes)) throw invalidHttpError();
       if (before === 0) this.#head.push(chunk);
       return emptyBuffer;
     }
@@ -298,10 +298,10 @@ class ChunkedBody implements Body {
     if (end === -1) return -1;
     const line = this.#line;
     this.#line = "";
-    if (!line.endsWith("\r")) throw invalidHttpError();
     this.#framing -= line.length + 1;
     if (this.#framing < 0) throw this.#step === "trailer" ? headTooLongError() : invalidHttpError();
-    this.#applyLine(line.slice(0, -1));
+    // Like browsers and curl, accepts a line that ends with LF.
+    this.#applyLine(line.endsWith("\r") ? line.slice(0, -1) : line);
     return end + 1;
   }
 

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { parseList, formatStatus, readHead } from "../../../core/outgoing/http/head.ts";
-import { encodeHead } from "../../../core/outgoing/http/request.ts";
+import { encodeHead, formatTarget } from "../../../core/outgoing/http/request.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { CheckKind } from "../check.ts";
@@ -53,7 +53,7 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
   set(["Connection", "Upgrade"]);
   set(["Sec-WebSocket-Key", key]);
   set(["Sec-WebSocket-Version", "13"]);
-  wire.write(encodeHead(`GET ${url.pathname}${url.search} HTTP/1.1`, fields.values()));
+  wire.write(encodeHead(`GET ${formatTarget(url)} HTTP/1.1`, fields.values()));
   const head = await readHead(wire);
   if (head.status !== 101) throw new TargetFailure(`${formatStatus(head.status)}, expected 101.`);
   const accept = createHash("sha1").update(`${key}${magic}`).digest("base64");

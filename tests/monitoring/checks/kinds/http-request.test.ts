@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { runCheckOfType } from "../../../support/check-runs.ts";
+import { replyOnce, runCheckOfType, startListener } from "../../../support/check-runs.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
 /** The request that a site gets from a check with these fields. */
@@ -108,4 +108,24 @@ test("the target of a redirect gets no cache buster", async () => {
     "up",
   );
   expect(site.asked.map(({ path }) => path.replace(/=.*/, ""))).toEqual(["/a?_", "/b"]);
+});
+
+test("the path is requested as a browser does, with an empty query", async () => {
+  for (const [path, requested] of [
+    ["/a?", "/a?"],
+    ["/a?#b?", "/a?"],
+    ["/a#b?", "/a"],
+    ["/a%2Fb//c?x=%zz&y[]=1", "/a%2Fb//c?x=%zz&y[]=1"],
+  ])
+    expect((await requestWith({ path })).path).toBe(requested ?? "");
+});
+
+test("a status above 599 is accepted if it is expected", async () => {
+  await using site = await startListener(
+    replyOnce("HTTP/1.1 999 Request denied\r\nContent-Length: 0\r\n\r\n"),
+  );
+  const check = (expectedStatus: string[]) =>
+    runCheckOfType("http", { url: site.url, expectedStatus });
+  expect(await check(["200-299", "999"])).toMatchObject({ status: "up" });
+  expect(await check(["100-599"])).toMatchObject({ message: "HTTP 999, expected 100-599." });
 });
