@@ -108,11 +108,9 @@ const macs =
   "hmac-sha2-256,hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1,hmac-sha1-etm@openssh.com,umac-128@openssh.com,umac-128-etm@openssh.com,umac-64@openssh.com,umac-64-etm@openssh.com,hmac-sha1-96,hmac-sha1-96-etm@openssh.com,hmac-ripemd160,hmac-md5,hmac-md5-etm@openssh.com,hmac-md5-96,hmac-md5-96-etm@openssh.com";
 const compression = "none,zlib@openssh.com,zlib";
 
-/** Exchanges keys and returns the server's banner and verified host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
-async function exchangeKeys(wire: Wire) {
-  const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
-  wire.write(`${own}\r\n`);
-  const ownInit = Buffer.concat([
+/** Lists the supported algorithms: https://www.rfc-editor.org/rfc/rfc4253#section-7.1 */
+function buildInit(): Buffer {
+  return Buffer.concat([
     Buffer.from([messageTypes.init]),
     randomBytes(16),
     ...[
@@ -130,6 +128,13 @@ async function exchangeKeys(wire: Wire) {
     Buffer.from([0]),
     encodeUint32(0),
   ]);
+}
+
+/** Exchanges keys and returns the server's banner and verified host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
+async function exchangeKeys(wire: Wire) {
+  const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
+  wire.write(`${own}\r\n`);
+  const ownInit = buildInit();
   wire.write(wrapPacket(ownInit));
   const banner = await readIdentification(wire);
   const init = await readPacket(wire, messageTypes.init);
