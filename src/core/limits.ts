@@ -547,6 +547,12 @@ export const monitorBounds = {
   assertionPath: { value: 500, unit: "characters", per: "assertion", beyond: validationText },
   assertionValue: { value: 1_000, unit: "characters", per: "assertion", beyond: validationText },
   assertionExpression: { value: 500, unit: "characters", per: "assertion", beyond: validationText },
+  insertedText: {
+    value: 256 * KiB,
+    unit: "characters",
+    per: "request of a check",
+    beyond: "Values of all its placeholders. The check fails before the request is sent.",
+  },
   checksAfterChanges: {
     value: 120,
     unit: "requests",
@@ -643,6 +649,12 @@ export const alertBounds = {
     unit: "milliseconds",
     per: "delivery",
     beyond: "The connection is closed. The status of the response decides the delivery.",
+  },
+  insertedText: {
+    value: 256_000,
+    unit: "characters",
+    per: "request of a channel",
+    beyond: "Values of all its placeholders. The delivery fails, and the channel shows why.",
   },
   shownDeliveries: {
     value: 500,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Fields } from "../core/collections/objects.ts";
 import { findFirstIssue } from "../core/validation.ts";
-import { fillJson, isJson } from "../core/text/placeholders.ts";
+import { isJsonTemplate } from "../core/text/placeholders.ts";
 
 /** A converted monitor or channel, with notes about differences from the source. */
 export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };
@@ -20,7 +20,7 @@ export function findIssue(schema: z.ZodType, input: Fields): string | null {
 
 /** Returns the format of a webhook's body, in which its placeholders are escaped. */
 export function findBodyType(body: string): "json" | "xml" | "form" | "text" {
-  if (isJson(fillJson(body, () => 0))) return "json";
+  if (isJsonTemplate(body)) return "json";
   if (/^\s*<[?\w]/.test(body)) return "xml";
   return /^[\w.-]+=[^\s&]*(&[\w.-]+=[^\s&]*)*$/.test(body) ? "form" : "text";
 }

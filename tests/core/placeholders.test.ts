@@ -2,9 +2,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { buildRequestHead } from "../../src/core/outgoing/http/request.ts";
 import {
+  boundValues,
+  fillEncoded,
   fillPlaceholders,
   fillJson,
   fillUrl,
+  fillXml,
   type Scalar,
 } from "../../src/core/text/placeholders.ts";
 import { encodeBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
@@ -46,12 +49,13 @@ const scalar: fc.Arbitrary<Scalar> = fc.oneof(
 );
 const runs = { numRuns: 100 };
 const origin = "http://shop.lan:8080";
+const bound = (value: Scalar, limit = Infinity) => boundValues(() => value, limit, Error);
 
 describe("any value is inserted only at its placeholder:", () => {
   test("in the path and the query of a URL", () => {
     fc.assert(
       fc.property(scalar, (value) => {
-        const url = fillUrl("/a/{{x}}/b?c={{ x }}&d=1", origin, () => value);
+        const url = fillUrl("/a/{{x}}/b?c={{ x }}&d=1", origin, bound(value));
         const text = String(value).toWellFormed();
         if (/^(\.|\.\.)$/.test(text)) return expect(url).toBeNull();
         expect(url?.origin).toBe(origin);
@@ -70,7 +74,7 @@ describe("any value is inserted only at its placeholder:", () => {
   test("at the start of a path", () => {
     fc.assert(
       fc.property(scalar, (value) => {
-        const url = fillUrl("/{{x}}/cart", origin, () => value);
+        const url = fillUrl("/{{x}}/cart", origin, bound(value));
         if (url !== null)
           expect([url.origin, url.pathname.endsWith("/cart")]).toEqual([origin, true]);
       }),
@@ -84,7 +88,7 @@ describe("any value is inserted only at its placeholder:", () => {
         const json = '{"a": "<{{x}}>", "b": {{x}}, "c\\"": ["{{ x }}"]}';
         const expected = { a: `<${String(value)}>`, b: value, 'c"': [String(value)] };
         // A number can be written in several ways, and -0 is 0.
-        expect(JSON.parse(fillJson(json, () => value))).toEqual(
+        expect(JSON.parse(fillJson(json, bound(value)))).toEqual(
           JSON.parse(JSON.stringify(expected)),
         );
       }),
@@ -97,7 +101,7 @@ describe("any value is inserted only at its placeholder:", () => {
       fc.property(scalar, (value) => {
         const field = {
           name: "a",
-          value: fillPlaceholders("<{{x}}>", () => value),
+          value: fillPlaceholders("<{{x}}>", bound(value)),
           fileName: null,
           contentType: null,
         };
@@ -117,7 +121,7 @@ describe("any value is inserted only at its placeholder:", () => {
       fc.property(scalar, (value) => {
         const field = {
           name: "a",
-          value: fillPlaceholders("{{x}}", () => value),
+          value: fillPlaceholders("{{x}}", bound(value)),
           fileName: null,
           contentType: null,
         };
@@ -155,5 +159,15 @@ test("a character outside Latin-1 becomes no line break in a header", () => {
 
 test("an unterminated JSON string is read once, however many quotes it has", () => {
   const quotes = '\\"'.repeat(30_000);
-  expect(fillJson(`"${quotes}`, () => 0)).toBe(`"${quotes}`);
+  expect(fillJson(`"${quotes}`, bound(0))).toBe(`"${quotes}`);
+});
+
+test("placeholders insert no more than the bound in all texts of a request together", () => {
+  const value = "x".repeat(100);
+  const values = bound(value, 250);
+  expect(fillPlaceholders("{{a}}{{b}}", values)).toHaveLength(200);
+  expect(() => fillJson('["{{a}}"]', values)).toThrow();
+  for (const fill of [fillPlaceholders, fillJson, fillEncoded, fillXml])
+    expect(() => fill("{{a}}".repeat(3), bound(value, 250))).toThrow();
+  expect(() => fillUrl("/{{a}}?{{a}}&{{a}}", origin, bound(value, 250))).toThrow();
 });

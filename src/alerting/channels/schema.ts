@@ -4,9 +4,8 @@ import { bodySchema, line, Timestamp } from "../../core/fields.ts";
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import {
-  fillJson,
   hasHostPlaceholder,
-  isJson,
+  isJsonTemplate,
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
 import { isSameOrigin } from "../../core/security/destinations.ts";
@@ -89,7 +88,7 @@ function listLoginIssues({ token, username, password }: Fields): ChannelIssue[] 
 
 function listWebhookIssues({ url, headers, method, bodyType, body }: Fields): ChannelIssue[] {
   const issues = listTemplateIssues(webhookPlaceholders, { url, headers, method, body });
-  if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
+  if (bodyType === "json" && typeof body === "string" && !isJsonTemplate(body))
     issues.push({ path: "body", message: "must be JSON, because bodyType is json" });
   return issues;
 }
@@ -131,7 +130,7 @@ function listGatewayIssues(type: GatewayType, channel: Fields): ChannelIssue[] {
   issues.push(...listTemplateIssues(names, channel));
   if (preset !== "custom" && typeof url === "string" && listPlaceholderNames(url).length > 0)
     issue("url", `must have no placeholders with preset ${preset as string}`);
-  if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
+  if (bodyType === "json" && typeof body === "string" && !isJsonTemplate(body))
     issue("body", "must be JSON, because bodyType is json");
   if (jsonPath === null && jsonEquals !== null)
     issue("jsonPath", "is required where jsonEquals is given");

@@ -1,9 +1,16 @@
 /** Fills the URL, headers and body of a custom webhook with the values of a message, escaped for their format. */
-import { escapeXml } from "../../core/text/formatting.ts";
-import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
+import {
+  type BoundedValues,
+  boundValues,
+  fillEncoded,
+  fillJson,
+  fillPlaceholders,
+  fillUrl,
+  fillXml,
+} from "../../core/text/placeholders.ts";
 
 /** Placeholders of a custom webhook, with an example of each. */
-export const webhookExamples = {
+const webhookExamples = {
   title: "Shop is down",
   text: "The connection was refused.\nSince: 2026-11-20 23:02:00 UTC",
   type: "monitor.down",
@@ -50,8 +57,7 @@ type Template = {
 };
 
 /** Fills a template. A null URL means that a value would lead to another folder of the server. */
-export function fillWebhook({ url, headers, bodyType, body }: Template, values: WebhookValues) {
-  const valueOf = (name: string) => values[name as WebhookPlaceholder] ?? "";
+export function fillWebhook({ url, headers, bodyType, body }: Template, valueOf: BoundedValues) {
   return {
     url: fillUrl(url, "", valueOf)?.href ?? null,
     headers: {
@@ -63,7 +69,7 @@ export function fillWebhook({ url, headers, bodyType, body }: Template, values: 
         ]),
       ),
     },
-    body: body === null ? null : fillWebhookBody(bodyType, body, values),
+    body: body === null ? null : fillWebhookBody(bodyType, body, valueOf),
   };
 }
 
@@ -71,18 +77,15 @@ export function fillWebhook({ url, headers, bodyType, body }: Template, values: 
 export function fillWebhookBody(
   bodyType: WebhookBodyType,
   body: string,
-  values: WebhookValues,
+  valueOf: BoundedValues,
 ): string {
-  const valueOf = (name: string) => values[name as WebhookPlaceholder] ?? "";
   switch (bodyType) {
     case "json":
       return fillJson(body, valueOf);
     case "form":
-      return fillPlaceholders(body, (name) =>
-        encodeURIComponent(String(valueOf(name)).toWellFormed()),
-      );
+      return fillEncoded(body, valueOf);
     case "xml":
-      return fillPlaceholders(body, (name) => escapeXml(String(valueOf(name))));
+      return fillXml(body, valueOf);
     case "text":
       return fillPlaceholders(body, valueOf);
   }
@@ -90,3 +93,11 @@ export function fillWebhookBody(
 
 /** Replaces control characters, which could start another header. */
 const toHeaderValue = (text: string) => text.replace(/\p{Cc}+/gu, " ").trim();
+
+/** Fills the body of a custom webhook with example values. */
+export const fillExample = (bodyType: WebhookBodyType, body: string): string =>
+  fillWebhookBody(
+    bodyType,
+    body,
+    boundValues((name) => webhookExamples[name as WebhookPlaceholder] ?? "", Infinity, Error),
+  );

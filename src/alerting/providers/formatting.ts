@@ -1,4 +1,7 @@
 /** Helpers for providers: escaping, shortening and colors. */
+import { alertBounds } from "../../core/limits.ts";
+import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { boundValues } from "../../core/text/placeholders.ts";
 import { cutText, type Fact, fitLines, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
@@ -179,3 +182,11 @@ export const encodeForm = (fields: Readonly<Record<string, string>>) => ({
 /** Returns the value of the header `Authorization` for Basic authentication. */
 export const encodeBasic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+
+/** Bounds the values that the placeholders of one request insert. */
+export const boundMessageValues = (valueOf: (name: string) => string | number | boolean) =>
+  boundValues(
+    valueOf,
+    alertBounds.insertedText.value,
+    () => new TargetFailure("Its values make the request larger than 256 kB.", true),
+  );

@@ -3,7 +3,13 @@ import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { createLookup, parseJsonOrNull } from "../../core/collections/objects.ts";
-import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
+import {
+  type BoundedValues,
+  fillEncoded,
+  fillJson,
+  fillPlaceholders,
+  fillUrl,
+} from "../../core/text/placeholders.ts";
 import { buildConditions, isFulfilled } from "../../monitoring/checks/protocols/assertions.ts";
 import { findValue } from "../../monitoring/checks/protocols/json-path.ts";
 import {
@@ -20,7 +26,7 @@ import {
   sendProviderRequest,
   type Verdict,
 } from "../provider.ts";
-import { joinUrl } from "./formatting.ts";
+import { boundMessageValues, joinUrl } from "./formatting.ts";
 import { signToken } from "./voice-token.ts";
 
 /** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
@@ -128,7 +134,7 @@ const contentTypes = {
 /** Builds the request of a gateway; null if a value would change the folder of its URL. */
 function buildRequest({ values, ...request }: GatewayRequest): ProviderRequest | null {
   const { method, url, headers, bodyType, body } = describeRequest(request);
-  const valueOf = (name: string) => values[name] ?? "";
+  const valueOf = boundMessageValues((name) => values[name] ?? "");
   const address = fillUrl(url, "", valueOf);
   if (address === null) return null;
   return {
@@ -152,9 +158,7 @@ export function createTokenValue(
   return { token: signToken(secret ?? "", account ?? "", now) };
 }
 
-type ValueOf = Parameters<typeof fillPlaceholders>[1];
-
-const fillHeaders = (headers: Readonly<Record<string, string>>, valueOf: ValueOf) =>
+const fillHeaders = (headers: Readonly<Record<string, string>>, valueOf: BoundedValues) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       /^content-type$/i.test(name) ? "Content-Type" : name,
@@ -195,15 +199,17 @@ export function createRequestValues(
   };
 }
 
-function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: ValueOf): string {
+function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: BoundedValues): string {
   // A script is JSON already.
   if (bodyType === "json")
     return body
       .split("{{script}}")
-      .map((part) => fillJson(part, valueOf))
-      .join(String(valueOf("script")));
+      .map(
+        (part, index) => (index === 0 ? "" : String(valueOf("script"))) + fillJson(part, valueOf),
+      )
+      .join("");
   if (bodyType === "text") return fillPlaceholders(body, valueOf);
-  return fillPlaceholders(body, (name) => encodeURIComponent(String(valueOf(name))));
+  return fillEncoded(body, valueOf);
 }
 
 /** Judges the response of a gateway. A response whose body stalls counts by its status. */
@@ -322,7 +328,7 @@ async function readReceipt(
     ...createTokenValue(gateway, settings, context.now),
     receipt: id,
   };
-  const valueOf = (key: string) => values[key] ?? "";
+  const valueOf = boundMessageValues((key) => values[key] ?? "");
   const url = fillUrl(template, "", valueOf);
   if (url === null) return "over";
   const headers = fillHeaders(

@@ -12,6 +12,7 @@ import {
   urlOf,
 } from "../sending/messages.ts";
 import { createHttpProvider, type ProviderRequest } from "../provider.ts";
+import { boundMessageValues } from "./formatting.ts";
 
 /** Sends signed JSON, or the body that a person describes. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
 export const webhook = createHttpProvider<"webhook">({
@@ -27,10 +28,11 @@ export const webhook = createHttpProvider<"webhook">({
   request(settings, message, now) {
     const { method, body } = settings;
     const values = listWebhookValues(message);
-    const filled = fillWebhook(settings, values);
+    const filled = fillWebhook(
+      settings,
+      boundMessageValues((name) => values[name as keyof WebhookValues] ?? ""),
+    );
     if (filled.url === null) throw new TargetFailure(otherFolder, true);
-    if (filled.body !== null && filled.body.length > maxBodyLength)
-      throw new TargetFailure("The body is larger than 256 kB.", true);
     const receiver = { ...settings, url: filled.url, headers: filled.headers };
     const isOwn = method === "GET" || body !== null;
     if (!isOwn)
@@ -46,7 +48,6 @@ export const webhook = createHttpProvider<"webhook">({
 });
 
 const otherFolder = "A value in the URL leads to another folder of the server.";
-const maxBodyLength = 256_000;
 const maxTextLength = 8_000;
 
 /** Returns the values of the placeholders. Those of a monitor are empty in other messages, and in a digest. */

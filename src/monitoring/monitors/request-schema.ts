@@ -13,8 +13,8 @@ import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { findFirstIssue } from "../../core/validation.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
 import {
-  fillJson,
   isJson,
+  isJsonTemplate,
   hasHostPlaceholder,
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
@@ -227,8 +227,8 @@ export function listRequestIssues(monitor: HttpRequests): RequestIssue[] {
       issues.push({ path: index === 0 ? keys : ["steps", index - 1, ...keys], message });
     const { url, headers, bodyType, body, form, jsonPath, jsonEquals, save } = part;
     const hasNames = index > 0 || known.size > 0;
-    const json = body !== null && hasNames ? fillJson(body, () => 0) : body;
-    if (bodyType === "json" && json !== null && !isJson(json))
+    const isBodyJson = hasNames ? isJsonTemplate : isJson;
+    if (bodyType === "json" && body !== null && !isBodyJson(body))
       issue("must be JSON, because bodyType is json", "body");
     if (jsonPath === null && jsonEquals !== null)
       issue("is required where jsonEquals is given", "jsonPath");

@@ -355,7 +355,13 @@ describe("a webhook with a text of its own", () => {
     expect(to.deliver(webhook, moved, up)).rejects.toThrow("leads to another folder");
     const long = createMessage(createAlert("monitor.down", { message: "x".repeat(9_000) }));
     const large = { ...settings, bodyType: "text" as never, body: "{{text}}".repeat(100) as never };
-    expect(to.deliver(webhook, large, long)).rejects.toThrow("larger than 256 kB");
+    const headers = Object.fromEntries(
+      Array.from({ length: 9 }, (_, index) => [`X-${index}`, "{{text}}".repeat(10)]),
+    );
+    const url = `https://bot.lan/?${"{{text}}".repeat(100)}`;
+    const tooLarge = [large, { ...settings, headers }, { ...settings, url }];
+    for (const own of tooLarge)
+      expect(to.deliver(webhook, own as never, long)).rejects.toThrow("larger than 256 kB");
     expect(to.asked).toEqual([]);
   });
 });

@@ -12,11 +12,7 @@ import {
   channelFields,
   type NewAlertChannel,
 } from "../../../src/alerting/channels/schema.ts";
-import {
-  fillWebhookBody,
-  type WebhookBodyType,
-  webhookExamples,
-} from "../../../src/alerting/channels/webhook-rules.ts";
+import { fillExample, type WebhookBodyType } from "../../../src/alerting/channels/webhook-rules.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import {
   type AlertChannel,
@@ -290,7 +286,7 @@ function WebhookPreview({ values }: { values: Values }) {
   return (
     <figure className="webhook-preview">
       <figcaption>{t("With the values of an example")}</figcaption>
-      <pre>{fillWebhookBody(bodyType as WebhookBodyType, body, webhookExamples)}</pre>
+      <pre>{fillExample(bodyType as WebhookBodyType, body)}</pre>
     </figure>
   );
 }

@@ -1,9 +1,12 @@
 /** Builds the HTTP requests of a check: the monitor's request and its steps, with saved values inserted. */
 import { createToken } from "../../../core/ids.ts";
+import { monitorBounds } from "../../../core/limits.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpRequest, Transport } from "../../../core/outgoing/http/request.ts";
 import type { Proxy } from "../../../core/outgoing/proxy.ts";
 import {
+  type BoundedValues,
+  boundValues,
   fillPlaceholders,
   fillJson,
   fillUrl,
@@ -11,6 +14,7 @@ import {
 } from "../../../core/text/placeholders.ts";
 import type { Step } from "../../monitors/request-schema.ts";
 import type { CheckKind } from "../check.ts";
+import { formatCount } from "../../../core/text/formatting.ts";
 import { encodeBody } from "./http-body-types.ts";
 
 type Settings = Parameters<CheckKind<"http">>[0];
@@ -34,11 +38,7 @@ export function buildRequest(
 ): HttpRequest {
   const isFirst = asking === settings;
   const hasNames = !isFirst || Object.keys(settings.variables).length > 0;
-  const getSavedValue = (name: string): SavedValue => {
-    const value = values.get(name);
-    if (value === undefined) throw new Error(`Nothing was saved as ${name}.`);
-    return value;
-  };
+  const getSavedValue = boundSavedValues(values);
   const headers = buildHeaders(asking, settings, accessToken, getSavedValue);
   const insertValues = (text: string) => (hasNames ? fillPlaceholders(text, getSavedValue) : text);
   const { bodyType } = asking;
@@ -64,12 +64,23 @@ export function buildRequest(
   return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
 }
 
+function boundSavedValues(values: Values): BoundedValues {
+  const getSavedValue = (name: string): SavedValue => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`Nothing was saved as ${name}.`);
+    return value;
+  };
+  const limit = monitorBounds.insertedText.value;
+  const tooLong = `Its values have more than ${formatCount(limit)} characters in one request.`;
+  return boundValues(getSavedValue, limit, () => new TargetFailure(tooLong));
+}
+
 /** Returns headers by lower-case name. Headers of a step override headers of the monitor. */
 function buildHeaders(
   asking: Asking,
   settings: Settings,
   accessToken: string | null,
-  valueOf: (name: string) => SavedValue,
+  valueOf: BoundedValues,
 ) {
   const isFirst = asking === settings;
   const headers = new Map<string, [name: string, value: string]>();
