@@ -117,10 +117,24 @@ function findCostIssue(parts: Map<string, string>, frequency: Frequency): string
   const countChoices = (name: string) =>
     new Set((parts.get(name) ?? "0").split(",").map(Number)).size;
   // Several minutes repeat more often than hourly, unless BYSETPOS selects one of them.
-  if (!parts.has("BYSETPOS")) return countChoices("BYMINUTE") > 1 ? tooOftenIssue : null;
+  if (!parts.has("BYSETPOS"))
+    return countChoices("BYMINUTE") > 1 ? tooOftenIssue : findYearIssue(parts, frequency);
   const choices = daysPerPeriod[frequency] * countChoices("BYHOUR") * countChoices("BYMINUTE");
   if (choices > maxChoices)
     return `must have BYSETPOS choose among at most ${maxChoices} times of a period: days × BYHOUR × BYMINUTE`;
   const positions = (parts.get("BYSETPOS") ?? "").split(",").map(Number);
   return positions.every((position) => Math.abs(position) > choices) ? neverOccursIssue : null;
+}
+
+/** Rejects rules that list thousands of times of each year: all of a year are computed to find one. */
+function findYearIssue(parts: Map<string, string>, frequency: Frequency): string | null {
+  if (frequency !== "YEARLY") return null;
+  const count = (name: string) => parts.get(name)?.split(",").length;
+  const months = count("BYMONTH") ?? 12;
+  const days = parts.has("BYDAY")
+    ? months * 31
+    : (count("BYYEARDAY") ?? months * (count("BYMONTHDAY") ?? 1));
+  return days * (count("BYHOUR") ?? 1) > maxChoices
+    ? `must have at most ${maxChoices} times in a year: days × BYHOUR. Use FREQ=DAILY instead`
+    : null;
 }

@@ -23,8 +23,10 @@ const maxPeriods = { YEARLY: 50, MONTHLY: 600, WEEKLY: 2_610, DAILY: 18_263, HOU
 const maxCandidates = 20_000;
 /** Number of occurrences whose distances are checked when a rule is saved. */
 const sampleSize = 400;
-/** Span of one query, about two months. */
-const chunkMs = 62 * dayMs;
+/** Span of one query: long enough for the times around now, because a situation reaches back for a day. */
+const minChunkMs = 3 * dayMs;
+/** Spans of queries differ by up to this many hours, so that windows do not all need new times at the same moment. */
+const chunkSpread = 96;
 /** Upper bound for a change of a local clock. */
 const largestShiftMs = dayMs;
 
@@ -74,11 +76,23 @@ function computeEnd(times: Times, start: number, days: number | null): number {
   return toInstant(toLocal(start, times.timeZone) + days, times.timeZone);
 }
 
+type Situation = { state: MaintenanceState; current: Occurrence | null; next: Occurrence | null };
+
 /** Returns a window's state at `now`, the current occurrence and the next one. */
-export function computeSituation(
-  times: Times,
-  now: number,
-): { state: MaintenanceState; current: Occurrence | null; next: Occurrence | null } {
+export function computeSituation(times: Times, now: number): Situation {
+  if (times.rrule === null) return searchSituation(times, now);
+  const series = getSeries(times);
+  const { known } = series;
+  if (known?.endsAt === times.endsAt && known.from <= now && now < known.until)
+    return known.situation;
+  const situation = searchSituation(times, now);
+  const { current, next } = situation;
+  const until = Math.min(current?.end ?? Infinity, next?.start ?? Infinity);
+  series.known = { endsAt: times.endsAt, from: now, until, situation };
+  return situation;
+}
+
+function searchSituation(times: Times, now: number): Situation {
   let current: Occurrence | null = null;
   for (const occurrence of generateOccurrences(times, now)) {
     if (occurrence.start <= now) current = occurrence;
@@ -132,6 +146,9 @@ function* generateStarts(times: Times, from: number, to: number): Generator<numb
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
+/** All starts from `from` to `end`. */
+type Chunk = { from: number; end: number; starts: readonly number[] };
+
 /** A parsed rule. Its times are local milliseconds, as if the local clock were UTC. */
 type Series = {
   start: number;
@@ -141,6 +158,10 @@ type Series = {
   isTooLong: boolean;
   /** Long spans without a start. `to` is the next start, or `Infinity` if there is none. */
   gaps: { from: number; to: number }[];
+  chunkMs: number;
+  chunk: Chunk | null;
+  /** The last situation of a window with this end, which lasts until an occurrence starts or ends. */
+  known: { endsAt: string; from: number; until: number; situation: Situation } | null;
 };
 
 const seriesCache = new Map<string, Series>();
@@ -163,12 +184,14 @@ function createSeries({ startsAt, timeZone, rrule }: Times): Series {
   const text = completeRule((rrule ?? "").toUpperCase(), start, timeZone);
   const rule = createRule(text, start);
   const count = Number(/COUNT=\+?(\d+)/.exec(text)?.[1] ?? 0);
-  if (count === 0) return { start, rule, isTooLong: false, gaps: [] };
+  const chunkMs = minChunkMs + (seriesCache.size % chunkSpread) * hourMs;
+  const cached = { start, chunkMs, chunk: null, gaps: [], known: null };
+  if (count === 0) return { ...cached, rule, isTooLong: false };
   const { starts, isTooLong } = listFirstStarts(rule, count);
   const last = starts[count - 1];
   const until = last === undefined ? "" : `;UNTIL=${formatStamp(last)}`;
   const uncounted = text.replace(/;?COUNT=\+?\d+/, "") + until;
-  return { start, rule: createRule(uncounted, start), isTooLong, gaps: [] };
+  return { ...cached, rule: createRule(uncounted, start), isTooLong };
 }
 
 /** Converts UNTIL to local time. Adds the weekday of the start to a BYWEEKNO without BYDAY. */
@@ -211,16 +234,29 @@ function listFirstStarts(rule: RRuleTemporal, limit: number) {
   return { starts, isTooLong };
 }
 
-/** Yields local starts from `from` to `to`. If `to` is `Infinity`, each query finds a single start. */
+/** Yields local starts from `from` to `to`, which can be `Infinity`. */
 function* generateLocalStarts(series: Series, from: number, to: number): Generator<number> {
   let at = from;
   while (at <= to) {
-    const next = findNextStart(series, at);
-    if (next > to || next === Infinity) return;
-    const last = to === Infinity ? next : Math.min(to, next + chunkMs);
-    yield* last === next ? [next] : listStarts(series, next, last);
-    at = last + 1;
+    const { starts, end } = getChunk(series, at);
+    for (const start of starts) {
+      if (start > to) return;
+      if (start >= at) yield start;
+    }
+    if (end === Infinity) return;
+    at = end + 1;
   }
+}
+
+/** Returns a chunk of starts that contains `at`, from the cache if it is the last one. */
+function getChunk(series: Series, at: number): Chunk {
+  const { chunk } = series;
+  if (chunk !== null && chunk.from <= at && at <= chunk.end) return chunk;
+  const next = findNextStart(series, at);
+  const end = next + series.chunkMs;
+  const starts = next === Infinity ? [] : listStarts(series, next, end);
+  series.chunk = { from: at, end, starts };
+  return series.chunk;
 }
 
 /** Finds the first local start at or after `from`; `Infinity` if the search finds none within its limits. */

@@ -58,11 +58,7 @@ type MaintenanceRecord = MaintenanceWindow & { version: number };
 export async function listWindows(scope: Scope, query: MaintenanceQuery) {
   const now = scope.clock();
   const { windows, total } = await listWindowPage(scope, query, now);
-  return buildPage(
-    query,
-    windows.map((window) => toRecord(window, now)),
-    total,
-  );
+  return buildPage(query, await mapYielding(windows, (window) => toRecord(window, now)), total);
 }
 
 /** Throws NOT_FOUND. */
@@ -186,11 +182,14 @@ export async function previewTimes(scope: Scope, { count, ...query }: PreviewQue
 export async function buildCalendar(scope: Scope, query: CalendarQuery) {
   const from = Date.parse(query.from);
   const to = Math.min(Date.parse(query.to), from + maxCalendarMs);
-  const windows = await mapYielding(await listAllWindows(scope), (window) => ({
-    id: window.id,
-    title: window.title,
-    occurrences: listOccurrences(window, from, to, maxCalendarEntries).map(formatOccurrence),
-  }));
+  const all = await listAllWindows(scope);
+  const windows = await evaluations.run(scope.organizationId, () =>
+    mapYielding(all, (window) => ({
+      id: window.id,
+      title: window.title,
+      occurrences: listOccurrences(window, from, to, maxCalendarEntries).map(formatOccurrence),
+    })),
+  );
   return windows.filter(({ occurrences }) => occurrences.length > 0);
 }
 

@@ -390,9 +390,8 @@ class Plan {
     if (now >= this.since && now < this.until) return;
     for (const one of this.situations) {
       if (now >= this.since && now < one.until) continue;
-      const times = listOccurrences(one.window, now, now + lookAheadMs, 2);
-      one.current = times.find(({ start }) => start <= now) ?? null;
-      const next = times.find(({ start }) => start > now);
+      const { current, next } = computeSituation(one.window, now);
+      one.current = current;
       one.until = Math.min(one.current?.end ?? Infinity, next?.start ?? now + lookAheadMs);
     }
     this.since = now;

@@ -351,6 +351,11 @@ describe("invalid times", () => {
       ),
       "rrule",
     ],
+    [
+      "thousands of times of each year",
+      buildRule(`FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=${hours}`, 0.5),
+      "rrule",
+    ],
     ["a second start before the end", buildRule("FREQ=DAILY", 24.1), "rrule"],
     ["the same on one of several days", buildRule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
   ];
@@ -366,6 +371,8 @@ describe("invalid times", () => {
       ["FREQ=HOURLY", 1],
       ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", 24],
       ["FREQ=HOURLY;COUNT=1000", 1],
+      ["FREQ=YEARLY;BYMONTH=3,9;BYMONTHDAY=1,15;BYHOUR=0,6,12,18", 1],
+      ["FREQ=YEARLY;BYMONTH=3;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,6,12,18", 1],
     ] as const)
       expect(validateTimes(buildTimes(start, hours, rrule))).toBeNull();
   });
@@ -391,6 +398,44 @@ describe("invalid times", () => {
         expect(["scheduled", "running", "over"]).toContain(state);
       }),
       { numRuns: 60 },
+    );
+  });
+});
+
+describe("the situation of a rule", () => {
+  test("is not computed again until an occurrence starts or ends", () => {
+    const window = buildTimes("2026-11-22T02:00:00Z", 1, "FREQ=HOURLY;INTERVAL=3");
+    const [first, later] = ["T11:00:00Z", "T11:59:59.999Z"].map((time) =>
+      computeSituation(window, at(`2026-11-23${time}`)),
+    );
+    expect(first?.state).toBe("running");
+    expect(later).toBe(first as NonNullable<typeof first>);
+    expect(computeSituation(window, at("2026-11-23T12:00:00Z")).state).toBe("scheduled");
+  });
+
+  test("is the same whichever times were computed before", () => {
+    const rules = ["HOURLY;INTERVAL=7", "DAILY", "WEEKLY;BYDAY=MO,FR", "MONTHLY;BYMONTHDAY=31"];
+    const hours = fc.array(fc.nat({ max: 2_000 }), { minLength: 2, maxLength: 12 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...rules),
+        fc.integer({ min: 1, max: 7 }),
+        hours,
+        (rule, length, times) => {
+          const start = "2026-10-20T00:30:00Z";
+          const cached = buildTimes(start, length, `FREQ=${rule}`, "Europe/Berlin");
+          for (const hour of times) {
+            const now = at(start) + hour * 3_600_000;
+            const { current, next } = computeSituation(cached, now);
+            // The cache does not know a rule that is written differently.
+            const fresh = { ...cached, rrule: `FREQ=${rule};COUNT=${1_000 - (hour % 3)}` };
+            const [one, other] = listOccurrences(fresh, now, Infinity, 2);
+            expect(current ?? next).toEqual(one ?? null);
+            if (current !== null) expect(next).toEqual(other ?? null);
+          }
+        },
+      ),
+      { numRuns: 40 },
     );
   });
 });

@@ -37,6 +37,24 @@ async function reasonOf(first: Reply, fields: object, circumstances: object = {}
   return [outcome.status, outcome.message, asked.length];
 }
 
+test("a placeholder that is repeated thousands of times makes no request of any length", async () => {
+  const fields = {
+    method: "POST",
+    variables: { a: "x".repeat(4_000) },
+    headers: { "X-A": "{{a}}" },
+  };
+  for (const repeated of [
+    { body: "{{a}}".repeat(70) },
+    { bodyType: "json", body: JSON.stringify("{{a}}".repeat(70)) },
+    { bodyType: "form", form: [{ name: "b", value: "{{a}}".repeat(70) }] },
+  ])
+    expect(await reasonOf(replyWith(200), { ...fields, ...repeated })).toEqual([
+      "down",
+      "Its values have more than 262,144 characters in one request.",
+      0,
+    ]);
+});
+
 test("a saved number is sent as received, however long it is", async () => {
   const { asked } = await findOutcome(
     { "/first": replyWith(200, '{"id":9007199254740993,"rate":1.10e5}') },
