@@ -27,6 +27,7 @@ const sampleSize = 400;
 const minChunkMs = 3 * dayMs;
 /** Spans of queries differ by up to this many hours, so that windows do not all need new times at the same moment. */
 const chunkSpread = 96;
+const maxChunks = 4;
 /** Upper bound for a change of a local clock. */
 const largestShiftMs = dayMs;
 
@@ -159,7 +160,7 @@ type Series = {
   /** Long spans without a start. `to` is the next start, or `Infinity` if there is none. */
   gaps: { from: number; to: number }[];
   chunkMs: number;
-  chunk: Chunk | null;
+  chunks: readonly Chunk[];
   /** The last situation of a window with this end, which lasts until an occurrence starts or ends. */
   known: { endsAt: string; from: number; until: number; situation: Situation } | null;
 };
@@ -185,7 +186,7 @@ function createSeries({ startsAt, timeZone, rrule }: Times): Series {
   const rule = createRule(text, start);
   const count = Number(/COUNT=\+?(\d+)/.exec(text)?.[1] ?? 0);
   const chunkMs = minChunkMs + (seriesCache.size % chunkSpread) * hourMs;
-  const cached = { start, chunkMs, chunk: null, gaps: [], known: null };
+  const cached = { start, chunkMs, chunks: [], gaps: [], known: null };
   if (count === 0) return { ...cached, rule, isTooLong: false };
   const { starts, isTooLong } = listFirstStarts(rule, count);
   const last = starts[count - 1];
@@ -248,15 +249,16 @@ function* generateLocalStarts(series: Series, from: number, to: number): Generat
   }
 }
 
-/** Returns a chunk of starts that contains `at`, from the cache if it is the last one. */
+/** Returns a chunk of starts that contains `at`, from a cache of the last few: pages read past and future times. */
 function getChunk(series: Series, at: number): Chunk {
-  const { chunk } = series;
-  if (chunk !== null && chunk.from <= at && at <= chunk.end) return chunk;
+  const known = series.chunks.find((chunk) => chunk.from <= at && at <= chunk.end);
+  if (known !== undefined) return known;
   const next = findNextStart(series, at);
   const end = next + series.chunkMs;
   const starts = next === Infinity ? [] : listStarts(series, next, end);
-  series.chunk = { from: at, end, starts };
-  return series.chunk;
+  const chunk = { from: at, end, starts };
+  series.chunks = [chunk, ...series.chunks.slice(0, maxChunks - 1)];
+  return chunk;
 }
 
 /** Finds the first local start at or after `from`; `Infinity` if the search finds none within its limits. */
