@@ -13,6 +13,7 @@ import {
   type Thresholds,
 } from "../../src/monitoring/checks/replay-rules.ts";
 import { messageKinds } from "../../src/alerting/channels/routing-schema.ts";
+import type { Json } from "../support/json.ts";
 import { createWatch } from "../support/check-board.ts";
 import { limitTries } from "../support/property-runs.ts";
 
@@ -134,6 +135,54 @@ describe("a replay", () => {
       limitTries(200),
     );
   });
+});
+
+test("the steps of a policy, and of a requested one, are counted until each problem is over", async () => {
+  const world = await createWatch();
+  const { api, channel } = world;
+  const inbox = { type: "webhook", url: "http://127.0.0.1:9/" };
+  const { id: first } = await channel({ ...inbox, name: "First" });
+  const { id: second } = await channel({ ...inbox, name: "Second" });
+  const toChannel = (afterMinutes: number, ...ids: string[]) => ({
+    afterMinutes,
+    targets: ids.map((id) => ({ type: "channel", id })),
+  });
+  const createPolicy = async (name: string, steps: object[]): Promise<string> => {
+    const body = { name, repeat: 1, steps };
+    return (await api("POST", "/api/v1/escalation-policies", { body })).json.data.id;
+  };
+  const slow = await createPolicy("Slow", [toChannel(2, first)]);
+  const fast = await createPolicy("Fast", [toChannel(0, first, second), toChannel(3, second)]);
+  await using shop = await world.createSite({
+    interval: 60,
+    retries: 0,
+    alertChannelIds: [],
+    escalationPolicyId: slow,
+  });
+  for (const letter of "uddduduuddddddddddd") {
+    if (letter === "d") shop.failNow();
+    else shop.recoverNow();
+    world.time.now += minute;
+    await world.engine.runOnce();
+  }
+  world.time.now += 30_000;
+  const send = async (body: object) =>
+    (await api("POST", "/api/v1/alerting/replay", { body: { days: 1, ...body } })).json;
+  const counted = ({ alerts, escalationSteps, escalationMessages }: Json) => [
+    escalationSteps,
+    escalationMessages,
+    alerts.map((one: Json) => one.escalationSteps),
+  ];
+  const { data } = await send({ monitorId: shop.id, escalationPolicyId: fast });
+  // Slow: after 2 and 9 minutes. Fast: after 0, 3, 8 and 11 minutes. The outages last 3, 1 and 10.5 minutes.
+  expect(counted(data.before)).toEqual([3, 3, [2, 0, 1]]);
+  expect(counted(data.after)).toEqual([5, 9, [3, 1, 1]]);
+  expect([data.before.messages, data.after.messages]).toEqual([0, 0]);
+  expect(data.notConsidered.join()).toContain("Acknowledgments");
+  const none = (await send({ escalationPolicyId: null })).data;
+  expect([counted(none.before)[0], counted(none.after)]).toEqual([3, [0, 0, [0, 0, 0]]]);
+  const { error } = await send({ escalationPolicyId: shop.id });
+  expect(error.details[0].path).toBe("escalationPolicyId");
 });
 
 test("the route compares the saved settings with others, and rejects what it can't replay", async () => {

@@ -109,7 +109,7 @@ type PlannedRun = {
 };
 
 /**
- * Returns all runs of an escalation that nobody stops, from its start to the end. A step that
+ * Returns all runs before `until` of an escalation that nobody stops, from its start to the end. A step that
  * reaches nobody is followed by the next one at once.
  */
 export function planEscalation(
@@ -117,17 +117,19 @@ export function planEscalation(
   priority: Priority,
   from: number,
   factsAt: (at: number) => EscalationFacts,
+  until = Infinity,
 ): PlannedRun[] {
   const runs: PlannedRun[] = [];
   let stage = findStage(policy, { step: 0, round: 0 });
   let at = computeStageTime(policy, stage, from);
-  while (stage !== "end") {
+  while (stage !== "end" && at < until) {
     const { step, round } = stage;
     const plan = planStep(policy.steps[step]?.targets ?? [], priority, factsAt(at));
     runs.push({ step, round, at, ...plan });
     stage = findStage(policy, { step: step + 1, round });
     if (!reachesNobody(plan.planned)) at = computeStageTime(policy, stage, from);
   }
+  if (at >= until) return runs;
   return [...runs, { step: null, round: policy.repeat, at, planned: [], texts: [] }];
 }
 

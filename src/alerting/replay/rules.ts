@@ -46,6 +46,8 @@ export type ReplayedAlert = {
   at: number;
   /** Null if the problem lasts. */
   until: number | null;
+  /** When its escalation starts; null if it never does, because the monitor was only slow. */
+  escalatesAt: number | null;
 };
 
 export type ReplayedAlerts = {
@@ -180,11 +182,14 @@ class AlertReplay {
 
   #report(type: AlertType, at: number) {
     if (this.#open !== null) {
-      if (this.#open.type === "monitor.degraded") this.#open.type = type;
+      if (this.#open.type !== "monitor.degraded") return;
+      this.#open.type = type;
+      this.#open.escalatesAt = findEscalation(type, at);
       return;
     }
     const { id, name } = this.#monitor;
-    this.#open = { monitor: { id, name }, type, at, until: null };
+    const escalatesAt = findEscalation(type, at);
+    this.#open = { monitor: { id, name }, type, at, until: null, escalatesAt };
     this.#found.alerts.push(this.#open);
   }
 
@@ -194,6 +199,9 @@ class AlertReplay {
     this.#notified = null;
   }
 }
+
+/** A slow monitor does not escalate until it is down or flapping. */
+const findEscalation = (type: AlertType, at: number) => (type === "monitor.degraded" ? null : at);
 
 function describeAncestor(
   { id, name, patienceMs, notifies, timeline }: ReplayedMonitor,

@@ -24,6 +24,10 @@ export const NewReplay = z
     alertChannelIds: idSet(100).optional().meta({
       description: "The channels of all of these, instead of the saved ones.",
     }),
+    escalationPolicyId: nullable(Id).optional().meta({
+      description:
+        "The escalation policy of all of these, instead of the saved ones. Null: the default policy.",
+    }),
   })
   .meta({ id: "NewReplay", example: { days: 14, retries: 2 } });
 export type NewReplay = z.output<typeof NewReplay>;
@@ -34,6 +38,10 @@ const ReplayedAlert = z
     type: AlertType,
     at: Timestamp,
     until: Timestamp.nullable().meta({ description: "Null if the problem lasts." }),
+    escalationSteps: z.int().meta({
+      description:
+        "Steps of the escalation policy that would have run before its end, if no one acknowledged it.",
+    }),
   })
   .meta({ id: "ReplayedAlert" });
 
@@ -46,6 +54,12 @@ const ReplayedAlerts = z
     messages: z.int().meta({
       description:
         "Messages to channels, with reminders and recoveries, before they are joined to digests.",
+    }),
+    escalationSteps: z.int().meta({
+      description: "Steps of escalation policies that would have run, without acknowledgments.",
+    }),
+    escalationMessages: z.int().meta({
+      description: "Messages of these steps to people and channels, in addition to `messages`.",
     }),
     alerts: z.array(ReplayedAlert).meta({
       description: `The newest ${alertBounds.replayedAlerts.value}, newest first.`,
@@ -72,8 +86,22 @@ export const Replay = z
       from: "2026-11-06T23:02:00.000Z",
       monitors: 1,
       checks: 20_160,
-      before: { count: 11, held: 0, messages: 22, alerts: [] },
-      after: { count: 3, held: 0, messages: 6, alerts: [] },
+      before: {
+        count: 11,
+        held: 0,
+        messages: 22,
+        escalationSteps: 14,
+        escalationMessages: 19,
+        alerts: [],
+      },
+      after: {
+        count: 3,
+        held: 0,
+        messages: 6,
+        escalationSteps: 6,
+        escalationMessages: 9,
+        alerts: [],
+      },
       missed: 8,
       longestMissedSeconds: 40,
       notConsidered: ["Pauses, mutes and changes of settings in this time."],

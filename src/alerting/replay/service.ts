@@ -12,6 +12,10 @@ import { getGroup } from "../../monitoring/groups/service.ts";
 import { getMonitor } from "../../monitoring/monitors/service.ts";
 import { listResultsToReplay } from "../../monitoring/uptime/store.ts";
 import { parseNotifyOn } from "../channels/rules.ts";
+import { selectChannelsForProblems } from "../deciding/rules.ts";
+import { loadEscalation } from "../deciding/snapshot.ts";
+import { findPolicyOfMonitor } from "../policies/rules.ts";
+import { listPolicies, type PolicyRecord } from "../policies/store.ts";
 import type { MessageKind } from "../channels/routing-schema.ts";
 import {
   findMissed,
@@ -22,6 +26,7 @@ import {
   type Timeline,
 } from "./rules.ts";
 import type { NewReplay, Replay } from "./schema.ts";
+import { countSteps } from "./step-rules.ts";
 import {
   countResults,
   listChannels,
@@ -50,6 +55,7 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
   const checks = await assertFits(scope, [...chosen, ...parents.others], from);
   const channels = await findChannels(scope, [...chosen, ...parents.others]);
   const requested = request.alertChannelIds && (await findRequestedChannels(scope, request));
+  const policies = await findPolicies(scope, request);
   const before = new Map<string, ReplayedMonitor>();
   const after = new Map<string, ReplayedMonitor>();
   let first: number | null = null;
@@ -63,25 +69,31 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     if (isChosen) first = minOf(first, timelines.from);
     const own = channels.get(row.id) ?? [];
     const [saved, changed] = timelines.both;
-    before.set(row.id, describe(row, own, saved));
-    after.set(row.id, describe(row, (isChosen && requested) || own, changed));
+    const wantedChannels = (isChosen && requested) || own;
+    before.set(row.id, describe(row, own, saved, policies.saved(row)));
+    after.set(
+      row.id,
+      describe(row, wantedChannels, changed, policies[isChosen ? "requested" : "saved"](row)),
+    );
   }
   const [was, is] = [
     await replayAll(chosen, before, parents.saved, now),
     await replayAll(chosen, after, parents.requested, now),
   ];
   const missed = findMissed(was.alerts, is.alerts);
+  const span = { from, until: now };
+  const rows = new Map(chosen.map((row) => [row.id, row]));
   return {
     from: first === null ? null : formatTimestamp(first),
     monitors: chosen.length,
     checks,
-    before: toReplayed(was),
-    after: toReplayed(is),
+    before: toReplayed(was, await escalate(scope, rows, was.alerts, policies.saved, span)),
+    after: toReplayed(is, await escalate(scope, rows, is.alerts, policies.requested, span)),
     missed: missed.length,
     longestMissedSeconds: Math.round(
       Math.max(0, ...missed.map(({ at, until }) => (until ?? now) - at)) / 1_000,
     ),
-    notConsidered: listOmissions(chosen, request),
+    notConsidered: listOmissions(chosen, request, chosen.some(policies.requested)),
   };
 }
 
@@ -206,6 +218,54 @@ async function findRequestedChannels(scope: Scope, { alertChannelIds = [] }: New
   return found.flatMap(({ enabled, notifyOn }) => (enabled === 1 ? [parseNotifyOn(notifyOn)] : []));
 }
 
+type FindPolicy = (row: Pick<ReplayedRow, "escalationPolicyId">) => PolicyRecord | null;
+
+/** Returns functions that find the saved and the requested policy of a monitor; null without steps. */
+async function findPolicies(
+  scope: Scope,
+  { escalationPolicyId }: NewReplay,
+): Promise<{ saved: FindPolicy; requested: FindPolicy }> {
+  const all = await listPolicies(scope);
+  if (escalationPolicyId != null && !all.some(({ id }) => id === escalationPolicyId))
+    throw unknownReferenceError("escalationPolicyId", "escalation policy");
+  const saved: FindPolicy = (row) => {
+    const policy = findPolicyOfMonitor(all, row);
+    return policy === null || policy.steps.length === 0 ? null : policy;
+  };
+  if (escalationPolicyId === undefined) return { saved, requested: saved };
+  return { saved, requested: () => saved({ escalationPolicyId }) };
+}
+
+/** Counts the steps of each alert's policy, and the messages of all steps. */
+async function escalate(
+  scope: Scope,
+  rows: ReadonlyMap<string, ReplayedRow>,
+  alerts: readonly ReplayedAlert[],
+  findPolicy: FindPolicy,
+  { from, until }: { from: number; until: number },
+) {
+  const steps = new Map<ReplayedAlert, number>();
+  const total = { steps: 0, messages: 0 };
+  const policies = new Set([...rows.values()].flatMap((row) => findPolicy(row) ?? []));
+  if (policies.size === 0) return { steps, total };
+  const factsAt = await loadEscalation(scope, [...policies], from, until + 1);
+  const ordinary = [...factsAt(until).channels.values()].filter(
+    ({ personId }) => personId === null,
+  );
+  const facts = { factsAt, atEnd: selectChannelsForProblems(ordinary).length };
+  await forEachYielding(alerts, (alert) => {
+    const row = rows.get(alert.monitor.id);
+    const policy = row === undefined ? null : findPolicy(row);
+    if (row === undefined || policy === null || alert.escalatesAt === null) return;
+    const span = { from: alert.escalatesAt, until: alert.until ?? until };
+    const found = countSteps(policy, row.priority, span, facts);
+    steps.set(alert, found.steps);
+    total.steps += found.steps;
+    total.messages += found.messages;
+  });
+  return { steps, total };
+}
+
 /** Returns the settings of a monitor, changed by a request. A push monitor has no thresholds, and reports itself. */
 function readThresholds(row: ReplayedRow, request: Partial<NewReplay> = {}): Thresholds {
   const { type, retries, successThreshold, degradedAfterMs } = row;
@@ -268,15 +328,16 @@ function createRecorder(thresholds: Thresholds, hasChecks: boolean) {
 }
 
 const describe = (
-  { id, name, patienceMs, reminderSeconds, hasPolicy }: ReplayedRow,
+  { id, name, patienceMs, reminderSeconds }: ReplayedRow,
   channels: readonly (readonly MessageKind[])[],
   timeline: Timeline,
+  policy: PolicyRecord | null,
 ): ReplayedMonitor => ({
   id,
   name,
   patienceMs,
   reminderMs: reminderSeconds === null ? null : reminderSeconds * 1_000,
-  notifies: channels.length > 0 || hasPolicy === 1,
+  notifies: channels.length > 0 || policy !== null,
   channels,
   timeline,
 });
@@ -301,25 +362,33 @@ async function replayAll(
   return found;
 }
 
-const toReplayed = ({ alerts, held, messages }: ReplayedAlerts): Replay["before"] => ({
+const toReplayed = (
+  { alerts, held, messages }: ReplayedAlerts,
+  { steps, total }: Awaited<ReturnType<typeof escalate>>,
+): Replay["before"] => ({
   count: alerts.length,
   held,
   messages,
+  escalationSteps: total.steps,
+  escalationMessages: total.messages,
   alerts: alerts
     .toSorted((a, b) => b.at - a.at)
     .slice(0, alertBounds.replayedAlerts.value)
-    .map(presentAlert),
-});
-
-const presentAlert = ({ monitor, type, at, until }: ReplayedAlert) => ({
-  monitor,
-  type,
-  at: formatTimestamp(at),
-  until: until === null ? null : formatTimestamp(until),
+    .map((alert) => ({
+      monitor: alert.monitor,
+      type: alert.type,
+      at: formatTimestamp(alert.at),
+      until: alert.until === null ? null : formatTimestamp(alert.until),
+      escalationSteps: steps.get(alert) ?? 0,
+    })),
 });
 
 /** Lists in sentences what a replay can't know. */
-function listOmissions(chosen: readonly ReplayedRow[], request: NewReplay): string[] {
+function listOmissions(
+  chosen: readonly ReplayedRow[],
+  request: NewReplay,
+  hasPolicy: boolean,
+): string[] {
   const { retries, interval, dependsOn } = request;
   const isThreshold =
     request.successThreshold !== undefined || request.degradedAfterMs !== undefined;
@@ -331,7 +400,11 @@ function listOmissions(chosen: readonly ReplayedRow[], request: NewReplay): stri
     ],
     [
       true,
-      "Certificates, incidents, quiet hours, escalation steps, and alerts that were joined because of a common cause.",
+      "Certificates, incidents, quiet hours of the monitors' own channels, and alerts that were joined because of a common cause.",
+    ],
+    [
+      hasPolicy,
+      "Acknowledgments and snoozes: steps run until the problem is over. Schedules and contact methods are those of now.",
     ],
     [
       retries !== undefined || interval !== undefined,

@@ -1,4 +1,5 @@
 /** Reads the monitors and the check results of a replay. */
+import type { Priority } from "../../core/statuses.ts";
 import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { patienceSql } from "../store.ts";
@@ -16,18 +17,16 @@ export type ReplayedRow = {
   reminderSeconds: number | null;
   confirmations: number;
   patienceMs: number;
-  hasPolicy: 0 | 1;
+  priority: Priority;
+  escalationPolicyId: string | null;
 };
 
 const columns = `m.id, m.name, s.key, m.type, m.retries, m.success_threshold as successThreshold,
     m.degraded_after_ms as degradedAfterMs, m.interval_seconds as intervalSeconds,
     m.retry_interval_seconds as retryIntervalSeconds,
     m.reminder_interval_seconds as reminderSeconds, m.confirmations,
-    ${patienceSql} + m.interval_seconds * 1000 as patienceMs,
-    exists (select 1 from escalation_policies p join escalation_targets t
-      on t.organization_id = p.organization_id and t.policy_id = p.id
-      where p.organization_id = m.organization_id and iif(m.escalation_policy_id is null,
-        p.is_default, p.id = m.escalation_policy_id)) as hasPolicy
+    ${patienceSql} + m.interval_seconds * 1000 as patienceMs, m.priority,
+    m.escalation_policy_id as escalationPolicyId
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 

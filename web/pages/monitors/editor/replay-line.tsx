@@ -8,7 +8,8 @@ import { createDataQuery } from "../../../data/query.ts";
 import { durationInWords, useNow } from "../../../components/display/time.tsx";
 import { t, tCount } from "../../../language/text.ts";
 
-type Changes = Pick<NewReplay, "retries" | "successThreshold" | "degradedAfterMs" | "interval">;
+type Thresholds = Pick<NewReplay, "retries" | "successThreshold" | "degradedAfterMs" | "interval">;
+type Changes = Thresholds & Pick<NewReplay, "escalationPolicyId">;
 
 /** Bounds of the settings that can be replayed. Only a longer interval can. */
 const boundsOf = ({ interval }: Monitor) =>
@@ -25,15 +26,20 @@ const maxChecks = 400_000;
 /** Returns the changed settings in the form; null without any, or while one of them is invalid. */
 function readChanges(monitor: Monitor, values: Record<string, unknown>): Changes | null {
   const changed = Object.entries(boundsOf(monitor)).filter(
-    ([name]) => values[name] !== monitor[name as keyof Changes],
+    ([name]) => values[name] !== monitor[name as keyof Thresholds],
   );
   const isValid = changed.every(([name, [least, most]]) => {
     const value = values[name];
     if (name === "degradedAfterMs" && value === null) return true;
     return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
   });
-  if (changed.length === 0 || !isValid) return null;
-  return Object.fromEntries(changed.map(([name]) => [name, values[name]])) as Changes;
+  const policyId = (values["escalationPolicyId"] as string | null | undefined) ?? null;
+  const hasOtherPolicy = policyId !== monitor.escalationPolicyId;
+  if ((changed.length === 0 && !hasOtherPolicy) || !isValid) return null;
+  return {
+    ...Object.fromEntries(changed.map(([name]) => [name, values[name]])),
+    ...(hasOtherPolicy && { escalationPolicyId: policyId }),
+  };
 }
 
 /** Shown once a setting differs from the saved one. */
@@ -60,7 +66,11 @@ export function ReplayLine({
     <div aria-live="polite">
       {changes !== null && requested !== null && data !== undefined && (
         <p className="replay">
-          <b>{describeReplay(data)}</b> {describeBasis(data, now)}
+          <b>
+            {describeReplay(data)}
+            {describeSteps(data)}
+          </b>{" "}
+          {describeBasis(data, now)}
         </p>
       )}
     </div>
@@ -87,6 +97,17 @@ function describeReplay({ before, after, missed, longestMissedSeconds }: Replay)
         "{count} alerts of up to {longest} would not be sent.",
         { longest },
       )}`;
+}
+
+function describeSteps({ before, after }: Replay): string {
+  if (after.escalationMessages === before.escalationMessages) return "";
+  const text = tCount(
+    after.escalationMessages,
+    "Without an acknowledgment, {count} message of escalation steps instead of {before}.",
+    "Without an acknowledgment, {count} messages of escalation steps instead of {before}.",
+    { before: before.escalationMessages },
+  );
+  return ` ${text}`;
 }
 
 function describeBasis({ from, checks }: Replay, now: number): string {
