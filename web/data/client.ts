@@ -2,6 +2,8 @@
 import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
+import { getLocale } from "../../src/core/text/locale.ts";
+import { createChunk } from "./chunks.ts";
 import { connection } from "./connection.ts";
 import { buildRequestHeaders, takeEarlyResponse } from "./early-requests.ts";
 import { signedOut } from "./signed-out.ts";
@@ -53,6 +55,17 @@ export async function retryUntilConnected<T>(
 
 type Refusal = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
 type Init = RequestInit & { file?: Blob };
+
+/** Translates an error of the server, which writes English. */
+const translateRefusal = async (error: Refusal | undefined): Promise<Refusal | undefined> =>
+  error === undefined || getLocale() === "en-GB"
+    ? error
+    : loadServerTexts().then(
+        (texts) => texts.translateError(error),
+        () => error,
+      );
+
+const loadServerTexts = createChunk(() => import("../language/server-texts.ts"));
 
 /** Client of the admin page's routes (`/dashboard/…`), which includes the REST API. */
 export const { dashboard } = treaty<App>("", {
@@ -130,9 +143,11 @@ export async function unwrapPage<T extends { data: unknown }>(
   const { data: body, error, response, status } = await result;
   if (error !== null || body === null) {
     const { value } = error as { value: unknown };
-    throw value instanceof Error
-      ? value
-      : new ApiError(status, (value as { error?: Refusal } | null)?.error);
+    if (value instanceof Error) throw value;
+    throw new ApiError(
+      status,
+      await translateRefusal((value as { error?: Refusal } | null)?.error),
+    );
   }
   const etag = response?.headers.get("etag");
   if (etag != null && typeof body.data === "object" && body.data !== null)

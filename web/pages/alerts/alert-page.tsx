@@ -12,7 +12,7 @@ import { useState } from "react";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
-import { AlertButtons, AlertIcon, Owner, stateOf } from "./ownership.tsx";
+import { AlertButtons, AlertIcon, nameAlert, Owner, stateOf } from "./ownership.tsx";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/alerts", label: t("Alerts") }];
@@ -32,7 +32,7 @@ function Details({ alert }: { alert: AlertDetails }) {
   return (
     <>
       <PageHeader
-        title={alert.title}
+        title={nameAlert(alert)}
         icon={<AlertIcon alert={alert} size={22} />}
         crumbs={crumbs}
         below={

@@ -16,7 +16,7 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { v1 } from "../../data/client.ts";
 import { type Alert, openStatuses, useAlerts } from "./data.ts";
 import { type AlertFilters, parseAlertFilters, queryOf } from "./filters.ts";
-import { AlertButtons, AlertIcon, Owner } from "./ownership.tsx";
+import { AlertButtons, AlertIcon, nameAlert, Owner } from "./ownership.tsx";
 import { t } from "../../language/text.ts";
 
 const priorityLabels: Record<Priority, string> = {
@@ -173,7 +173,8 @@ function findSourceName({ subject, data }: Alert): string | null {
 }
 
 function AlertRow({ alert }: { alert: Alert }) {
-  const { id, title, since, resolvedAt } = alert;
+  const { id, since, resolvedAt } = alert;
+  const title = nameAlert(alert);
   const source = findSourceName(alert);
   return (
     <li className="list-row record alert-record" data-item>

@@ -9,6 +9,7 @@ import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
+import { translateServerText } from "../../language/server-texts.ts";
 import { t, tNode } from "../../language/text.ts";
 import { SnoozeDialog } from "./snooze-dialog.tsx";
 
@@ -31,6 +32,10 @@ const endingNames: Record<Ending, string> = {
   unacknowledged: t("nobody acknowledged it"),
   unreached: t("no message arrived"),
 };
+
+/** The title of an alert. Those of alert sources are texts of other tools. */
+export const nameAlert = ({ subject, title }: Pick<Alert, "subject" | "title">): string =>
+  subject.type === "source" ? title : translateServerText(title);
 
 /** Returns the icon of an alert: its problem while it lasts. */
 export function stateOf({ type, priority, resolvedAt, resolvedBecause }: Alert): State {

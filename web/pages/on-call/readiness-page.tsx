@@ -16,12 +16,13 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { useDrills } from "../alerts/data.ts";
-import { AlertIcon, Owner } from "../alerts/ownership.tsx";
+import { AlertIcon, nameAlert, Owner } from "../alerts/ownership.tsx";
 import { peopleQuery } from "../settings/data.ts";
 import { useReadiness } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
 import { PersonDrillDialog } from "./monthly-drill.tsx";
 import { describeDrill } from "./policy-words.ts";
+import { translateServerText } from "../../language/server-texts.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];
@@ -95,7 +96,7 @@ function Problems({ problems, isUsed }: { problems: ReadinessProblem[]; isUsed: 
             <span className={problem.severity === "error" ? "down" : "degraded"}>
               <Icon name="warning" />
             </span>
-            <span>{problem.message}</span>
+            <span>{translateServerText(problem.message)}</span>
             <Remedy problem={problem} />
           </li>
         ))}
@@ -306,7 +307,7 @@ function Drills() {
               className="row-link row-cut"
               data-item-focus={alert.id}
             >
-              <b>{alert.title}</b>
+              <b>{nameAlert(alert)}</b>
               <span>
                 <Owner alert={alert} />
               </span>

@@ -14,6 +14,7 @@ import { formatAbsolute, Time, useZone } from "../../../components/display/time.
 import { aboutQuery, figuresQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
+import { translateServerText } from "../../../language/server-texts.ts";
 import { t, tCount } from "../../../language/text.ts";
 
 export default function About() {
@@ -83,7 +84,7 @@ function Appliance() {
           <p key={`${name} ${message}`} className="about-problem flex gap-8 mb-12 text-s">
             <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
             <span>
-              <b>{title}</b>, <Time at={since} as="ago" />
+              <b>{translateServerText(title)}</b>, <Time at={since} as="ago" />
               <br />
               <span className="faint">{message}</span>
             </span>
