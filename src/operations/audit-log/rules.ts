@@ -65,7 +65,7 @@ const nameless = /^subscriber\./;
 
 /**
  * Whether an older entry repeats these: the same actor made the same change within an hour, to the same record, in the
- * same write, or to a subscriber.
+ * same write, with the same values, or to a subscriber.
  */
 export function isRepetition({ newest, since }: FoldedEntries, older: FoldableEntry): boolean {
   return (
@@ -77,6 +77,7 @@ export function isRepetition({ newest, since }: FoldedEntries, older: FoldableEn
     Date.parse(since) - Date.parse(older.at) <= hourMs &&
     (older.subjectId === newest.subjectId ||
       (older.at === newest.at && older.requestId === newest.requestId) ||
+      older.changes !== null ||
       nameless.test(older.action))
   );
 }

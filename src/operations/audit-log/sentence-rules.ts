@@ -202,12 +202,15 @@ function describeSingleAction({
 }
 
 /** Lists the changed fields in words, without fields that an incident's verb implies. */
-export function describeFields({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
+export function describeFields(
+  { action, fields }: Pick<AuditEntry, "action" | "fields">,
+  describe = describeField,
+): string {
   const isMentioned = (field: string) =>
     action.startsWith("incident.") && ["status", "message", "updates"].includes(field);
   return fields
     .filter((field) => !isMentioned(field))
-    .map(describeField)
+    .map(describe)
     .join(", ");
 }
 

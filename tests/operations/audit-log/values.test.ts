@@ -304,6 +304,23 @@ test("repeated entries are one line, which counts them", async () => {
   expect((await read()).filter(({ action }) => action === "monitor.deleted")).toHaveLength(2);
 });
 
+test("the same change of several records is one line", async () => {
+  const { api, read } = await startLog();
+  for (const name of ["One", "Two"]) {
+    const id = await createSampleRecord(api, "monitors", { name, interval: 60 });
+    await api("PATCH", `/api/v1/monitors/${id}`, { body: { interval: 300 } });
+  }
+  const third = await createSampleRecord(api, "monitors", { name: "Three", interval: 60 });
+  for (const { id } of (await api("GET", "/api/v1/monitors")).json.data)
+    await api("PATCH", `/api/v1/monitors/${id}`, { body: { timeout: 7 } });
+  await api("PATCH", `/api/v1/monitors/${third}`, { body: { timeout: 8 } });
+  const folded = await read("&fold=true&noun=monitor");
+  expect(folded.slice(0, 2).map(({ changes, repeated }) => [changes[0]?.after, repeated])).toEqual([
+    [8, null],
+    [7, expect.objectContaining({ count: 3, subjects: 3 })],
+  ]);
+});
+
 test("a long log is counted without reading it all, and its first page is the same", async () => {
   const { appliance, api, read, page } = await startLog();
   const id = await createSampleRecord(api, "monitors");

@@ -21,7 +21,6 @@ import { Time, useZone } from "../../../components/display/time.tsx";
 import {
   describeAction,
   describeActor,
-  describeField,
   describeFields,
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import {
@@ -33,6 +32,7 @@ import {
 import { formatCount } from "../../../components/display/format.ts";
 import { useAction } from "../../../components/toasts.tsx";
 import { peopleQuery } from "../data.ts";
+import { nameField } from "./field-labels.ts";
 import { actorLabels, labelOfAction, nounLabels, pathOfSubject } from "./audit-labels.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { restoreField } from "./restore-field.ts";
@@ -290,7 +290,10 @@ function Line({ entry }: { entry: AuditEntry }) {
   const [isOpen, setIsOpen] = useState(false);
   const { at, actor, tool, fields, changes, repeated } = entry;
   const valued = new Set(changes.map(({ field }) => field));
-  const plain = describeFields({ ...entry, fields: fields.filter((field) => !valued.has(field)) });
+  const plain = describeFields(
+    { ...entry, fields: fields.filter((field) => !valued.has(field)) },
+    nameField,
+  );
   return (
     <li>
       <Time at={at} as="clock" />
@@ -373,7 +376,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
         const noun = findRestorable(entry, change);
         return (
           <li key={change.field}>
-            <span>{describeField(change.field)}:</span> <b>{after}</b>
+            <span>{nameField(change.field)}:</span> <b>{after}</b>
             {before !== null && <span>{tNode(", was {before}", { before })}</span>}
             {noun !== null && <Restore noun={noun} entry={entry} change={change} />}
           </li>
@@ -402,7 +405,7 @@ function Restore({
       disabled={isPending}
       onClick={run}
       aria-label={t("Restore {field} {before}", {
-        field: describeField(change.field),
+        field: nameField(change.field),
         before: before ?? "",
       }).trim()}
     >
@@ -439,6 +442,7 @@ function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditE
         <li key={one.id}>
           <Time at={one.at} as="clock" /> <Sentence entry={one} />
           <RestoreDeleted entry={one} />
+          <Changes entry={one} />
         </li>
       ))}
       {meta.total > data.length && (

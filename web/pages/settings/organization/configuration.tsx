@@ -5,8 +5,8 @@ import type { ManagedRecord } from "../../../../src/configuration/schema.ts";
 import { differingQuery } from "../../../data/managed.ts";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
-import { describeField } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import { Entry } from "../entry.tsx";
+import { nameField } from "./field-labels.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 const kinds = {
@@ -74,9 +74,7 @@ function Differing({ record }: { record: ManagedRecord }) {
       }
       note={tNode("{path} of {source}", { path: <code>{recordPath}</code>, source })}
       facts={[
-        name === null
-          ? [t("Here"), t("deleted")]
-          : [t("Changed"), drift.map(describeField).join(", ")],
+        name === null ? [t("Here"), t("deleted")] : [t("Changed"), drift.map(nameField).join(", ")],
       ]}
     />
   );

@@ -1,8 +1,8 @@
 import type { FieldChange } from "../../../../src/core/field-changes.ts";
-import { describeField } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import type { RestorableNoun } from "../../../../src/operations/audit-log/value-rules.ts";
 import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
 import { notify, notifyDone } from "../../../components/toasts.tsx";
+import { nameField } from "./field-labels.ts";
 import { t } from "../../../language/text.ts";
 
 /** Routes that read and patch a record of any kind. */
@@ -30,7 +30,7 @@ export async function restoreField(
 ) {
   const routes = routesOf(id)[noun] as unknown as Editable;
   const record = await unwrapData(routes.get());
-  const words = describeField(field);
+  const words = nameField(field);
   if (JSON.stringify(record[field] ?? null) === JSON.stringify(before))
     return notify(
       name === null
