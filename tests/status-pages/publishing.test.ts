@@ -39,14 +39,16 @@ async function createWorld(
   const incident = await createIncident({ title: "Slow answers", monitorIds: [id] });
   const path = `/api/v1/status-pages/${page.id}/publishing`;
   let [elapsed, seq] = [0, 0];
-  const publisher = new PagePublisher({
-    ...appliance,
-    store,
-    pageQueue: createFairQueue({ atOnce: 1 }),
-    origin: () => "https://box.example",
-    publishDir,
-    monotonic: monotonic ?? (() => elapsed),
-  });
+  const createPublisher = (directory: string) =>
+    new PagePublisher({
+      ...appliance,
+      store,
+      pageQueue: createFairQueue({ atOnce: 1 }),
+      origin: () => "https://box.example",
+      publishDir: directory,
+      monotonic: monotonic ?? (() => elapsed),
+    });
+  const publisher = createPublisher(publishDir);
   const folder = join(publishDir, page.slug);
   return {
     ...made,
@@ -55,6 +57,7 @@ async function createWorld(
     path,
     folder,
     publishDir,
+    createPublisher,
     publisher,
     update: (body: object) => api("PATCH", path, { body }),
     read: async () => (await api("GET", path)).json.data,
@@ -406,9 +409,11 @@ test("a change is in the files within ten seconds, together with others of the s
     await pollUntil(async () => existsSync(join(folder, "as-of.json")), Boolean);
     const { id } = await createIncident({ title: "Cable cut" });
     await createIncident({ title: "Second cable cut" });
-    await pollUntil(async () => existsSync(join(folder, `incidents/${id}.html`)), Boolean);
-    const overview = readFileSync(join(folder, "index.html"), "utf8");
-    expect(overview).toContain("Second cable cut");
+    const overview = await pollUntil(
+      async () => readFileSync(join(folder, "index.html"), "utf8"),
+      (html) => html.includes("Second cable cut"),
+    );
+    expect(existsSync(join(folder, `incidents/${id}.html`))).toBe(true);
   } finally {
     await publisher.stop();
   }
@@ -441,6 +446,8 @@ describe("a bucket", () => {
     expect(style?.headers?.["cache-control"]).toBe("public, max-age=31536000, immutable");
     const first = takeRequests();
     expect(first.length).toBe((await read()).files);
+    const findTurn = (end: string) => first.findIndex((one) => one.endsWith(`team/${end}`));
+    expect(findTurn(`incidents/${incidentId}.html`)).toBeLessThan(findTurn("index.html"));
     const fixed = ["as-of.json", "history.html", "index.html", "status.json"];
     const inEach = [...fixed.slice(1), `incidents/${incidentId}.html`];
     const timed = [...fixed, ...inEach.map((path) => `de/${path}`), inEach.at(-1)]
@@ -557,6 +564,28 @@ test("a missing folder of --publish-dir is a failure that is shown, and not crea
     `The folder ${publishDir} of --publish-dir does not exist.`,
   );
   expect(existsSync(publishDir)).toBe(false);
+});
+
+test("a folder gets all files if it is another one than before, or if other programs changed them", async () => {
+  await using made = await createWorld();
+  await made.update({ enabled: true });
+  await made.runAfter(0);
+  const files = listFiles(made.folder);
+  const [style = ""] = files.filter((path) => path.endsWith(".css"));
+  rmSync(join(made.folder, style));
+  writeFileSync(join(made.folder, "feed.rss"), "old");
+  const publishFromStart = async (directory: string) => {
+    const publisher = made.createPublisher(directory);
+    await publisher.start();
+    await publisher.runOnce();
+    await publisher.stop();
+  };
+  await publishFromStart(made.publishDir);
+  expect(listFiles(made.folder)).toEqual(files);
+  expect(readFileSync(join(made.folder, "feed.rss"), "utf8")).toContain("<rss");
+  const otherDirectory = newDirectory();
+  await publishFromStart(otherDirectory);
+  expect(listFiles(join(otherDirectory, made.page.slug))).toEqual(files);
 });
 
 describe("the settings", () => {

@@ -9,6 +9,11 @@ import { resolvePublishFolder } from "./service.ts";
 
 /** Writes to a place. */
 export type PublishDestination = {
+  /**
+   * Whether a file that was written before is still there, with this content if one is passed. A bucket is trusted; a folder
+   * can be another one after a restart or on another node.
+   */
+  has(path: string, content?: Uint8Array): Promise<boolean>;
   put(file: PublishedFile, content: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
   /** Removes the folders of these files if they are empty. */
@@ -32,6 +37,7 @@ export async function createPublishDestination(
   const { BucketClient } = await import("../../core/outgoing/bucket.ts");
   const bucket = new BucketClient(s3, targets, retries);
   return {
+    has: () => Promise.resolve(true),
     put: ({ path, type, isImmutable = false }, content) =>
       bucket.putObject(`${prefix}${path}`, content, {
         "Content-Type": type,
@@ -73,6 +79,11 @@ async function createFolderDestination(
     known.add(path);
   };
   return {
+    async has(path, content) {
+      const file = Bun.file(join(folder, path));
+      if (content === undefined) return file.exists();
+      return (await file.exists()) && Buffer.compare(content, await file.bytes()) === 0;
+    },
     async put({ path }, content) {
       const file = join(folder, path);
       await makeFolder(dirname(file));

@@ -12,7 +12,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
-import { isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
+import { asOfFile, isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
 import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
 import { openBucket, openPublishing, toPlaceValues } from "./service.ts";
@@ -252,7 +252,7 @@ export class PagePublisher {
     const unknown = files.filter(({ path }) => !(path in known)).map(({ path }) => [path, ""]);
     const recorded = { ...known, ...(Object.fromEntries(unknown) as Record<string, string>) };
     if (unknown.length > 0) await record(recorded);
-    const hashes = await putFiles(destination, files, recorded);
+    const hashes = await putFiles(destination, sortForWriting(files, known), recorded);
     const wanted = new Set(all.map(({ path }) => path));
     const outdated =
       occasion === "content" ? Object.keys(recorded).filter((path) => !wanted.has(path)) : [];
@@ -375,6 +375,20 @@ function isDue({ changedAt, startedAt, retryAt, isRunning }: Target, now: number
   return changedAt !== null && now >= Math.max(changedAt + settleMs, startedAt + intervalMs);
 }
 
+/** Sorts files so that none is written before those that it uses or links. The time of the publication comes last. */
+function sortForWriting(
+  files: readonly PublishedFile[],
+  known: Readonly<Record<string, string>>,
+): PublishedFile[] {
+  const groups = Map.groupBy(files, ({ path, isImmutable }) => {
+    if (isImmutable === true) return "immutable";
+    if (path === asOfFile) return "time";
+    return path in known ? "known" : "new";
+  });
+  const get = (name: string) => groups.get(name) ?? [];
+  return [...get("immutable"), ...get("new").toReversed(), ...get("known"), ...get("time")];
+}
+
 /** Writes the files whose content differs, several at once in their order. Returns the hashes of all files. */
 async function putFiles(
   destination: PublishDestination,
@@ -404,11 +418,12 @@ async function putFile(
   known: string,
 ): Promise<string | null> {
   // The name of an unchanging file contains its hash.
-  if (file.isImmutable && known !== "") return known;
+  if (file.isImmutable && known !== "" && (await destination.has(file.path))) return known;
   const content = await file.read();
   if (content === null) return null;
   const hash = Bun.hash(content).toString(36);
   const isTimed = file.occasion === "time";
-  if (isTimed || hash !== known) await destination.put(file, content);
+  if (isTimed || hash !== known || !(await destination.has(file.path, content)))
+    await destination.put(file, content);
   return isTimed ? "" : hash;
 }
