@@ -258,6 +258,10 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Changes that were sent with `hold`. They take effect when the hold is over, and can be undone until then.",
   },
+  alerting: {
+    name: "Alert rules",
+    description: "Which stored alerts other retries, dependencies or policies would have sent.",
+  },
   alerts: { name: "Alerts", description: "Sent alerts, with their recipients and outcomes." },
   schedules: {
     name: "On-call schedules",
@@ -268,6 +272,11 @@ const tags: Record<string, { name: string; description: string }> = {
     name: "Status pages",
     description:
       "Public pages of chosen groups and monitors. Every organization has one from the beginning, under its own slug.",
+  },
+  reports: { name: "Reports", description: "Figures of past months, as mails." },
+  "deleted-records": {
+    name: "Deleted records",
+    description: "Records that can be restored until they are removed for good.",
   },
   config: {
     name: "Configuration",
@@ -315,7 +324,9 @@ export function buildOpenApi(
     if (!route.path.startsWith("/api/v1/") || route.path.endsWith(".json")) continue;
     const noun = route.path.split("/")[3] ?? "";
     const path = toPathTemplate(route.path.replace(/\/$/, ""));
-    const operation = buildOperation(route, tags[noun]?.name ?? noun);
+    const tag = tags[noun];
+    if (tag === undefined) throw new Error(`No tag describes /api/v1/${noun}.`);
+    const operation = buildOperation(route, tag.name);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }
   const document = createDocument({

@@ -380,13 +380,13 @@ function sortForWriting(
   files: readonly PublishedFile[],
   known: Readonly<Record<string, string>>,
 ): PublishedFile[] {
-  const groups = Map.groupBy(files, ({ path, isImmutable }) => {
+  const groups = Object.groupBy(files, ({ path, isImmutable }) => {
     if (isImmutable === true) return "immutable";
     if (path === asOfFile) return "time";
     return path in known ? "known" : "new";
   });
-  const get = (name: string) => groups.get(name) ?? [];
-  return [...get("immutable"), ...get("new").toReversed(), ...get("known"), ...get("time")];
+  const { immutable = [], new: added = [], known: changed = [], time = [] } = groups;
+  return [...immutable, ...added.toReversed(), ...changed, ...time];
 }
 
 /** Writes the files whose content differs, several at once in their order. Returns the hashes of all files. */
