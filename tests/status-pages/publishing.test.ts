@@ -409,7 +409,7 @@ test("a change is in the files within ten seconds, together with others of the s
     await pollUntil(async () => existsSync(join(folder, "as-of.json")), Boolean);
     const { id } = await createIncident({ title: "Cable cut" });
     await createIncident({ title: "Second cable cut" });
-    const overview = await pollUntil(
+    await pollUntil(
       async () => readFileSync(join(folder, "index.html"), "utf8"),
       (html) => html.includes("Second cable cut"),
     );
