@@ -733,6 +733,12 @@ export const sourceBounds = {
     per: "alert source",
     beyond: "Further requests are rejected until the waiting ones are stored: 429.",
   },
+  values: {
+    value: 100_000,
+    unit: "entries",
+    per: "request",
+    beyond: "Names and values of its JSON. The request is rejected: 422.",
+  },
   alertsPerRequest: {
     value: 1_000,
     unit: "entries",

@@ -1,10 +1,13 @@
 /** Reads the bodies that tools send: JSON with any Content-Type, and forms. */
 import { AppError } from "../../core/errors.ts";
+import { sourceBounds } from "../../core/limits.ts";
+import { formatCount } from "../../core/text/formatting.ts";
 import { measureJson } from "../../core/text/json.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 
 /** Deeper JSON is rejected, because parsers are recursive. */
 const maxDepth = 256;
+const maxValues = sourceBounds.values.value;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -40,8 +43,10 @@ export function parseSent(text: string): unknown {
 }
 
 function parseJson(text: string): unknown {
-  if (measureJson(text).depth > maxDepth)
-    throw invalidFieldError("body", `must have at most ${maxDepth} levels`);
+  const { depth, members, values } = measureJson(text);
+  if (depth > maxDepth) throw invalidFieldError("body", `must have at most ${maxDepth} levels`);
+  if (members + values > maxValues)
+    throw invalidFieldError("body", `must have at most ${formatCount(maxValues)} names and values`);
   try {
     return parseExactly(text);
   } catch {

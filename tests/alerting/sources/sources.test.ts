@@ -474,6 +474,42 @@ describe("requests", () => {
     expect(await world.readAlerts("&status=open")).toHaveLength(100);
   });
 
+  test("with many alerts each don't share one long write", async () => {
+    const { createSource, store, database } = await createWorld();
+    const countAlerts = () =>
+      (database.query("select count(*) as count from source_alerts").get() as { count: number })
+        .count;
+    const stored: number[] = [];
+    const atomic = store.atomic.bind(store);
+    store.atomic = async (statements) => {
+      const before = countAlerts();
+      const outcome = await atomic(statements);
+      stored.push(countAlerts() - before);
+      return outcome;
+    };
+    const sent = [1, 2, 3, 4].map(async (name) => {
+      const { send } = await createSource({ name: `Source ${name}`, alertChannelIds: [] });
+      const buildMany = (from: number) =>
+        group(...Array.from({ length: 150 }, (_, index) => buildFiring(`${from + index}`)));
+      return Promise.all([0, 1, 2].map((part) => send(buildMany(part * 150))));
+    });
+    const responses = (await Promise.all(sent)).flat();
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+    expect(stored.reduce((sum, count) => sum + count, 0)).toBe(1_800);
+    expect(Math.max(...stored)).toBeLessThanOrEqual(300);
+  });
+
+  test("with a hundred thousand values are rejected before they are parsed", async () => {
+    const { createSource } = await createWorld();
+    const { send } = await createSource();
+    const wide = (count: number) =>
+      `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()},"alerts":[]}`;
+    expect((await send(wide(40_000))).status).toBe(200);
+    expect((await send(wide(60_000))).json["error"]).toMatchObject({
+      message: "body must have at most 100,000 names and values.",
+    });
+  });
+
   test("a write that fails answers with an error, and the repeated request opens one alert", async () => {
     const { createSource, crashBefore, later, readAlerts } = await createWorld();
     const { send } = await createSource();
