@@ -6,6 +6,7 @@ import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { buildPage, deletedBody } from "../../core/paging.ts";
 import { openAll, sealAll } from "../../core/security/secrets.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
+import { mapListed } from "../../core/text/streamed-list.ts";
 import { findExpressionIssue } from "../../core/text/expressions.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
@@ -293,8 +294,8 @@ export function rotateAddress(scope: Scope, id: string): Promise<SourceRecord> {
 /** Lists a page of the requests to a source, newest first. Throws NOT_FOUND. */
 export async function listRequests(scope: Scope, id: string, query: SourceRequestQuery) {
   await getStored(scope, id);
-  const { data, meta } = await findRequestPage(scope, id, query);
-  return buildPage(query, data.map(toLoggedRequest), meta.total);
+  const { rows, total } = await findRequestPage(scope, id, query);
+  return { data: mapListed(rows, toLoggedRequest), meta: buildPage(query, [], total).meta };
 }
 
 const toLoggedRequest = (row: RequestRow): LoggedSourceRequest => row;

@@ -1,16 +1,12 @@
 /** Queries of alert sources, their alerts and their log, and the statements that write them. */
-import { sql } from "drizzle-orm";
+import { and, desc, inArray, sql } from "drizzle-orm";
 import type { Severity } from "../../core/fields.ts";
 import { sourceBounds } from "../../core/limits.ts";
-import { buildPage } from "../../core/paging.ts";
+import { computeOffset } from "../../core/paging.ts";
 import type { Priority } from "../../core/statuses.ts";
-import {
-  matchValues,
-  selectPage,
-  prepareColumns,
-  replaceLinks,
-  type Tenant,
-} from "../../database/rows.ts";
+import { type Listed, splitByBytes, StreamedList } from "../../core/text/streamed-list.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
+import { matchValues, prepareColumns, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { cacheLookup } from "../../database/cached-lookup.ts";
 import {
   createInsert,
@@ -341,21 +337,44 @@ export const pruneSource = ({
 
 export type RequestRow = typeof alertSourceRequests.$inferSelect;
 
-/** Returns a page of the requests to a source, newest first. */
+/** Bytes of a portion. The bodies of a page have up to 16 MiB, so they are read while the response is sent. */
+const portionBytes = 512 * 1024;
+
+/** Returns a page of the requests to a source, newest first, and the total. */
 export async function findRequestPage(
   { store, organizationId }: Tenant,
   sourceId: string,
   query: SourceRequestQuery,
-) {
+): Promise<{ rows: Listed<RequestRow>; total: number }> {
+  const { seq, bytes } = alertSourceRequests;
   const where = matchValues(alertSourceRequests, { organizationId, sourceId });
-  const { rows, total } = await selectPage(
-    store,
-    alertSourceRequests,
-    alertSourceRequests.seq,
-    where,
-    query,
-  );
-  return buildPage(query, rows, total);
+  const [total, sized] = await Promise.all([
+    store.db.$count(alertSourceRequests, where),
+    store.db
+      .select({ seq, bytes })
+      .from(alertSourceRequests)
+      .where(where)
+      .orderBy(desc(seq))
+      .limit(query.per_page)
+      .offset(computeOffset(query)),
+  ]);
+  const select = (portion: typeof sized) => {
+    const among = portion.map((one) => one.seq);
+    return store.db
+      .select()
+      .from(alertSourceRequests)
+      .where(and(where, inArray(seq, among)))
+      .orderBy(desc(seq));
+  };
+  if (sized.reduce((sum, one) => sum + one.bytes, 0) <= portionBytes)
+    return { rows: await select(sized), total };
+  const rows = new StreamedList<RequestRow>(async function* () {
+    for (const portion of splitByBytes(sized, portionBytes)) {
+      yield await select(portion);
+      await yieldToEventLoop();
+    }
+  });
+  return { rows, total };
 }
 
 /** Whether a request with this path was stored, which for a mail contains its Message-ID. */
