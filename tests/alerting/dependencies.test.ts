@@ -135,6 +135,22 @@ describe("monitors behind a router", () => {
     expect(inbox.listTitles().slice(3)).toEqual(["monitor.up Shop"]);
   });
 
+  test("send the recovery of a reported outage at once, although it is down by then", async () => {
+    const { router, shop, inbox, later, deliverTwiceAfter } = await createNetwork();
+    await shop.changeState("down");
+    await router.changeState("up");
+    await deliverTwiceAfter(3);
+    await router.changeState("down");
+    await later();
+    await shop.changeState("up");
+    await later();
+    expect(inbox.listTitles()).toEqual([
+      "monitor.down Shop",
+      "monitor.down Router",
+      "monitor.up Shop",
+    ]);
+  });
+
   test("send theirs at once if it was checked after they failed", async () => {
     const { router, shop, inbox, later, deliverTwiceAfter } = await createNetwork();
     await shop.changeState("down");
