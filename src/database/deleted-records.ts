@@ -95,9 +95,20 @@ export function listTakenTables(noun: DeletableNoun): readonly Taken[] {
   });
 }
 
-const takenTables = Object.fromEntries(
-  [...nounOfTable.values()].map((noun) => [noun, listTakenTables(noun)]),
-) as Record<DeletableNoun, readonly Taken[]>;
+/** Computes a value of a noun at its first use, because all of them would take a tenth of the start. */
+function createOnUse<T>(create: (noun: DeletableNoun, root: SQLiteTable, name: string) => T) {
+  const created = new Map<DeletableNoun, T>();
+  return (noun: DeletableNoun): T => {
+    const known = created.get(noun);
+    if (known !== undefined) return known;
+    const [root, nameColumn] = deletableTables[noun];
+    const value = create(noun, root, nameColumn);
+    created.set(noun, value);
+    return value;
+  };
+}
+
+const findTakenTables = createOnUse(listTakenTables);
 
 /** SQL for a row as JSON. A monitor on a page also names its section, because sections change their positions. */
 function buildRowSql(table: SQLiteTable): string {
@@ -131,15 +142,16 @@ const buildTakeMembersText = (column: "id" | "group_id") =>
     from monitors where organization_id = ?1 and group_id is not null
       and ${column} in (select value from json_each(?2))`;
 
-const takeTexts = mapNouns((noun, root) => [
+const findTakeTexts = createOnUse((noun, root) => [
   buildTakeText(root, "id"),
-  ...takenTables[noun].map(({ table, owner }) => buildTakeText(table, owner)),
+  ...findTakenTables(noun).map(({ table, owner }) => buildTakeText(table, owner)),
   ...(noun === "monitor" ? [buildTakeMembersText("id")] : []),
   ...(noun === "group" ? [buildTakeMembersText("group_id"), removeSectionMonitorsText] : []),
 ]);
 
-const buildRecordText = (noun: DeletableNoun, root: SQLiteTable, name: string) =>
-  `insert into deleted_records
+const findRecordText = createOnUse(
+  (noun, root, name) =>
+    `insert into deleted_records
       (organization_id, id, noun, name, deleted_at, actor_name, monitor_key, bytes)
     select ?1, t.id, '${noun}', t.${name}, ?3, ?4, ${noun === "monitor" ? "s.key" : "null"}, 0
     from "${getTableName(root)}" t
@@ -148,22 +160,12 @@ const buildRecordText = (noun: DeletableNoun, root: SQLiteTable, name: string) =
         ? "left join monitor_states s on s.organization_id = ?1 and s.monitor_id = t.id"
         : ""
     }
-    where t.organization_id = ?1 and t.id in (select value from json_each(?2))`;
-
-const recordTexts = mapNouns(buildRecordText);
+    where t.organization_id = ?1 and t.id in (select value from json_each(?2))`,
+);
 
 const measureText = `update deleted_records set bytes = (select coalesce(sum(length(content)), 0)
     from deleted_rows r where r.organization_id = ?1 and r.record_id = deleted_records.id)
   where organization_id = ?1 and id in (select value from json_each(?2))`;
-
-function mapNouns<T>(make: (noun: DeletableNoun, root: SQLiteTable, name: string) => T) {
-  return Object.fromEntries(
-    Object.entries(deletableTables).map(([noun, [root, name]]) => [
-      noun,
-      make(noun as DeletableNoun, root, name),
-    ]),
-  ) as Record<DeletableNoun, T>;
-}
 
 /** Deletes records so that they can be restored. */
 export function removeRecords(
@@ -192,8 +194,8 @@ export function copyToDeleted(
 ): Prepared[] {
   const parameters = [organizationId, JSON.stringify(ids)];
   return [
-    { text: recordTexts[noun], parameters: [...parameters, Date.parse(at), actor.name] },
-    ...takeTexts[noun].map((text) => ({ text, parameters })),
+    { text: findRecordText(noun), parameters: [...parameters, Date.parse(at), actor.name] },
+    ...findTakeTexts(noun).map((text) => ({ text, parameters })),
     { text: measureText, parameters },
   ];
 }
@@ -314,8 +316,8 @@ const newVersionText = (root: SQLiteTable) =>
   `update "${getTableName(root)}" set version = version + 1, updated_at = ?3
     where organization_id = ?1 and id = ?2`;
 
-const restoreTexts = mapNouns((noun, root) => {
-  const taken = takenTables[noun];
+const findRestoreTexts = createOnUse((noun, root) => {
+  const taken = findTakenTables(noun);
   const hasMembers = noun === "monitor" || noun === "group";
   return [
     buildReturnText(root, []),
@@ -341,7 +343,7 @@ export const restoreRecord = (
   id: string,
   at: string,
 ): Prepared[] =>
-  restoreTexts[noun].map((text) => ({
+  findRestoreTexts(noun).map((text) => ({
     text,
     parameters: text.includes("?3") ? [organizationId, id, at] : [organizationId, id],
   }));
