@@ -11,6 +11,8 @@ type ListenerOptions = {
   port?: number;
   /** Protocols for ALPN (RFC 7301). */
   protocols?: string[];
+  /** The only group of its key exchange. */
+  curve?: string;
   greets?: (socket: TLSSocket) => void;
   /** Accepted client certificates; null accepts any or none. */
   clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
@@ -27,6 +29,7 @@ export async function startSecureListener(
     greets = resumeSocket,
     clients = null,
     protocols,
+    curve,
   }: ListenerOptions = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
@@ -37,6 +40,7 @@ export async function startSecureListener(
     key: readCertificateFile("key"),
     cert: readCertificateFile("pem"),
     ...(protocols && { ALPNProtocols: protocols }),
+    ...(curve !== undefined && { ecdhCurve: curve }),
     ...(clients && {
       ca: clients.ca,
       requestCert: true,

@@ -46,6 +46,9 @@ export type Tls = {
   protocol?: string;
 };
 
+/** Offered over TLS, because servers of several protocols choose by it. Browsers and curl offer it, too. */
+export const http1 = "http/1.1";
+
 /**
  * Connects to the first address that accepts. At the rate of real checks, Bun's sockets need less than half the CPU
  * time of node:net, and a third of node:http.
@@ -289,6 +292,9 @@ class SocketConnection implements Connection {
   }
 }
 
+/** The default lacks P-521, which some servers require. Bun 1.4.5 has this option, but not in its types. */
+const keyExchangeGroups: object = { ecdhCurve: "X25519:P-256:P-384:P-521" };
+
 /**
  * TLS options that accept every certificate. `judgeCertificate` verifies it before data is sent, and reads its
  * expiry.
@@ -299,6 +305,7 @@ function buildTlsOptions(
 ): Bun.TLSOptions {
   return {
     rejectUnauthorized: false,
+    ...keyExchangeGroups,
     ...(authorities !== null && { ca: listTrustedAuthorities(authorities) }),
     // Empty for an IP address, because RFC 6066 §3 allows only names. Bun would send the address.
     serverName: isIP(name) === 0 ? toAsciiName(name) : "",

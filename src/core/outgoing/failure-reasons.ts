@@ -52,8 +52,10 @@ const wantsCertificate = "The server requires a client certificate.";
 const oldVersion =
   "The server speaks only versions of TLS that are not supported: it needs 1.2 or 1.3.";
 const unknownName = "The server does not know this name.";
+const otherProtocol =
+  "The server does not speak the protocol of this check over TLS (ALPN): it may speak only HTTP/2.";
 const noSharedCipher =
-  "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.";
+  "The server broke off the TLS handshake: it shares no cipher suite, curve or kind of certificate with this appliance, which has no DHE and no RC4.";
 const refusedCertificate = "The server rejected the client certificate";
 
 /** Messages by BoringSSL's names of TLS alerts (RFC 8446 §6.2): without and with a client certificate. */
@@ -69,6 +71,7 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
   PROTOCOL_VERSION: [oldVersion, oldVersion],
   UNSUPPORTED_PROTOCOL: [oldVersion, oldVersion],
   UNRECOGNIZED_NAME: [unknownName, unknownName],
+  NO_APPLICATION_PROTOCOL: [otherProtocol, otherProtocol],
   INSUFFICIENT_SECURITY: [noSharedCipher, noSharedCipher],
   ACCESS_DENIED: [wantsCertificate, `${refusedCertificate}.`],
   HANDSHAKE_FAILURE: [

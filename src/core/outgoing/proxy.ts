@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { version } from "../assets.ts";
 import { parseIpv6Groups } from "../security/client-network.ts";
 import { portOf } from "../security/target-guard.ts";
-import { type Connection, dial, type Tls } from "./connection.ts";
+import { type Connection, dial, type Tls, http1 } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { BlockedTarget, TargetFailure } from "./failures.ts";
 import { InvalidHttp, formatStatus, readHead } from "./http/head.ts";
@@ -29,7 +29,10 @@ export async function connectToProxy(
   context: OutgoingContext,
 ): Promise<Connection> {
   const port = portOf(url);
-  const tls = url.protocol === "https:" ? { name: url.hostname.replace(/^\[|\]$/g, "") } : null;
+  const tls =
+    url.protocol === "https:"
+      ? { name: url.hostname.replace(/^\[|\]$/g, ""), protocol: http1 }
+      : null;
   try {
     const addresses = await context.addressesOf(url.hostname, port, { family, as: "proxy" });
     const connecting = dial(addresses, port, context, tls);

@@ -2,9 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { TLSSocket } from "node:tls";
 import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
+import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import {
   listConnections,
   knowsConnections,
+  runCheckOfType,
   startListener,
   waitUntilClosed,
 } from "../../support/check-runs.ts";
@@ -117,7 +119,7 @@ describe("over TLS", () => {
       [() => "\x15\x03\x03\x00\x02\x02\x50", "No TLS connection could be established."],
       [
         () => "\x15\x03\x03\x00\x02\x02\x28",
-        "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.",
+        "The server broke off the TLS handshake: it shares no cipher suite, curve or kind of certificate with this appliance, which has no DHE and no RC4.",
       ],
       [() => null, "The connection was closed before the response was complete."],
     ];
@@ -130,5 +132,52 @@ describe("over TLS", () => {
       end();
       await server.waitUntilAllClosed();
     }
+  });
+
+  defineTestWith(
+    ["openssl"],
+    "HTTP/1.1 is offered by ALPN, because servers of several protocols choose by it",
+    async () => {
+      const offers: unknown[] = [];
+      await using server = await startSecureListener("selfSigned", {
+        protocols: ["smp/1", "http/1.1"],
+        greets: (socket) => {
+          offers.push(socket.alpnProtocol);
+          socket.end("HTTP/1.1 204 No Content\r\n\r\n");
+        },
+      });
+      const { port } = server;
+      const host = "127.0.0.1";
+      const types: [MonitorType, object][] = [
+        ["http", { url: `https://${host}:${port}/`, verifyTls: false }],
+        ["websocket", { url: `wss://${host}:${port}/`, verifyTls: false }],
+        ["docker", { host, port, container: "shop", verifyTls: false }],
+      ];
+      for (const [type, fields] of types) await runCheckOfType(type, fields);
+      expect(offers).toEqual(types.map(() => "http/1.1"));
+    },
+  );
+
+  defineTestWith(["openssl"], "a server that speaks only HTTP/2 is named so", async () => {
+    const check = (url: string) => runCheckOfType("http", { url, verifyTls: false });
+    await using server = await startSecureListener("selfSigned", { protocols: ["h2"] });
+    expect(await check(`https://127.0.0.1:${server.port}/`)).toMatchObject({
+      message:
+        "The server does not speak the protocol of this check over TLS (ALPN): it may speak only HTTP/2.",
+    });
+    await using plain = await startListener((socket) =>
+      socket.end(Buffer.from("000006040000000000000401000000", "hex")),
+    );
+    expect(await check(plain.url)).toMatchObject({
+      message: "The server speaks only HTTP/2. This check uses HTTP/1.1.",
+    });
+  });
+
+  defineTestWith(["openssl"], "the key exchange can use P-521", async () => {
+    const { context, end } = createDialing();
+    await using server = await startSecureListener("selfSigned", { curve: "P-521" });
+    const connection = await dial([first], server.port, context, name);
+    expect(connection.secured?.version).toBe("1.3");
+    end();
   });
 });

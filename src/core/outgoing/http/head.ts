@@ -114,6 +114,14 @@ export function parseList(value: string | undefined): string[] {
 export const parseTransferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
   parseList(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
 
+/** Explains a response that is not HTTP/1. HTTP/2 starts with a SETTINGS frame (RFC 9113 §3.4, §6.5). */
+export function explainOtherProtocol(bytes: Buffer): TargetFailure {
+  const isHttp2 = bytes[0] === 0 && bytes[1] === 0 && bytes[3] === 4 && bytes.readInt32BE(5) === 0;
+  return isHttp2
+    ? new InvalidHttp("The server speaks only HTTP/2. This check uses HTTP/1.1.")
+    : invalidHttpError();
+}
+
 /** Whether the first bytes can be the start of a status line. */
 export const startsLikeHttp = (bytes: Buffer): boolean =>
   ["HTTP/1.", "ICY "].some((start) => start.startsWith(bytes.toString("latin1", 0, start.length)));

@@ -1,7 +1,7 @@
 /** Sends an HTTP/1.1 request over a direct or a proxied connection. */
 import { version } from "../../assets.ts";
 import { portOf } from "../../security/target-guard.ts";
-import { dial, type Tls } from "../connection.ts";
+import { dial, http1, type Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
 import { assertTrusted } from "./wire.ts";
@@ -75,8 +75,9 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
 }
 
 function selectTls(name: string, { origin }: URL, { client }: Transport): Tls {
-  if (client?.origin !== origin) return { name };
-  return { name, certificate: client.certificate, key: client.key };
+  const offered = { name, protocol: http1 };
+  if (client?.origin !== origin) return offered;
+  return { ...offered, certificate: client.certificate, key: client.key };
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   findEndOfHead,
   type Head,
   headTooLongError,
+  explainOtherProtocol,
   invalidHttpError,
   isInterim,
   maxHeadBytes,
@@ -119,7 +120,7 @@ class ResponseReader {
     const found = findEndOfHead(bytes, Math.max(0, before - 3));
     if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLongError();
     if (found === null) {
-      if (bytes.length > 8 && !startsLikeHttp(bytes)) throw invalidHttpError();
+      if (bytes.length > 8 && !startsLikeHttp(bytes)) throw explainOtherProtocol(bytes);
       if (before === 0) this.#head.push(chunk);
       return emptyBuffer;
     }

@@ -1,5 +1,5 @@
 /** The Docker check: queries the Docker API for the state and health of containers. */
-import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
+import { type Connection, dialFile, http1 } from "../../../core/outgoing/connection.ts";
 import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
 import { formatStatus, readHttpResponse } from "../../../core/outgoing/http/response.ts";
@@ -16,6 +16,7 @@ export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
   const startedAt = performance.now();
   const { host, container, clientCertificate, clientKey } = settings;
   const hello = {
+    protocol: http1,
     ...(clientCertificate !== null && { certificate: clientCertificate }),
     ...(clientKey !== null && { key: clientKey }),
   };

@@ -1,6 +1,7 @@
 /** The WebSocket check: opens a connection, and can send a message and wait for an expected message. */
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
+import { http1 } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { parseList, formatStatus, readHead } from "../../../core/outgoing/http/head.ts";
 import { encodeHead, formatTarget } from "../../../core/outgoing/http/request.ts";
@@ -26,7 +27,7 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
     verifyTls,
     certificateExpiryDays,
   };
-  return converse(target, context, async (wire) => {
+  const talk = async (wire: Wire) => {
     const subprotocol = await shakeHands(wire, url, settings);
     const { send, expect } = settings;
     if (send !== null) wire.write(encodeFrame(opcodes.text, Buffer.from(send)));
@@ -36,7 +37,8 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
       words: expect === null ? "Connected" : "Answered as expected",
       details: { subprotocol, message },
     };
-  });
+  };
+  return converse(target, context, talk, { hello: { protocol: http1 } });
 };
 
 const notWebSocketError = () => new TargetFailure("The server does not speak WebSocket.");
