@@ -230,6 +230,11 @@ export function listRequestIssues(monitor: HttpRequests): RequestIssue[] {
     const isBodyJson = hasNames ? isJsonTemplate : isJson;
     if (bodyType === "json" && body !== null && !isBodyJson(body))
       issue("must be JSON, because bodyType is json", "body");
+    const hasForm = bodyType === "form" || bodyType === "multipart";
+    if (!hasForm && body === null && form.length > 0)
+      issue("is sent only with bodyType form or multipart: choose one, or remove form", "form");
+    if (hasForm && body !== null && form.length === 0)
+      issue("is sent only with bodyType text or json: choose one, or remove body", "body");
     if (jsonPath === null && jsonEquals !== null)
       issue("is required where jsonEquals is given", "jsonPath");
     for (const { keys, message } of listBodilessIssues(part)) issue(message, ...keys);

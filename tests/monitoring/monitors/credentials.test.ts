@@ -186,3 +186,22 @@ for (const { type, fields, path: name, needed } of [
       readRejection(await ours.api("PATCH", `${path}/${json.data.id}`, { body: without })),
     ).toEqual([422, name]);
   });
+
+test("a form or a body that its bodyType would not send is rejected, also in a step", async () => {
+  const { ours } = await testAppliance();
+  const form = [{ name: "a", value: "b" }];
+  const send = async (fields: object) => {
+    const body = { type: "http", name: "Target", ...newMonitors.http, method: "POST", ...fields };
+    return readRejection(await ours.api("POST", path, { body }));
+  };
+  expect(await send({ form })).toEqual([422, "form"]);
+  expect(await send({ form, bodyType: "json" })).toEqual([422, "form"]);
+  expect(await send({ body: "a=b", bodyType: "form" })).toEqual([422, "body"]);
+  expect(await send({ body: "a=b", bodyType: "multipart" })).toEqual([422, "body"]);
+  const step = { url: "/a", method: "POST", form };
+  expect(await send({ steps: [step] })).toEqual([422, "steps[0].form"]);
+  expect(await send({ form, bodyType: "form", steps: [{ ...step, bodyType: "form" }] })).toEqual([
+    201,
+    undefined,
+  ]);
+});
