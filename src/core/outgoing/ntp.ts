@@ -7,6 +7,7 @@ const since1900 = 2_208_988_800;
 const messageBytes = 48;
 const version = 4;
 const client = 3;
+const server = 4;
 const unsynchronized = 3;
 
 type ServerTime = {
@@ -49,7 +50,7 @@ function buildNtpQuery(nonce: Uint8Array): Buffer {
   return message;
 }
 
-/** Parses the response to the query with this nonce; null for any other message. */
+/** Parses the response of a server (RFC 4330 §5) to the query with this nonce; null for any other message. */
 function parseResponse(
   message: Buffer,
   nonce: Uint8Array,
@@ -57,6 +58,7 @@ function parseResponse(
 ): ServerTime | null {
   if (message.length < messageBytes || !message.subarray(24, 32).equals(nonce)) return null;
   const [first = 0, stratum = 0] = message;
+  if ((first & 0x07) !== server) return null;
   const [receivedThere, sentThere] = [readTime(message, 32), readTime(message, 40)];
   return {
     stratum,

@@ -66,10 +66,16 @@ type Head = { status: number; fields: ReadonlyMap<string, string> };
 /** Short forms of header fields (RFC 3261 §7.3.3). */
 const longNames: Record<string, string> = createLookup({ i: "call-id", l: "content-length" });
 
-/** Parses a response without its body. Throws TargetFailure. */
-function parseHead(message: string): Head {
-  const [first = "", ...lines] = (message.split("\r\n\r\n", 1)[0] ?? "").split("\r\n");
-  const [, status] = /^SIP\/2\.0 (\d{3}) /.exec(first) ?? [];
+/**
+ * Parses a response without its body; null for line breaks alone, which keep a connection alive. Ignores line breaks
+ * before it (RFC 3261 §7.5), and joins folded lines (§7.3.1). Throws TargetFailure.
+ */
+function parseHead(message: string): Head | null {
+  const text = message.replace(/^[\r\n]+/, "");
+  if (text === "") return null;
+  const head = (text.split("\r\n\r\n", 1)[0] ?? "").replaceAll(/\r\n[ \t]+/g, " ");
+  const [first = "", ...lines] = head.split("\r\n");
+  const [, status] = /^SIP\/2\.0 (\d{3})(?: |$)/i.exec(first) ?? [];
   if (status === undefined) throw notSipError();
   const fields = lines.map((line): [string, string] => {
     const [name = "", ...value] = line.split(":");
@@ -80,12 +86,13 @@ function parseHead(message: string): Head {
 }
 
 /** Null for a response to another request, and for provisional responses such as “100 Trying”. */
-const toFinalResponse = (head: Head, callId: string): Head | null =>
-  head.fields.get("call-id") === callId && head.status >= 200 ? head : null;
+const toFinalResponse = (head: Head | null, callId: string): Head | null =>
+  head?.fields.get("call-id") === callId && head.status >= 200 ? head : null;
 
 async function readFinalResponse(wire: Wire, callId: string): Promise<Head> {
   for (;;) {
     const head = parseHead((await wire.readUntil("\r\n\r\n")).toString());
+    if (head === null) continue;
     const length = Number(head.fields.get("content-length") ?? 0);
     if (!Number.isSafeInteger(length) || length < 0) throw notSipError();
     await wire.read(length);

@@ -130,3 +130,53 @@ test("ldap: the organization sees why the directory rejects a user, such as an e
     serverText: `The server rejected the user name or the password: ${text}`,
   });
 });
+
+/** A SIP response to a request: the status line, then these lines. `CALL` stands for the request's Call-ID. */
+const respondBySip = (request: string, first: string, ...lines: string[]) =>
+  [first, ...lines, "Content-Length: 0", "", ""]
+    .join("\r\n")
+    .replace("CALL", /^Call-ID: (.*)$/m.exec(request)?.[1]?.trim() ?? "");
+
+for (const [what, respond] of [
+  [
+    "after line breaks that keep the connection alive",
+    (request: string) => `\r\n\r\n\r\n${respondBySip(request, "SIP/2.0 200 OK", "Call-ID: CALL")}`,
+  ],
+  [
+    "with a folded line",
+    (request: string) => respondBySip(request, "SIP/2.0 200 OK", "Call-ID:\r\n  CALL"),
+  ],
+  [
+    "without a reason, in lower case",
+    (request: string) => respondBySip(request, "sip/2.0 200", "call-id: CALL"),
+  ],
+] as const)
+  test(`sip: a response ${what} is read`, async () => {
+    await using server = await startListener((socket) =>
+      socket.on("data", (data) => socket.write(respond(data.toString()))),
+    );
+    expect(await check("sip", server.port, { transport: "tcp" })).toMatchObject({ status: "up" });
+  });
+
+test("ntp: only the response of a server counts, and no other mode", async () => {
+  const answer = async (mode: number) => {
+    const socket = await Bun.udpSocket({
+      hostname: host,
+      socket: {
+        data(own, message, port, address) {
+          const seconds = Math.floor(Date.now() / 1_000) + 2_208_988_800;
+          const response = Buffer.alloc(48);
+          response.set([0x20 | mode, 2]);
+          message.copy(response, 24, 40, 48);
+          for (const at of [32, 40]) response.writeUInt32BE(seconds >>> 0, at);
+          own.send(response, port, address);
+        },
+      },
+    });
+    const fields = { host, port: socket.port, maxOffsetMs: 3_600_000 };
+    const { status } = await runCheckOfType("ntp", fields, { timeoutMs: 500 });
+    socket.close();
+    return status;
+  };
+  expect([await answer(4), await answer(5), await answer(3)]).toEqual(["up", "down", "down"]);
+});
