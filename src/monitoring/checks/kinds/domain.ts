@@ -144,12 +144,19 @@ function parseRegistration(json: unknown, name: string): Registration {
   if (!Array.isArray(events)) throw new TargetFailure("The response is not valid for RDAP.");
   if (parseHostName(String(ldhName)) !== name)
     throw new TargetFailure("The response is about another domain.");
-  const end = (events as Event[]).find((event) => event?.eventAction === "expiration")?.eventDate;
-  const at = Date.parse(String(end));
+  const findDate = (action: string) =>
+    (events as Event[]).find((event) => normalizeWords(event?.eventAction) === action)?.eventDate;
+  const at = Date.parse(String(findDate("expiration") ?? findDate("registrar expiration")));
   if (Number.isNaN(at))
     throw new TargetFailure("The registry does not say when the domain expires.");
   return {
     expiresAt: new Date(at).toISOString(),
-    states: Array.isArray(status) ? status.map(String) : [],
+    states: Array.isArray(status) ? status.map(normalizeWords) : [],
   };
 }
+
+/** Converts a value to the form of RFC 9083 §10.2. Some registries send that of EPP, such as `pendingDelete`. */
+const normalizeWords = (value: unknown) =>
+  String(value)
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase();

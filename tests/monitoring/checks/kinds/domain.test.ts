@@ -151,3 +151,19 @@ test("a registry is found by the top-level domain, or must be entered", async ()
   expect(failure).toContain("The registry's RDAP server is not known: enter it.");
   expect(requests).toEqual(["rdap.nic.example"]);
 });
+
+test("states and events are recognized in the spelling of EPP, and in any case", async () => {
+  const eventDate = "2027-12-05T00:00:00Z";
+  const check = async (status: string[], eventAction: string) => {
+    const body = JSON.stringify({ status, events: [{ eventAction, eventDate }] });
+    await using server = await startListener(
+      replyOnce(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+    );
+    const fields = { domain: "example.org", server: server.url };
+    return (await runCheckOfType("domain", fields, { now: noon })).message;
+  };
+  const deleted = "The domain is about to be deleted.";
+  expect(await check(["pendingDelete"], "expiration")).toBe(deleted);
+  expect(await check(["Pending Delete"], "Expiration")).toBe(deleted);
+  expect(await check(["active"], "registrar expiration")).toStartWith("The domain expires in 379");
+});
