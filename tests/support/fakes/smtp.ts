@@ -52,7 +52,7 @@ export const smtp: Fake = {
     ],
     [greetWith("* OK IMAP4rev1\r\n"), "The response is not valid SMTP."],
     [
-      greetWith("220 mail.test\r\n", "502 What?\r\n"),
+      greetWith("220 mail.test\r\n", "502 What?\r\n", "502 What?\r\n"),
       "The server responded to EHLO with 502, expected 250.",
     ],
     [

@@ -146,7 +146,7 @@ export const ssh: Fake = {
     [createSshServer({ signed: "ssh-rsa" }), unproven],
     [createSshServer({ point: Buffer.alloc(32) }), unproven],
     [createSshServer({ point: Buffer.alloc(5) }), unproven],
-    [createSshServer({ init: buildInit({ kex: "diffie-hellman-group1-sha1" }) }), noCommon],
+    [createSshServer({ init: buildInit({ kex: "sntrup761x25519-sha512" }) }), noCommon],
     [createSshServer({ init: buildInit({ key: "ssh-dss" }) }), noCommon],
     [createSshServer({ init: Buffer.from([20, 1, 2]) }), invalidSshAnswer],
     [
