@@ -45,6 +45,7 @@ export function toLine(text: string, max: number): string {
 }
 
 function truncateCodePoints(text: string, max: number): string {
+  if (text.length <= max) return text;
   // A code point has one or two units.
   return Array.from(text.slice(0, max * 2))
     .slice(0, max)
