@@ -1,6 +1,6 @@
 /** Explains why a sign-in through a provider failed: what happened, what the provider said, and what to change. */
 import { createLookup } from "../../core/collections/objects.ts";
-import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { findFailureReason } from "../../core/outgoing/failures.ts";
 
 /** A failed sign-in. `said` is the provider's text, which is foreign and must be escaped. */
 export class ProviderFailure extends Error {
@@ -83,10 +83,11 @@ type LibraryError = Error & {
 /** Translates an error of the protocol library or of a connection. Other errors are returned unchanged. */
 export function explainError(error: unknown, provider: string): unknown {
   if (error instanceof ProviderFailure) return error;
-  if (error instanceof TargetFailure)
+  const reason = findFailureReason(error);
+  if (reason !== null)
     return new ProviderFailure(`${provider} can’t be reached.`, {
       providerText: null,
-      advice: `${error.message} Sign in with your password, or try again later.`,
+      advice: `${reason} Sign in with your password, or try again later.`,
       isUnreachable: true,
       cause: error,
     });

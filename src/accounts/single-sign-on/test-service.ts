@@ -1,7 +1,7 @@
 /** Tests a sign-in provider: reads its discovery document and keys, and reports what is wrong. Sends no secret. */
 import { assertTargetsAllowed, portOf } from "../../core/security/target-guard.ts";
 import { singleSignOnBounds } from "../../core/limits.ts";
-import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { findFailureReason } from "../../core/outgoing/failures.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { createOptions, type Library, loadLibrary, type Metadata } from "./documents.ts";
 import { quoteForeign } from "./failures.ts";
@@ -47,12 +47,13 @@ export async function testProvider(
 }
 
 function describeUnreachable(error: unknown, what: string): ProviderFinding {
-  if (!(error instanceof TargetFailure)) throw error;
-  const isAboutTrust = /certificate|authority/i.test(error.message);
+  const reason = findFailureReason(error);
+  if (reason === null) throw error;
+  const isAboutTrust = /certificate|authority/i.test(reason);
   const advice = isAboutTrust
     ? " If the provider has a private certificate authority, enter its certificate."
     : "";
-  return failure(`${what} can’t be read. ${error.message}${advice}`);
+  return failure(`${what} can’t be read. ${reason}${advice}`);
 }
 
 /** Describes what is wrong with the discovery document. */
@@ -130,7 +131,7 @@ async function judgeKeys(
   try {
     const request = createOptions(library, provider, connection)[library.customFetch];
     const response = await request(url.href, { method: "GET", headers: {} });
-    const { keys } = (await response.json()) as { keys?: unknown };
+    const { keys } = ((await response.json()) ?? {}) as { keys?: unknown };
     if (response.status !== 200 || !Array.isArray(keys))
       return failure(`The keys can’t be read: status ${response.status}.`);
     const count = keys.filter((key) => key?.kty !== "oct").length;

@@ -4,7 +4,7 @@ import { createVerify, X509Certificate } from "node:crypto";
 import { setRecent } from "../../core/collections/recent-set.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Exchange } from "../../core/outgoing/http/exchange.ts";
-import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { findFailureReason, TargetFailure } from "../../core/outgoing/failures.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { asObject, asText, type Json } from "./report-rules.ts";
@@ -77,8 +77,9 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
       return `Confirmed the subscription to ${asText(message["TopicArn"]).slice(0, 200)}.`;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if (!(error instanceof TargetFailure)) throw error;
-      throw new AppError("UNAVAILABLE", `Amazon can't be reached: ${error.message}`, {
+      const reason = findFailureReason(error);
+      if (reason === null) throw error;
+      throw new AppError("UNAVAILABLE", `Amazon can't be reached: ${reason}`, {
         headers: { "Retry-After": "60" },
       });
     }

@@ -1,5 +1,6 @@
-/** The target misbehaved. The message describes it in one sentence. */
+import { capitalize } from "../text/formatting.ts";
 
+/** The target misbehaved. The message describes it in one sentence. */
 export class TargetFailure extends Error {
   /** Whether a retry is pointless. */
   readonly isFinal: boolean;
@@ -54,4 +55,10 @@ export class LocalFailure extends Error {
     super(message);
     this.isOfMachine = isOfMachine;
   }
+}
+
+/** Returns why a connection failed, as a sentence; null for other errors, because they can contain a secret. */
+export function findFailureReason(error: unknown): string | null {
+  if (error instanceof TargetFailure) return error.message;
+  return error instanceof LocalFailure ? `${capitalize(error.message)}.` : null;
 }

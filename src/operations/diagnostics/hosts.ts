@@ -14,14 +14,13 @@ import {
 import { canReachNameServers } from "../../core/outgoing/addresses.ts";
 import { dial } from "../../core/outgoing/connection.ts";
 import { withTimeout } from "../../core/outgoing/http/exchange.ts";
-import { BlockedTarget, LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
+import { BlockedTarget, findFailureReason, LocalFailure } from "../../core/outgoing/failures.ts";
 import {
   deniedIssue,
   isPrivate,
   portOf,
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
-import { capitalize } from "../../core/text/formatting.ts";
 import { type ChannelHost, formatOrigin } from "./destinations.ts";
 import { renewalDays } from "./certificate.ts";
 
@@ -80,9 +79,9 @@ export const adviseOnCertificate = (host: string) =>
 
 /** Returns the reason of a failed connection. Rethrows other errors, because they can contain a secret. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof TargetFailure) return error.message;
-  if (error instanceof LocalFailure) return `${capitalize(error.message)}.`;
-  throw error;
+  const reason = findFailureReason(error);
+  if (reason === null) throw error;
+  return reason;
 }
 
 /** Returns the advice after a failed connection. `what` is a URL that the administrator can test. */

@@ -1,4 +1,6 @@
 /** Sign-in through a provider: the flow, the responses that are rejected, linking, and roles by group. */
+import { explainError, ProviderFailure } from "../../../src/accounts/single-sign-on/failures.ts";
+import { LocalFailure } from "../../../src/core/outgoing/failures.ts";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -428,6 +430,26 @@ describe("the test of a provider", () => {
           )
         : null;
     expect(await textOf(world)).toContain("differs by 10 min");
+  });
+
+  test("names a reason on this machine, such as loopback that organizations share", async () => {
+    const appliance = await testAppliance({ isShared: () => true });
+    const admin = await signInMember(appliance, "owner", { administrator: true, name: "Grace" });
+    const body = { issuer: "http://localhost:9", scopes: "openid" };
+    const { status, text } = await admin.page("POST", `${providers}/test`, { body });
+    expect([status, text]).toEqual([
+      200,
+      expect.stringContaining("can’t be read. The target is this machine itself"),
+    ]);
+    const failure = new LocalFailure("the name servers of this machine don't respond", true);
+    expect(explainError(failure, "Keycloak")).toBeInstanceOf(ProviderFailure);
+  });
+
+  test("reports a list of keys that is null", async () => {
+    await using world = await createWorld();
+    world.provider.state.answer = (path) =>
+      path.startsWith("/.well-known") ? null : new Response("null");
+    expect(await textOf(world)).toContain("The keys can’t be read");
   });
 
   test("names an address that nothing listens on, and one that is blocked", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createSign, generateKeyPairSync } from "node:crypto";
 import { createSnsVerifier } from "../../../src/alerting/sources/aws-sns.ts";
 import { AppError } from "../../../src/core/errors.ts";
-import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
+import { LocalFailure, TargetFailure } from "../../../src/core/outgoing/failures.ts";
 import type { Exchange } from "../../../src/core/outgoing/http/exchange.ts";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { createParty, exportKey, issueCertificate } from "../../support/certificate-builder.ts";
@@ -107,7 +107,8 @@ test("a subscription is confirmed, only after its signature and only at Amazon",
 
 test("a message is repeated later if Amazon can't be reached", async () => {
   const { key, targets } = createAmazon();
-  const exchange: Exchange = () => Promise.reject(new TargetFailure("No route."));
-  const verify = createSnsVerifier({ targets, exchange });
-  expect(await findRejectedField(verify(sign(notification, key)))).toBe("UNAVAILABLE");
+  for (const failure of [new TargetFailure("No route."), new LocalFailure("no name server")]) {
+    const verify = createSnsVerifier({ targets, exchange: () => Promise.reject(failure) });
+    expect(await findRejectedField(verify(sign(notification, key)))).toBe("UNAVAILABLE");
+  }
 });
