@@ -501,7 +501,7 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["basicAuth.password", { username: "a", password: "" }],
     ["bearerToken", "", "a\nb"],
     ["expectedStatus", null, [], Array.from({ length: 21 }, () => "200")],
-    ["expectedStatus[0]", ["99"], ["600"], ["2xx"], ["299-200"], [200]],
+    ["expectedStatus[0]", ["99"], ["1000"], ["2xx"], ["299-200"], [200]],
     ["keyword", "", "x".repeat(1001)],
     ["keywordAbsent", ""],
     ["jsonPath", "", "$['\ud800']", "status", "$..status", "$.a[?(@.b)]", `$${".a".repeat(250)}`],
