@@ -70,6 +70,23 @@ test("a configuration creates policies, and changes nothing the second time", as
   expect(await apply(appliance, whole)).toMatchObject({ applied: false, changes: [] });
 });
 
+test("the examples of docs/on-call.md can be applied, also the monthly drill of one person", async () => {
+  const text = await Bun.file(new URL("../../../docs/on-call.md", import.meta.url)).text();
+  const examples = [...text.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, yaml = ""]) => yaml);
+  expect(examples).toHaveLength(2);
+  for (const example of examples) {
+    const appliance = await testAppliance();
+    for (const name of ["ada", "ben", "cat"])
+      await createPerson(appliance, appliance.ours.id, "member", {
+        name,
+        email: `${name}@acme.example`,
+      });
+    await apply(appliance, Bun.YAML.parse(example));
+    const policies = await list(appliance, "escalation-policies");
+    expect(policies.map(({ drill }) => drill?.timeZone)).toEqual(["Europe/Berlin"]);
+  }
+});
+
 test("an export can be applied again, and creates the same in another organization", async () => {
   const appliance = await setUp();
   await apply(appliance, whole);
