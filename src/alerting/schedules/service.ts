@@ -22,7 +22,14 @@ import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/
 import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts";
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { describeLayer, type DutySpan, findOnCall, findUpcoming, listShifts } from "./rules.ts";
+import {
+  describeLayer,
+  type DutySpan,
+  findOnCall,
+  findUpcoming,
+  listShifts,
+  type ScheduleTimes,
+} from "./rules.ts";
 import type {
   NewSchedule,
   NewScheduleOverride,
@@ -229,7 +236,7 @@ async function findAllOnCall(
   const duties = await mapYielding(found, (schedule) => ({
     schedule,
     duty: findOnCall(schedule, at),
-    ...findUpcoming(schedule, at, until),
+    ...findSoonOrLater(schedule, at),
   }));
   const names = await findNames(
     scope,
@@ -246,6 +253,12 @@ async function findAllOnCall(
     next: next && toShift(next, names),
     nextGapAt: gapAt === null || gapAt >= at + usualSpanMs ? null : formatTimestamp(gapAt),
   }));
+}
+
+/** Like `findUpcoming`. Most schedules have their next shift soon, and later gaps are not shown. */
+function findSoonOrLater(schedule: ScheduleTimes, at: number) {
+  const soon = findUpcoming(schedule, at, at + usualSpanMs);
+  return soon.next === null ? findUpcoming(schedule, at, at + maxSpanMs) : soon;
 }
 
 function toShift(span: DutySpan, names: ReadonlyMap<string, string>): Shift {
