@@ -58,7 +58,7 @@ export type EscalationFacts = {
   /** Time of the step, in Unix milliseconds. */
   at: number;
   people: ReadonlyMap<string, string>;
-  schedules: ReadonlyMap<string, { name: string; personId: string | null }>;
+  schedules: { get(id: string): { name: string; personId: string | null } | undefined };
   channels: ReadonlyMap<string, Contact>;
 };
 

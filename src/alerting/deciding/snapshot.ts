@@ -481,15 +481,18 @@ export async function loadEscalation(
       quietHours: parseQuietHours(row.quietHours),
     })),
   );
+  const byId = indexById(schedules);
   return (at) => ({
     at,
     people: names,
-    schedules: new Map(
-      schedules.map((schedule) => [
-        schedule.id,
-        { name: schedule.name, personId: findOnCall(schedule, at)?.personId ?? null },
-      ]),
-    ),
+    schedules: {
+      // Only on access: a step names few of the schedules.
+      get(id) {
+        const schedule = byId.get(id);
+        if (schedule === undefined) return undefined;
+        return { name: schedule.name, personId: findOnCall(schedule, at)?.personId ?? null };
+      },
+    },
     channels,
   });
 }

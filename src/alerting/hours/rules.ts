@@ -49,8 +49,30 @@ export function findHoursEnd(
 }
 
 /** Whether times of the week include `at`. No times are always. */
-export const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
-  hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
+export function isWithinHours(hours: readonly ScheduleHours[], timeZone: string, at: number) {
+  if (hours.length === 0) return true;
+  if (!isClockSteady(timeZone, at)) return listWindows(hours, timeZone, at, at + 1).length > 0;
+  const local = toLocal(at, timeZone);
+  const today = Math.floor(local / dayMs);
+  return [today - 1, today].some((day) => {
+    const clock = local - day * dayMs;
+    const weekday = findWeekday(day);
+    return hours.some(({ days, from, until }) => {
+      const end = parseClock(until) + (until > from ? 0 : dayMs);
+      return days.includes(weekday) && parseClock(from) <= clock && clock < end;
+    });
+  });
+}
+
+/** Whether the clock does not change within a day before or after `at`. */
+function isClockSteady(timeZone: string, at: number): boolean {
+  const day = Math.floor(at / dayMs);
+  const [first, ...others] = [day - 1, day, day + 1].map((one) => findUtcDayOffset(timeZone, one));
+  return first !== null && others.every((offset) => offset === first);
+}
+
+// `getUTCDay()` starts with Sunday, which is last here.
+const findWeekday = (day: number) => weekdays.at(new Date(day * dayMs).getUTCDay() - 1) as Weekday;
 
 /** Lists the times of the week that overlap a span, sorted and without overlaps. */
 export function listWindows(
@@ -64,8 +86,7 @@ export function listWindows(
   const firstDay = Math.floor(toLocal(from, timeZone) / dayMs) - 2;
   const lastDay = Math.floor(toLocal(until, timeZone) / dayMs);
   for (let day = firstDay; day <= lastDay; day++) {
-    // `getUTCDay()` starts with Sunday, which is last here.
-    const weekday = weekdays.at(new Date(day * dayMs).getUTCDay() - 1) as Weekday;
+    const weekday = findWeekday(day);
     for (const { days, ...clock } of hours) {
       if (!days.includes(weekday)) continue;
       const endDay = clock.until > clock.from ? day : day + 1;
@@ -85,7 +106,9 @@ function appendJoined(spans: Span[], span: Span): Span[] {
   return spans;
 }
 
-const parseClock = (text: string) => Date.parse(`1970-01-01T${text}Z`);
+/** Milliseconds since midnight of a time such as `09:30`. */
+const parseClock = (text: string) =>
+  (Number(text.slice(0, 2)) * 60 + Number(text.slice(3))) * 60_000;
 
 // These two are many times as fast as `core/time/time-zones.ts`, which browsers without Temporal need.
 
@@ -119,13 +142,14 @@ function findDayOffset(
 
 /** Returns the local time of an instant, in milliseconds that look like UTC. */
 export function toLocal(at: number, timeZone: string): number {
-  const day = Math.floor(at / dayMs);
-  const offset = findDayOffset(offsetsByDay, timeZone, day, () => {
+  return at + (findUtcDayOffset(timeZone, Math.floor(at / dayMs)) ?? computeOffset(at, timeZone));
+}
+
+const findUtcDayOffset = (timeZone: string, day: number) =>
+  findDayOffset(offsetsByDay, timeZone, day, () => {
     const first = computeOffset(day * dayMs, timeZone);
     return first === computeOffset((day + 1) * dayMs, timeZone) ? first : null;
   });
-  return at + (offset ?? computeOffset(at, timeZone));
-}
 
 const computeOffset = (at: number, timeZone: string): number =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { toInstant, toLocal } from "../../../src/alerting/hours/rules.ts";
+import {
+  isWithinHours,
+  listWindows,
+  toInstant,
+  toLocal,
+} from "../../../src/alerting/hours/rules.ts";
+import { weekdays } from "../../../src/alerting/hours/schema.ts";
 import * as exact from "../../../src/core/time/time-zones.ts";
 
 /** Zones whose clocks change at night, at midnight, by half an hour, by a day, and twice within a month. */
@@ -48,4 +54,22 @@ test("a day on which the clock changes is converted time by time", () => {
       expect(toInstant(at, zone)).toBe(exact.toInstant(at, zone));
       expect(toLocal(at, zone)).toBe(exact.toLocal(at, zone));
     }
+});
+
+test("times of the week include the same times on steady days as on days of a clock change", () => {
+  const clock = fc.constantFrom("00:00", "00:30", "02:15", "09:00", "22:00", "23:45");
+  const hours = fc.array(
+    fc.record({ days: fc.subarray([...weekdays], { minLength: 1 }), from: clock, until: clock }),
+    { minLength: 1, maxLength: 3 },
+  );
+  const start = Date.UTC(2026, 2, 1) / 900_000;
+  const quarters = fc.integer({ min: start, max: start + 60 * 96 });
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), hours, quarters, (zone, times, quarter) => {
+      const at = quarter * 900_000;
+      const isListed = listWindows(times, zone, at, at + 1).length > 0;
+      expect(isWithinHours(times, zone, at)).toBe(isListed);
+    }),
+    { numRuns: 1_000 },
+  );
 });
