@@ -8,8 +8,11 @@ export const recordKey = (noun: EventNoun, id: string) => [noun, id] as const;
 /** Key of the list of all records of a noun. Longer keys with this prefix are for partial lists. */
 export const listKey = (noun: EventNoun) => [noun, "list"] as const;
 
-/** Key of what checks found about a monitor. Unlike its record, it stays the same after an edit. */
-export const checksKey = (monitorId: string) => ["checks", monitorId] as const;
+/** Key of data about a record that an edit leaves unchanged, such as the checks of a monitor. */
+export const uneditedKey = (id: string) => ["unedited", id] as const;
+
+/** Key of the person's ways to sign in and sessions. An edit of their profile leaves them unchanged. */
+export const accountKey = ["account"] as const;
 
 /** Key of the managed records of a noun. */
 export const managedKey = (noun: EventNoun) => ["managed", noun] as const;

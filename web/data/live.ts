@@ -5,7 +5,15 @@ import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
 import { onWrite } from "./client.ts";
 import { connection } from "./connection.ts";
-import { attentionKey, checksKey, listKey, managedKey, recordKey, tracesKey } from "./keys.ts";
+import {
+  accountKey,
+  attentionKey,
+  listKey,
+  managedKey,
+  recordKey,
+  tracesKey,
+  uneditedKey,
+} from "./keys.ts";
 import {
   changeOverview,
   isPartial,
@@ -172,10 +180,13 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   appliance: "alert-channel",
 };
 
-function applyChange({ type, subjectId }: Change) {
+function applyChange({ type, subjectId, at }: Change) {
   const noun = nounOf(type);
-  scheduleRefresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
-  if (type !== "monitor.updated") scheduleRefresh(checksKey(subjectId));
+  const key = recordKey(noun, subjectId);
+  changeTimes.set(JSON.stringify(key), at);
+  scheduleRefresh(key, listKey(noun), ["audit-log"]);
+  if (!type.endsWith(".updated")) scheduleRefresh(uneditedKey(subjectId));
+  if (noun === "person" && type !== "person.updated") scheduleRefresh(accountKey);
   if (mayChangeManaged(type)) scheduleRefresh(managedKey(noun));
   if (noun === "alert" || (noun === "monitor" && mayChangeAttention(type, subjectId)))
     scheduleRefresh(attentionKey);
@@ -188,6 +199,14 @@ function applyChange({ type, subjectId }: Change) {
   if (noun === "organization" || (noun === "person" && isSelf(subjectId)))
     scheduleRefresh(["session"]);
 }
+
+/** The event of a write can have been recorded a little later than its record, in milliseconds. */
+const sameWriteMs = 5;
+
+/** Whether a cached record already has a change, because this page saved it. Both times are the server's. */
+const hasChange = (record: unknown, at = "") =>
+  Date.parse((record as { updatedAt?: string } | undefined)?.updatedAt ?? "") + sameWriteMs >=
+  Date.parse(at);
 
 /** Whether managed records can differ after an event. Without any, an edit changes none. */
 function mayChangeManaged(type: EventType) {
@@ -263,6 +282,8 @@ function applyRows({ monitors, checked }: Rows) {
 /** Time to collect changes, so that many of them cause one request. */
 const collectMs = 100;
 let collectedKeys: (readonly unknown[])[] = [];
+/** Times of the latest changes, by the key of the record. */
+let changeTimes = new Map<string, string>();
 
 /** Refetches the visible queries whose keys start with one of these. */
 function scheduleRefresh(...keys: (readonly unknown[])[]) {
@@ -272,9 +293,12 @@ function scheduleRefresh(...keys: (readonly unknown[])[]) {
 
 function refreshCollected() {
   const wanted = new Set(collectedKeys.map((key) => JSON.stringify(key)));
+  const times = changeTimes;
   collectedKeys = [];
+  changeTimes = new Map();
   void queryClient.invalidateQueries({
-    predicate: ({ queryKey }) =>
+    predicate: ({ queryKey, state }) =>
+      !hasChange(state.data, times.get(JSON.stringify(queryKey))) &&
       queryKey.some((_, index) => wanted.has(JSON.stringify(queryKey.slice(0, index + 1)))),
   });
 }

@@ -1,7 +1,17 @@
 /** The frame of forms, with dialogs and common fields. */
-import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState, useId } from "react";
+import { Alert, Button, Modal, SegmentedControl } from "@mantine/core";
+import {
+  type KeyboardEvent,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  useId,
+} from "react";
 import { BusyButton } from "./busy-button.tsx";
+import { createChunk } from "../../data/chunks.ts";
 import { Confirm } from "../confirm.tsx";
 import { type Action, CurlButton } from "../copy.tsx";
 import { Icon } from "../display/icons.tsx";
@@ -9,6 +19,8 @@ import type { Form, Values } from "./use-form.ts";
 import { t } from "../../language/text.ts";
 
 export { type Form, useForm } from "./use-form.ts";
+
+const ConflictDialog = lazy(createChunk(() => import("./conflict-dialog.tsx")));
 
 type FrameProps<V extends Values> = {
   form: Form<V>;
@@ -70,7 +82,11 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
           {question.text}
         </Confirm>
       )}
-      <ConflictDialog form={form} />
+      {form.hasConflict && (
+        <Suspense>
+          <ConflictDialog settle={form.settle} />
+        </Suspense>
+      )}
     </form>
   );
 }
@@ -179,29 +195,6 @@ export function FormDialog<V extends Values>({
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
       <FormFrame {...frame} onCancel={onClose} />
-    </Modal>
-  );
-}
-
-function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
-  return (
-    <Modal
-      opened={form.hasConflict}
-      onClose={() => form.settle("theirs")}
-      title={t("Someone else changed this")}
-      centered
-    >
-      <Text size="sm" mb="md">
-        {t(
-          "Someone saved a change after you opened this. Save your version over theirs, or load theirs and lose what you typed.",
-        )}
-      </Text>
-      <Group justify="flex-end" gap={8}>
-        <Button onClick={() => form.settle("theirs")}>{t("Load theirs")}</Button>
-        <Button variant="filled" onClick={() => form.settle("mine")}>
-          {t("Save mine")}
-        </Button>
-      </Group>
     </Modal>
   );
 }

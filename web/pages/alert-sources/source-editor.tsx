@@ -89,7 +89,7 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
           : getSourceRoutes(source.id).patch(values, withIfMatch(force ? undefined : source, once)),
       );
       queryClient.setQueryData(recordKey("alert-source", saved.id), saved);
-      await queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
+      void queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
       closeDialog();
       if (source !== undefined) return notify(t("Saved {name}", { name: saved.name }));
       // The address is on its page.

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
-import { checksKey, listKey, recordKey } from "../../data/keys.ts";
+import { listKey, recordKey, uneditedKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
@@ -28,7 +28,7 @@ function useChecks(id: string) {
         if (!ids.has(id)) return;
         void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
         for (const part of ["heartbeats", "uptime", "timeline", "numbers"])
-          void queryClient.invalidateQueries({ queryKey: [...checksKey(id), part] });
+          void queryClient.invalidateQueries({ queryKey: [...uneditedKey(id), part] });
       }),
     [id],
   );
@@ -39,7 +39,7 @@ const slowRefetch = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
-    ...createDataQuery([...checksKey(id), "uptime"], (options) =>
+    ...createDataQuery([...uneditedKey(id), "uptime"], (options) =>
       v1.monitors({ id }).uptime.get(options),
     ),
     ...slowRefetch,
@@ -59,7 +59,7 @@ export const toSpanQuery = (span: OpenSpan) => ({ ...toQuery(span), points: "300
 /** The number of a monitor over a span. */
 export const useNumbers = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...checksKey(id), "numbers", from, to], (options) =>
+    ...createDataQuery([...uneditedKey(id), "numbers", from, to], (options) =>
       v1
         .monitors({ id })
         .numbers.get({ query: { ...toQuery({ from, to }), points: 300 }, ...options }),
@@ -71,7 +71,7 @@ export const useNumbers = (id: string, { from, to }: OpenSpan) =>
 export const usePeriodFigures = (id: string, { from, to }: OpenSpan) =>
   useQuery({
     enabled: to !== null,
-    ...createDataQuery([...checksKey(id), "figures", from, to], (options) =>
+    ...createDataQuery([...uneditedKey(id), "figures", from, to], (options) =>
       dashboard
         .monitors({ id })
         .figures.get({ query: toQuery({ from, to }) as { from: string; to: string }, ...options }),
@@ -84,7 +84,7 @@ export const maxStates = 500;
 /** States of a span, newest first. The last one is the state at its start. */
 export const useStates = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...checksKey(id), "states", from, to], (options) =>
+    ...createDataQuery([...uneditedKey(id), "states", from, to], (options) =>
       dashboard
         .monitors({ id })
         .states.get({ query: { ...toQuery({ from, to }), limit: maxStates }, ...options }),
@@ -98,7 +98,7 @@ export const checksPerPage = 100;
 /** The newest checks of a span. */
 export const useHeartbeats = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...checksKey(id), "heartbeats", from, to], (options) =>
+    ...createDataQuery([...uneditedKey(id), "heartbeats", from, to], (options) =>
       v1
         .monitors({ id })
         .heartbeats.get({ query: { ...toQuery({ from, to }), limit: checksPerPage }, ...options }),
@@ -111,7 +111,7 @@ export const maxJobReports = 50;
 
 export const useJob = (id: string) =>
   useQuery(
-    createDataQuery([...checksKey(id), "job"], (options) =>
+    createDataQuery([...uneditedKey(id), "job"], (options) =>
       v1.monitors({ id }).job.get({ query: { limit: maxJobReports }, ...options }),
     ),
   );
@@ -128,7 +128,7 @@ export const useSchedulePreview = (schedule: string, timeZone: string) =>
 
 export const useHeartbeat = (id: string, at: string) =>
   useQuery({
-    ...createDataQuery([...checksKey(id), "heartbeat", at], (options) =>
+    ...createDataQuery([...uneditedKey(id), "heartbeat", at], (options) =>
       v1.monitors({ id }).heartbeats.get({
         query: { from: at, to: new Date(Date.parse(at) + 1).toISOString(), limit: 1 },
         ...options,
@@ -144,7 +144,7 @@ export type Span = { from: number; to: number };
 export const useTimeline = (id: string, { from, to }: Span, step: number, enabled = true) =>
   useQuery({
     enabled,
-    ...createDataQuery([...checksKey(id), "timeline", from, to, step], (options) =>
+    ...createDataQuery([...uneditedKey(id), "timeline", from, to, step], (options) =>
       dashboard.monitors({ id }).timeline.get({
         query: {
           from: new Date(from).toISOString(),

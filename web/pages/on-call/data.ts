@@ -11,7 +11,7 @@ import { formatDateTime } from "../../../src/core/time/times.ts";
 import { holdDeletion } from "../../components/deletion.ts";
 import { notifyDone, notifyError } from "../../components/toasts.tsx";
 import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
-import { listKey, recordKey } from "../../data/keys.ts";
+import { listKey, recordKey, uneditedKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
 import { createProvisionalId, useRecord } from "../../data/record.ts";
 import { t, tCount } from "../../language/text.ts";
@@ -63,7 +63,7 @@ export const useShifts = (id: string, from: string, until: string) =>
 
 export const useOverrides = (id: string, from: string, until: string) =>
   useQuery({
-    ...createDataQuery([...recordKey("schedule", id), "overrides", from, until], (options) =>
+    ...createDataQuery([...uneditedKey(id), "overrides", from, until], (options) =>
       schedules({ id }).overrides.get({ query: { from, until }, ...options }),
     ),
     placeholderData: keepPreviousData,
@@ -96,7 +96,11 @@ type Times = { startsAt: string; endsAt: string };
 
 /** Without it, a page shows overrides only after the live stream reported them. */
 const refreshSchedule = (id: string) =>
-  queryClient.invalidateQueries({ queryKey: recordKey("schedule", id) });
+  Promise.all(
+    [recordKey("schedule", id), uneditedKey(id)].map((queryKey) =>
+      queryClient.invalidateQueries({ queryKey }),
+    ),
+  );
 
 export async function deleteOverride(scheduleId: string, overrideId: string) {
   await unwrapData(schedules({ id: scheduleId }).overrides({ overrideId }).delete());

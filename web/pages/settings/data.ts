@@ -1,7 +1,7 @@
 /** Queries of the settings pages, and how often they are refetched. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboard, v1 } from "../../data/client.ts";
-import { listKey, recordKey } from "../../data/keys.ts";
+import { accountKey, listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 
@@ -46,19 +46,19 @@ export const invitationsQuery = createDataQuery(listKey("invitation"), (options)
   dashboard.invitations.get(options),
 );
 
-export const sessionsQuery = createDataQuery([...listKey("person"), "sessions"], (options) =>
+export const sessionsQuery = createDataQuery([...accountKey, "sessions"], (options) =>
   dashboard.sessions.get(options),
 );
 
-export const passkeysQuery = createDataQuery([...listKey("person"), "passkeys"], (options) =>
+export const passkeysQuery = createDataQuery([...accountKey, "passkeys"], (options) =>
   dashboard.passkeys.get(options),
 );
 
-export const twoFactorQuery = createDataQuery([...listKey("person"), "two-factor"], (options) =>
+export const twoFactorQuery = createDataQuery([...accountKey, "two-factor"], (options) =>
   dashboard["two-factor"].get(options),
 );
 
-export const headerLinkQuery = createDataQuery([...listKey("person"), "header"], (options) =>
+export const headerLinkQuery = createDataQuery([...accountKey, "header"], (options) =>
   dashboard.identities.header.get(options),
 );
 

@@ -9,7 +9,7 @@ import {
   describeFields,
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import { dashboard } from "../../../data/client.ts";
-import { checksKey } from "../../../data/keys.ts";
+import { uneditedKey } from "../../../data/keys.ts";
 import { createDataQuery } from "../../../data/query.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Panel } from "../../../components/page.tsx";
@@ -24,7 +24,7 @@ const isFailing = (monitor: Monitor | undefined) =>
 export const useCauses = (id: string, monitor: Monitor | undefined) =>
   useQuery({
     enabled: isFailing(monitor),
-    ...createDataQuery([...checksKey(id), "causes", monitor?.statusSince ?? ""], (options) =>
+    ...createDataQuery([...uneditedKey(id), "causes", monitor?.statusSince ?? ""], (options) =>
       dashboard.monitors({ id }).causes.get(options),
     ),
   });

@@ -13,6 +13,8 @@ import {
   monitorFields,
   type NewMonitor,
 } from "../../../../src/monitoring/monitors/schema.ts";
+import { recordKey } from "../../../data/keys.ts";
+import { queryClient } from "../../../data/query.ts";
 import { isLimitedToGroups } from "../../../data/session.ts";
 import { findDefaultGroupId } from "../actions.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
@@ -134,10 +136,12 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
       const body = buildMonitorBody(values);
       assertCombinesMonitors(body);
       if (edited === undefined) await unwrapData(v1.monitors.post(body, withIdempotencyKey(once)));
-      else
-        await unwrapData(
+      else {
+        const saved = await unwrapData(
           v1.monitors({ id: edited.id }).patch(body, withIfMatch(force ? undefined : edited, once)),
         );
+        queryClient.setQueryData(recordKey("monitor", saved.id), saved);
+      }
       closeDialog();
     },
     onTheirs,

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
 import { dashboard, unwrapData, withIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedInPerson } from "../../../data/session.ts";
+import { type Session, useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { parsePercent, toPercent } from "../../../components/forms/percent.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
@@ -15,6 +15,17 @@ import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } fro
 import { Facts } from "../entry.tsx";
 import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { t } from "../../../language/text.ts";
+
+/** Shows the new name in the navigation before the live stream reports it. */
+const cacheName = ({ id, name }: OrganizationRecord) =>
+  queryClient.setQueryData<Session>(
+    ["session"],
+    (session) =>
+      session && {
+        ...session,
+        organizations: session.organizations.map((one) => (one.id === id ? { ...one, name } : one)),
+      },
+  );
 
 export default function Organization() {
   const { organization, atLeast } = useSignedInPerson();
@@ -71,6 +82,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       );
       setKnown(saved);
       queryClient.setQueryData(createOrganizationQuery(saved.id).queryKey, saved);
+      cacheName(saved);
       notify(t("Saved"));
     },
     onTheirs,
