@@ -183,7 +183,8 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
 function applyChange({ type, subjectId, at }: Change) {
   const noun = nounOf(type);
   const key = recordKey(noun, subjectId);
-  changeTimes.set(JSON.stringify(key), at);
+  const id = JSON.stringify(key);
+  changeTimes.set(id, changeTimes.has(id) ? "" : at);
   scheduleRefresh(key, listKey(noun), ["audit-log"]);
   if (!type.endsWith(".updated")) scheduleRefresh(uneditedKey(subjectId));
   if (noun === "person" && type !== "person.updated") scheduleRefresh(accountKey);
@@ -201,7 +202,7 @@ function applyChange({ type, subjectId, at }: Change) {
 }
 
 /** The event of a write can have been recorded a little later than its record, in milliseconds. */
-const sameWriteMs = 5;
+const sameWriteMs = 50;
 
 /** Whether a cached record already has a change, because this page saved it. Both times are the server's. */
 const hasChange = (record: unknown, at = "") =>
@@ -282,7 +283,7 @@ function applyRows({ monitors, checked }: Rows) {
 /** Time to collect changes, so that many of them cause one request. */
 const collectMs = 100;
 let collectedKeys: (readonly unknown[])[] = [];
-/** Times of the latest changes, by the key of the record. */
+/** Times of single changes, by the key of the record. Empty for several: not all can be of this page. */
 let changeTimes = new Map<string, string>();
 
 /** Refetches the visible queries whose keys start with one of these. */
