@@ -73,7 +73,7 @@ function createDecoders(head: Pick<Head, "headers">, { memory, signal }: Context
   const makers = codings.flatMap((coding) => {
     const maker = decoders.get(coding);
     if (maker === undefined && !isCharset(coding))
-      throw new TargetFailure("The response body has an encoding that was not requested.");
+      throw new TargetFailure("The response body has an encoding that is not supported.");
     return maker ?? [];
   });
   if (makers.length > maxCodings)

@@ -18,6 +18,9 @@ type Cookie = {
   isSecure: boolean;
 };
 
+/** Control characters of ASCII (RFC 6265bis §5.7). A higher character is one byte of UTF-8. */
+const controlPattern = /[\0-\x08\x0a-\x1f\x7f]/;
+
 const hostOf = (url: URL) => url.hostname.toLowerCase().replace(/\.$/, "");
 
 const isBelow = (host: string, domain: string) =>
@@ -90,7 +93,7 @@ export class CookieJar {
       ? (attributes.get("path") ?? "/")
       : computeDefaultPath(url);
     const isSecure = attributes.has("secure");
-    if (trimBlanks(pair) === "" || pair.length > maxCookieLength || /[^\P{Cc}\t]/u.test(pair))
+    if (trimBlanks(pair) === "" || pair.length > maxCookieLength || controlPattern.test(pair))
       return;
     if (!isHostOnly && (isRegistry || !isBelow(host, domain))) return;
     if (isSecure && !isTrustworthy(url)) return;

@@ -77,7 +77,7 @@ describe("a compressed body is decompressed:", () => {
   });
 
   test("not at all with a coding that was not requested", async () => {
-    const unknown = "The response body has an encoding that was not requested.";
+    const unknown = "The response body has an encoding that is not supported.";
     for (const coding of ["zstd", "compress", "gzip, zstd", "constructor", "__proto__", "hello"])
       expect([coding, await messageOf(replyEncoded(coding, "hello"))]).toEqual([coding, unknown]);
   });

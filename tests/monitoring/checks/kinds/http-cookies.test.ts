@@ -90,6 +90,12 @@ describe("a cookie is sent", () => {
     ],
     ["with an = in its value", 's="a=b"; Path=/', "https://shop.example/", 's="a=b"'],
     ["without a name", "alone; Path=/", "https://shop.example/", "alone"],
+    [
+      "byte for byte, as UTF-8 in the header",
+      "s=\xc3\x9cber\xf0\x9f\x9a\xa6; Path=/",
+      "https://shop.example/",
+      "s=\xc3\x9cber\xf0\x9f\x9a\xa6",
+    ],
     ["not with a control character", "s=a\u0001b; Path=/", "https://shop.example/", null],
     [
       "not as __Host- for a Domain",
