@@ -50,11 +50,27 @@ const cases: [type: string, row: object, fields: object, missing?: string][] = [
     { type: "websocket", url: "wss://10.0.0.9/live", headers: {} },
     "the header Host: shop.lan",
   ],
+  [
+    "websocket-upgrade",
+    { url: "wss://shop.lan/live", ws_subprotocol: "soap,mqtt " },
+    { headers: { "Sec-WebSocket-Protocol": "soap, mqtt" } },
+  ],
+  ["postgres", connectBy("postgres://probe@db1.lan,db2.lan:5433/shop"), { host: "db1.lan" }],
+  ["http", { url: "https://shop.lan/a b?c d" }, { url: "https://shop.lan/a%20b?c%20d" }],
+  [
+    "http",
+    { url: "https://pro%be:100%@shop.lan/" },
+    { url: "https://shop.lan/", basicAuth: { username: "pro%be", password: "100%" } },
+  ],
   ["dns", expectRecord("MX", "mail.shop.example"), { expected: ["mail.shop.example"] }],
   ["dns", expectRecord("SOA", "ns1.shop.example"), { expected: ["ns1.shop.example"] }],
   // Uptime Kuma compares only the authority.
   ["dns", expectRecord("CAA", "letsencrypt.org"), { expected: ['0 issue "letsencrypt.org"'] }],
 ];
+
+function connectBy(database_connection_string: string) {
+  return { database_connection_string };
+}
 
 function expectRecord(dns_resolve_type: string, value: string) {
   const condition = { type: "expression", variable: "record", operator: "equals", value };
@@ -74,3 +90,17 @@ for (const [type, row, fields, missing = ""] of cases)
     expect((mapped?.missing ?? []).join()).toStartWith(missing);
     expect((mapped?.missing ?? []).length > 0).toBe(missing !== "");
   });
+
+test("a MongoDB address with several servers uses the first, and one of DNS is paused", () => {
+  const convert = (address: string) => types["mongodb"]?.(connectBy(address), installation);
+  expect(
+    convert("mongodb://probe:a%40b@db1.lan:27018,db2.lan:27019/shop?authSource=x&tls=true"),
+  ).toMatchObject({
+    fields: { host: "db1.lan", port: 27018, password: "a@b", authDatabase: "x", tls: true },
+    notes: ["Checks only the first server. Create separate monitors for: db2.lan:27019."],
+    missing: [],
+  });
+  expect(convert("mongodb+srv://probe@cluster.example/shop")?.missing).toEqual([
+    expect.stringContaining("the servers of its mongodb+srv address"),
+  ]);
+});

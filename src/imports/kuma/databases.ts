@@ -1,6 +1,7 @@
 /** Converts database monitors of Uptime Kuma, whose targets are connection strings. */
 import { isOn, parseList, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
+import { decodePercent } from "../../core/text/formatting.ts";
 import { toText } from "../values.ts";
 
 /** Type and fields of a monitor. `missing` lists the reasons for pausing it. */
@@ -16,9 +17,8 @@ const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.t
 
 /** Converts a database monitor. Its connection string is a URL or `Server=…;Database=…`. */
 export function convertDatabase(m: Fields, type: string, usualPort: number): MappedMonitor {
-  const own = /(?:^|;)\s*server\s*=/i.test(connectionStringOf(m))
-    ? parsePairs(connectionStringOf(m))
-    : parseUrl(connectionStringOf(m));
+  const { first, others } = splitServers(connectionStringOf(m));
+  const own = /(?:^|;)\s*server\s*=/i.test(first) ? parsePairs(first) : parseUrl(first);
   // Uptime Kuma stores Oracle credentials and MySQL passwords in columns of other types.
   const username = own.username ?? (type === "oracle" ? toTextOrNull(m["basic_auth_user"]) : null);
   const elsewhere =
@@ -34,10 +34,19 @@ export function convertDatabase(m: Fields, type: string, usualPort: number): Map
       password: toTextOrNull(elsewhere) ?? own.password,
       ...(query !== null && { query: query.replace(/\s+/g, " ").trim() }),
       ...(isOn(m["ignore_tls"]) && { verifyTls: false }),
-      ...(type === "mongodb" && { authDatabase: parseAuthDatabase(connectionStringOf(m)) }),
+      ...(type === "mongodb" && { authDatabase: parseAuthDatabase(first) }),
       certificateExpiryDays: null,
     },
+    notes:
+      others === ""
+        ? []
+        : [`Checks only the first server. Create separate monitors for: ${others}.`],
     missing: [
+      ...(first.startsWith("mongodb+srv:")
+        ? [
+            "the servers of its mongodb+srv address, which are in DNS: enter the host of one of them",
+          ]
+        : []),
       // These types run no custom query. A ping or `select 1` is equivalent to the built-in check.
       ...(query !== null &&
       !(/^\s*select\s+1\s*;?\s*$/i.test(query) || isPing(query)) &&
@@ -67,6 +76,16 @@ const isOk = (m: Fields) =>
   /^(?:\$\.)?ok$/.test(toText(m["json_path"])) &&
   toText(m["expected_value"]) === "1";
 
+/** Keeps the first of several servers in a URL, such as those of a replica set. */
+function splitServers(address: string): { first: string; others: string } {
+  const [, start = "", hosts = "", rest = ""] =
+    /^(\w[\w+]*:\/\/(?:[^/?#]*@)?)([^/?#@]+)(.*)$/s.exec(address) ?? [];
+  const [host = "", ...others] = hosts.split(",");
+  return others.length === 0
+    ? { first: address, others: "" }
+    : { first: `${start}${host}${rest}`, others: others.join(", ") };
+}
+
 /**
  * Returns the authentication database of a MongoDB URL.
  * https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource
@@ -78,13 +97,7 @@ function parseAuthDatabase(address: string): string {
 
 function parseUrl(address: string): Server {
   const url = URL.parse(address);
-  const decodePart = (value: string | undefined) => {
-    try {
-      return value === undefined || value === "" ? null : decodeURIComponent(value);
-    } catch {
-      return value ?? null;
-    }
-  };
+  const decodePart = (value = "") => (value === "" ? null : decodePercent(value));
   const searchParam = (name: string) => url?.searchParams.get(name) ?? "";
   const mode = searchParam("sslmode") || searchParam("ssl-mode");
   const isSecure =

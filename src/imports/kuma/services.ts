@@ -155,27 +155,28 @@ export function convertWebSocket(m: Fields): MappedMonitor {
   const { host, headers } = separateHost(parseHeaders(m));
   const fields = {
     url: toText(m["url"]),
-    headers: selectHeaders(headers, notes),
+    headers: { ...selectHeaders(headers, notes), ...buildSubprotocolHeader(m) },
     certificateExpiryDays: null,
   };
   const isOther = host !== null && host.toLowerCase() !== URL.parse(fields.url)?.host;
   return {
     type: "websocket",
     fields,
-    notes: [...notes, ...describeHandshake(m)],
+    notes: isOn(m["ws_ignore_sec_websocket_accept_header"])
+      ? [...notes, "The server must respond with the correct Sec-WebSocket-Accept."]
+      : notes,
     missing: isOther ? [`the header Host: ${host}`] : [],
   };
 }
 
-/** Describes the parts of the handshake that are not imported. */
-const describeHandshake = (m: Fields): string[] => [
-  ...(toTextOrNull(m["ws_subprotocol"]) === null
-    ? []
-    : [`Requests no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
-  ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
-    ? ["The server must respond with the correct Sec-WebSocket-Accept."]
-    : []),
-];
+/** Builds the header that offers the subprotocols, which Uptime Kuma separates by commas. */
+function buildSubprotocolHeader(m: Fields): Record<string, string> {
+  const names = toText(m["ws_subprotocol"])
+    .split(",")
+    .map((name) => name.trim());
+  const offered = names.filter((name) => name !== "").join(", ");
+  return offered === "" ? {} : { "Sec-WebSocket-Protocol": offered };
+}
 
 export const convertRadius = (m: Fields): MappedMonitor => ({
   type: "radius",

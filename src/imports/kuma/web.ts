@@ -6,6 +6,7 @@ import { parseExactNumber } from "../../core/text/decimals.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isJson } from "../../core/text/placeholders.ts";
 import { applyHostHeader, selectHeaders, separateHost } from "../host-header.ts";
+import { decodePercent } from "../../core/text/formatting.ts";
 import { toText } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
@@ -79,7 +80,9 @@ export function convertHttp(m: Fields): MappedHttp {
 function convertRequest(m: Fields): MappedHttp {
   const notes: string[] = [];
   const missing: string[] = [];
-  const url = URL.parse(toText(m["url"]));
+  // Uptime Kuma requests an address with spaces as a browser does.
+  const address = toText(m["url"]).trim().replaceAll(" ", "%20");
+  const url = URL.parse(address);
   const headers = parseHeaders(m);
   const body = toTextOrNull(m["body"]);
   const encoding = toText(m["http_body_encoding"]) || "json";
@@ -94,8 +97,8 @@ function convertRequest(m: Fields): MappedHttp {
       : null;
   if (url !== null && url.username !== "") {
     basicAuth ??= {
-      username: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password) || null,
+      username: decodePercent(url.username),
+      password: decodePercent(url.password) || null,
     };
     notes.push("User name and password in its address became basic authentication.");
   }
@@ -109,7 +112,7 @@ function convertRequest(m: Fields): MappedHttp {
   return {
     type: "http",
     fields: {
-      url: url !== null && url.username !== "" ? stripUser(url) : toText(m["url"]),
+      url: url !== null && url.username !== "" ? stripUser(url) : address,
       method: toText(m["method"]).toUpperCase() || "GET",
       headers,
       ...sent,

@@ -19,7 +19,7 @@ type Cookie = {
 };
 
 /** Control characters of ASCII (RFC 6265bis §5.7). A higher character is one byte of UTF-8. */
-const controlPattern = /[\0-\x08\x0a-\x1f\x7f]/;
+const controlPattern = /[^\P{Cc}\t\x80-\x9f]/u;
 
 const hostOf = (url: URL) => url.hostname.toLowerCase().replace(/\.$/, "");
 
