@@ -124,6 +124,22 @@ describe("an import from Healthchecks", () => {
     ]);
   });
 
+  test.each([
+    [
+      "Mon..Fri 02:30\nSat 12:00",
+      "UTC",
+      "its schedule has several lines. Set one, and create a monitor for each other line",
+    ],
+    ["30 2 * * *", "Mars/Phobos", "its time zone is not known. Set a schedule with one"],
+    ["60 * * * *", "UTC", "its schedule can't be imported. Set one"],
+  ])("pauses a check with the schedule %j in %s, with the reason", async (schedule, tz, why) => {
+    const { ours } = await createWatch();
+    const checks = [{ name: "Backup", grace: 600, unique_key: "a6c7", schedule, tz }];
+    const plan = await buildHealthchecksPlan(await writeChecks({ checks }));
+    const { report } = await runImport(ours.scope, plan, null, { keepResults: 14, keepHours: 400 });
+    expect(report.items.map(({ notes }) => notes)).toEqual([[`Paused: ${why}.`]]);
+  });
+
   test("rejects other files", async () => {
     for (const content of [{}, [], { checks: [1] }, { checks: "x" }, "x"]) {
       const from = await writeChecks(content);

@@ -153,13 +153,23 @@ function convertTiming(check: Fields, notes: string[]) {
     notes.push(`Its grace is ${formatDuration(fields.grace)} instead of ${formatDuration(grace)}.`);
   const schedule = toText(check["schedule"]).trim();
   if (schedule === "") return { ...fields, ...convertPeriod(check, notes) };
-  const issue = findScheduleIssue(schedule);
   const zone = toText(check["tz"]) || "UTC";
-  if (issue !== null || !isTimeZone(zone) || schedule.length > 500) {
-    notes.push("Paused, because its schedule can't be imported: set one.");
+  const why = explainUnusable(schedule, zone);
+  if (why !== null) {
+    notes.push(`Paused: ${why}.`);
     return { ...fields, isIncomplete: true };
   }
   return { ...fields, schedule, timeZone: zone, isIncomplete: false };
+}
+
+/** Explains why a schedule can't be imported; null if it can. */
+function explainUnusable(schedule: string, zone: string): string | null {
+  if (!isTimeZone(zone)) return "its time zone is not known. Set a schedule with one";
+  // Healthchecks accepts several OnCalendar expressions, one per line.
+  if (schedule.includes("\n"))
+    return "its schedule has several lines. Set one, and create a monitor for each other line";
+  if (schedule.length <= 500 && findScheduleIssue(schedule) === null) return null;
+  return "its schedule can't be imported. Set one";
 }
 
 function convertPeriod(check: Fields, notes: string[]) {
