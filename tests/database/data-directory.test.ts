@@ -22,7 +22,7 @@ import {
 } from "../../src/database/file/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { formatBytes } from "../../src/core/text/formatting.ts";
-import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { getBuiltMigrations, writeMigrationFolder } from "../support/migration-folder.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
@@ -34,7 +34,7 @@ const clock = () => now;
 function open(path: string, options: Partial<OpenOptions> = {}) {
   const before = process.umask(0o077);
   try {
-    return openDataDirectory(path, { migrations: assets.migrations, clock, ...options });
+    return openDataDirectory(path, { migrations: getBuiltMigrations(), clock, ...options });
   } finally {
     process.umask(before);
   }

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
-import { assets } from "../../src/core/assets.ts";
+import { getBuiltMigrations } from "../support/migration-folder.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { createResponseCache } from "../../src/http/responses/response-cache.ts";
@@ -126,7 +126,7 @@ test("one organization's cached response is never used for another", async () =>
 /** A second server on this directory, with its own connection and cache. */
 function openNode(directory: string) {
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
-  const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
+  const data = openDataDirectory(directory, { migrations: getBuiltMigrations(), clock });
   const { appliance, app } = createAppliance({ ...data, clock });
   return { ...data, scope: { ...appliance, ...commandLine }, app };
 }

@@ -93,12 +93,15 @@ if (isOnRqlite) {
   });
 }
 
+let migratedForRqlite: Uint8Array | undefined;
+
 /** Replaces a node's database by a fresh one after all migrations. */
 export async function loadMigrated({ host }: Pick<RqliteNode, "host">) {
-  await loadImage(
-    host,
-    createImageOf((database) => void migrate(database, assets.migrations), true),
+  migratedForRqlite ??= createImageOf(
+    (database) => void migrate(database, assets.migrations),
+    true,
   );
+  await loadImage(host, migratedForRqlite);
 }
 
 async function loadImage(host: string, image: Uint8Array) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createOrganization } from "../../../src/accounts/organizations/service.ts";
-import { assets } from "../../../src/core/assets.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import type { ProblemName } from "../../../src/core/problems.ts";
 import { recordProblem } from "../../../src/events/problems.ts";
@@ -71,7 +71,7 @@ test("the running server may use its ports, and is asked for a response", async 
 test("open problems of the server are reported again", async () => {
   const now = Date.now();
   const data = openDataDirectory(newDirectory(), {
-    migrations: assets.migrations,
+    migrations: getBuiltMigrations(),
     clock: () => now,
   });
   const { id } = await createOrganization(data.store, () => now, "Acme");

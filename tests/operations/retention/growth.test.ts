@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { growing } from "../../docs/growth.ts";
 import { assets } from "../../../src/core/assets.ts";
+import { getBuiltMigrations } from "../../support/migration-folder.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import {
   type DataDirectory,
@@ -21,7 +22,7 @@ describe("a simulated year", () => {
   let data: DataDirectory;
   beforeAll(async () => {
     const clock = () => plan.end - plan.days * dayMs;
-    data = openDataDirectory(newDirectory(), { migrations: assets.migrations, clock });
+    data = openDataDirectory(newDirectory(), { migrations: getBuiltMigrations(), clock });
     data.database.run("PRAGMA synchronous = OFF");
     await createSimulatedYear(data, plan);
   });
