@@ -27,6 +27,8 @@ import { guardLimits, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { assignMonitors, applyAllPauses, guardChannelLimit } from "../monitoring/groups/store.ts";
 import {
+  cycleIssue,
+  guardDependencyLimit,
   guardNoCycle,
   replaceGroupDependencies,
   replaceMonitorDependencies,
@@ -211,17 +213,25 @@ async function addStatements(scope: Scope, step: Step, at: string, statements: S
 /** Links monitors and groups to the monitors on which they depend, once all of them exist. */
 function* buildDependencies(scope: Scope, steps: readonly Step[]): Generator<Statement[]> {
   const replacers = { monitors: replaceMonitorDependencies, groups: replaceGroupDependencies };
+  const linked = new Set<string>();
+  let last: Step["entry"] | undefined;
   for (const { entry, id, record, input, changed } of steps) {
     if (entry.section !== "monitors" && entry.section !== "groups") continue;
     const parentIds = input["dependsOn"] as string[];
     if (record === null ? parentIds.length === 0 : !changed.includes("dependsOn")) continue;
-    yield [
-      ...replacers[entry.section](scope, id, parentIds),
-      guardNoCycle(scope.organizationId, parentIds, () =>
-        invalidFieldError(`${entry.section}.${entry.key}.dependsOn`, "makes a cycle"),
-      ),
-    ];
+    for (const parentId of parentIds) linked.add(parentId);
+    last = entry;
+    yield replacers[entry.section](scope, id, parentIds);
   }
+  if (last === undefined) return;
+  const { section, key } = last;
+  // One search for all entries: each reads all dependencies above them.
+  yield [
+    guardDependencyLimit(scope.organizationId),
+    guardNoCycle(scope.organizationId, [...linked], () =>
+      invalidFieldError(`${section}.${key}.dependsOn`, cycleIssue),
+    ),
+  ];
 }
 
 /** Adds monitors to their groups, then sets their channels, because joining a group also adds channels. */

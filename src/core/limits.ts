@@ -431,6 +431,18 @@ export const monitorBounds = {
     per: "monitor and monitor group",
     beyond: `Monitors in \`dependsOn\`. ${validationText}`,
   },
+  allDependencies: {
+    value: 20_000,
+    unit: "entries",
+    per: "organization",
+    beyond: `Entries in \`dependsOn\` of all monitors and groups. ${conflictText}`,
+  },
+  dependencyLevels: {
+    value: 50,
+    unit: "levels",
+    per: "monitor",
+    beyond: "Monitors that depend on each other in a row. More is rejected, as a cycle is.",
+  },
   size: {
     value: 64 * KiB,
     unit: "bytes",

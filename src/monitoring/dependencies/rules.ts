@@ -6,19 +6,48 @@ export type Member = { name: string; status: StoredStatus | "paused" };
 /** One monitor depends on another, directly or through its group. */
 export type Dependency = { id: string; parentId: string };
 
-/** Returns the shortest way from a monitor back to itself, as IDs; null if there is none. */
-export function findCycle(start: string, dependencies: readonly Dependency[]): string[] | null {
-  const parentsOf = Map.groupBy(dependencies, ({ id }) => id);
+/** The monitors on which a monitor depends directly, by its ID. */
+export type Parents = ReadonlyMap<string, readonly Dependency[]>;
+
+export const groupByDependent = (dependencies: readonly Dependency[]): Parents =>
+  Map.groupBy(dependencies, ({ id }) => id);
+
+/**
+ * Returns the shortest way from a new parent of these monitors over one of them back to it, as IDs; null if there is
+ * none.
+ */
+export function findCycle(
+  monitorIds: readonly string[],
+  parentIds: readonly string[],
+  parents: Parents,
+): string[] | null {
+  const own = new Set(monitorIds);
   const before = new Map<string, string>();
-  const queue = [start];
-  for (const id of queue)
-    for (const { parentId } of parentsOf.get(id) ?? []) {
-      if (parentId === start) return [...trace(id, before).toReversed(), start];
-      if (before.has(parentId)) continue;
+  const queue = [...new Set(parentIds)];
+  const seen = new Set(queue);
+  for (const id of queue) {
+    if (own.has(id)) {
+      const way = trace(id, before).toReversed();
+      return [...way, way[0] as string];
+    }
+    for (const { parentId } of parents.get(id) ?? []) {
+      if (seen.has(parentId)) continue;
+      seen.add(parentId);
       before.set(parentId, id);
       queue.push(parentId);
     }
+  }
   return null;
+}
+
+/** Whether monitors depend on others over this many levels, without a cycle. */
+export function exceedsLevels(ids: readonly string[], parents: Parents, levels: number): boolean {
+  let layer = new Set(ids);
+  for (let level = 0; level < levels && layer.size > 0; level++)
+    layer = new Set(
+      [...layer].flatMap((id) => (parents.get(id) ?? []).map(({ parentId }) => parentId)),
+    );
+  return layer.size > 0;
 }
 
 function trace(last: string, before: ReadonlyMap<string, string>): string[] {

@@ -1,13 +1,15 @@
 /** Sets on which monitors a monitor or a group depends. */
 import type { Scope } from "../../events/scope.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { limitToGroups } from "../../database/group-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import { guardFieldExists } from "../../database/rows.ts";
 import { StaleRead, type Statement } from "../../database/store.ts";
 import { monitors } from "../../database/tables/monitoring.ts";
-import { findCycle } from "./rules.ts";
+import { exceedsLevels, findCycle, groupByDependent } from "./rules.ts";
 import {
+  guardDependencyLimit,
   guardNoCycle,
   listDependencies,
   listHiddenParentIds,
@@ -30,16 +32,17 @@ export async function replaceDependencies(
   parentIds: readonly string[] | undefined,
 ): Promise<Statement[]> {
   if (parentIds === undefined) return [];
-  const stored = await listDependencies(scope, parentIds);
-  const added = monitorIds.flatMap((own) => parentIds.map((parentId) => ({ id: own, parentId })));
-  for (const parentId of parentIds) {
-    const cycle = findCycle(parentId, [...stored, ...added]);
-    if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
-  }
+  const parents = groupByDependent(await listDependencies(scope, parentIds));
+  const cycle = findCycle(monitorIds, parentIds, parents);
+  if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
+  const levels = monitorBounds.dependencyLevels.value;
+  if (exceedsLevels(parentIds, parents, levels))
+    throw invalidFieldError("dependsOn", `must have at most ${levels} levels of dependencies`);
   const hiddenIds = await listHiddenParentIds(scope, table, id);
   return [
     ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
     ...replacers[table](scope, id, [...parentIds, ...hiddenIds]),
+    guardDependencyLimit(scope.organizationId),
     guardNoCycle(scope.organizationId, parentIds, () => new StaleRead()),
   ];
 }

@@ -114,3 +114,62 @@ describe("dependencies", () => {
     }
   });
 });
+
+describe("many dependencies", () => {
+  /** Entries of a configuration: layers of monitors, each of which depends on all of the layer before. */
+  const buildLayers = (layers: number, width: number) => {
+    const nameLayer = (layer: number) =>
+      Array.from({ length: width }, (_, index) => `m${layer}-${index}`);
+    const entries = Array.from({ length: layers }, (_, layer) =>
+      nameLayer(layer).map((name) => [
+        name,
+        { type: "manual", name, dependsOn: layer === 0 ? [] : nameLayer(layer - 1) },
+      ]),
+    );
+    return Object.fromEntries(entries.flat()) as Record<string, { dependsOn: string[] }>;
+  };
+
+  test("are searched once per monitor, not once per path or per entry", async () => {
+    const { api } = await createDashboard();
+    const monitors = buildLayers(20, 20);
+    const write = () => api("PUT", "/api/v1/config", { body: { monitors } });
+    expect((await write()).status).toBe(200);
+    const { json } = await api("GET", "/api/v1/monitors?q=m19-0");
+    const { id, dependsOn } = json.data[0];
+    const path = `/api/v1/monitors/${id}`;
+    const body = { dependsOn: dependsOn.slice(1) };
+    expect((await api("PATCH", path, { body })).json.data.dependsOn).toHaveLength(19);
+    monitors["m0-0"]?.dependsOn.push("m19-1");
+    const { status, json: rejected } = await write();
+    expect([status, rejected.error.message]).toEqual([
+      422,
+      expect.stringContaining("makes a cycle, or more than 50 levels, with the other entries"),
+    ]);
+  });
+
+  test("have at most 50 levels", async () => {
+    const { api, changeMonitor, monitor } = await createDashboard();
+    const write = (levels: number) =>
+      api("PUT", "/api/v1/config", { body: { monitors: buildLayers(levels, 1) } });
+    expect((await write(52)).status).toBe(422);
+    expect((await write(51)).status).toBe(200);
+    const { json } = await api("GET", "/api/v1/monitors?q=m50-0");
+    const last = await monitor({ name: "Last" });
+    const changed = await changeMonitor(last.id, { dependsOn: [json.data[0].id] });
+    expect([changed.status, changed.json.error.message]).toEqual([
+      422,
+      "dependsOn must have at most 50 levels of dependencies.",
+    ]);
+  });
+
+  test("of all monitors of an organization are limited", async () => {
+    const { api } = await createDashboard();
+    const { status, json } = await api("PUT", "/api/v1/config", {
+      body: { monitors: buildLayers(4, 90) },
+    });
+    expect([status, json.error?.message]).toEqual([
+      409,
+      "The monitors and groups of an organization can have at most 20,000 dependencies together.",
+    ]);
+  });
+});
