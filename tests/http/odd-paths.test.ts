@@ -24,7 +24,7 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   const issues: string[] = [];
   if (response.status >= 500) issues.push(`${message}: ${response.status}`);
   if (!/^[0-9a-f-]{36}$/.test(id)) issues.push(`${message}: no request id`);
-  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) issues.push(`${message}: a stack`);
+  if (/\.tsx?:\d|\/src\/|node_modules/.test(text)) issues.push(`${message}: a stack`);
   const isError = response.status >= 400 && method !== "HEAD";
   // The APIs of other tools have their own errors.
   const isOurs = !path.startsWith("/v2/");
